@@ -27,7 +27,7 @@ help:
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make format       lay out all C++ code as .clang-format says"
-	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (all of src/, include/ and apps/)"
+	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (src, apps, zoo and tools without tests)"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
@@ -86,8 +86,8 @@ bench-network: deps build/release/build.ninja
 format: deps
 	tools/format.sh
 
-# LINT_FILES: the .cc files that clang-tidy reads, a few seconds each.
-LINT_FILES ?= $(shell find src apps -name '*.cc' -not -name '*_test.cc' -not -name '*_fuzz.cc')
+# LINT_FILES: the .cc files that clang-tidy reads, some ten seconds each; headers are checked with the files that include them.
+LINT_FILES ?= $(shell find src apps zoo tools -name '*.cc' -not -name '*_test.cc' -not -name '*_fuzz.cc')
 lint: release
 	tools/install-deps.sh --lint
 	tools/format.sh --check

@@ -144,7 +144,10 @@ int ClassifiedOutput(const Model& model, const std::string& name, bool wanted,
   for (size_t i = 0; i < ports.size(); ++i) {
     names.push_back(fmt::format("'{}' {}", ports[i].name, ToString(ports[i].shape)));
     const bool can = CanBeClasses(ports[i].shape);
-    if (can) classes = int(i), ++count;
+    if (can) {
+      classes = int(i);
+      ++count;
+    }
     if (name.empty() || ports[i].name != name) continue;
     if (can) return int(i);
     setting.Fail(fmt::format(

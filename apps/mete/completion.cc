@@ -18,12 +18,12 @@ struct Place {
   const CLI::App* app;
 };
 
-void Collect(const CLI::App& app, std::vector<std::string> path, std::vector<Place>& places) {
+void Collect(const CLI::App& app, const std::vector<std::string>& path, std::vector<Place>& places) {
   places.push_back({path, &app});
   for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
     auto below = path;
     below.push_back(sub->get_name());
-    Collect(*sub, std::move(below), places);
+    Collect(*sub, below, places);
   }
 }
 

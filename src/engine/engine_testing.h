@@ -71,9 +71,12 @@ inline ModelProto ConcatNet() {
   return m;
 }
 
+enum class WideOutput { kFloat, kQuantized };
+
 // data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y: one that Winograd's computes
 // faster.
-inline Model WideNet(bool quantized) {
+inline Model WideNet(WideOutput output) {
+  const bool quantized = output == WideOutput::kQuantized;
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 32, 56, 56});
   AddRaw(m, "w", TensorProto::FLOAT, {32, 32, 3, 3}, Weights(32 * 32 * 9));

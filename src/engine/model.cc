@@ -31,8 +31,10 @@ ModelStats Count(const Graph& graph) {
   ModelStats stats;
   stats.nodes = int(graph.nodes.size());
   for (const Value& v : graph.values)
-    if (v.is_constant())
-      stats.parameters += v.constant.elements(), stats.constant_bytes += int64_t(v.constant.bytes());
+    if (v.is_constant()) {
+      stats.parameters += v.constant.elements();
+      stats.constant_bytes += int64_t(v.constant.bytes());
+    }
   for (const Node& node : graph.nodes) {
     stats.flops += Flops(graph, node);
     ++stats.operators[node.op];
@@ -45,8 +47,9 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->notes = std::move(imported.notes);
   impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
-  const auto records =
-      RunPasses(impl->graph, options.optimize, options.disabled_passes, {}, &impl->divisible);
+  const auto records = RunPasses(
+      impl->graph,
+      {.optimize = options.optimize, .disabled = options.disabled_passes, .divisible = &impl->divisible});
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared);
   impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);

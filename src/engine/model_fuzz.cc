@@ -259,7 +259,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mete::Imported imported =
         mete::ImportOnnx({reinterpret_cast<const std::byte*>(data), size}, nullptr, "fuzz", "", options);
     mete::CheckNothingIsOurs(imported.graph);
-    mete::RunPasses(imported.graph, true, {}, limits);
+    mete::RunPasses(imported.graph, {.limits = limits});
     mete::Verify(imported.graph);
     if (mete::IsLittleWork(imported.graph)) mete::RunOnce(imported.graph, size % 4 == 0);
   } catch (const mete::Error&) {}

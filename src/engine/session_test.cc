@@ -391,7 +391,7 @@ TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
   const std::vector<float> want = Run(plain, 0.02f);
   EXPECT_EQ(plain.Explain().find("tuned"), std::string::npos);
   for (const bool known : {false, true}) {
-    Session wide(WideNet(false), {.tune = true, .tuning_cache = cache.str()});
+    Session wide(WideNet(WideOutput::kFloat), {.tune = true, .tuning_cache = cache.str()});
     const std::string explained = wide.Explain();
     EXPECT_NE(explained.find("tuned: "), std::string::npos);
     EXPECT_EQ(explained.find("tuned: 0 candidates measured at this start") != std::string::npos, known)
@@ -402,8 +402,9 @@ TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
 }
 
 TEST(SessionOfQuantized, HasNoConvolutionWithALargerError) {
-  const std::string floats = Session(WideNet(false), SessionOptions::Estimated()).Explain(),
-                    quantized = Session(WideNet(true), SessionOptions::Estimated()).Explain();
+  const std::string floats = Session(WideNet(WideOutput::kFloat), SessionOptions::Estimated()).Explain(),
+                    quantized =
+                        Session(WideNet(WideOutput::kQuantized), SessionOptions::Estimated()).Explain();
   EXPECT_NE(floats.find("winograd_f"), std::string::npos) << floats;
   EXPECT_EQ(quantized.find("winograd_f"), std::string::npos) << quantized;
 }

@@ -88,16 +88,15 @@ void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, 
 }
 
 // Infers the outputs of one node and folds the node if possible. Returns true if it was folded.
-bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_dequantized, Budget& budget,
-           Scratch& scratch) {
-  const auto results = InferNode(graph, node, limits.max_value_bytes);
+bool Visit(Graph& graph, const Node& node, const FoldOptions& options, Budget& budget, Scratch& scratch) {
+  const auto results = InferNode(graph, node, options.limits.max_value_bytes);
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
     graph.value(node.outputs[i]).type = results[i].type;
     graph.value(node.outputs[i]).shape = results[i].shape;
   }
   if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
-  if (keep_dequantized && node.op == "DequantizeLinear") return false;
+  if (options.keep_dequantized && node.op == "DequantizeLinear") return false;
   const RefKernel kernel = FindReference(node.op);
   if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;
   try {
@@ -110,15 +109,15 @@ bool Visit(Graph& graph, const Node& node, const FoldLimits& limits, bool keep_d
 
 }  // namespace
 
-bool FoldConstants(Graph& graph, const FoldLimits& limits, bool keep_dequantized, FoldSpent* spent) {
+bool FoldConstants(Graph& graph, const FoldOptions& options) {
   Scratch scratch;
   FoldSpent own;
-  Budget budget(limits, spent ? *spent : own);
+  Budget budget(options.limits, options.spent ? *options.spent : own);
   Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
-      if (!Visit(graph, node, limits, keep_dequantized, budget, scratch)) kept.push_back(std::move(node));
+      if (!Visit(graph, node, options, budget, scratch)) kept.push_back(std::move(node));
     } catch (const Error& e) {
       problems.Add(e);
       for (ValueId id : node.outputs)  // so that later nodes stay unknown and add no problems of their own

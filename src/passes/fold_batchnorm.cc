@@ -59,11 +59,18 @@ std::optional<Affine> OfBinary(const Graph& graph, const Node& node, int64_t cha
   Affine a{std::vector<double>(size_t(channels), 1), std::vector<double>(size_t(channels), 0)};
   for (size_t i = 0; i < c->size(); ++i) {
     const double v = (*c)[i];
-    if (node.op == "Add") a.shift[i] = v;
-    else if (node.op == "Mul") a.scale[i] = v;
-    else if (node.op == "Sub") a.scale[i] = data_at == 0 ? 1 : -1, a.shift[i] = data_at == 0 ? -v : v;
-    else if (node.op == "Div" && data_at == 0 && v != 0) a.scale[i] = 1 / v;
-    else return std::nullopt;
+    if (node.op == "Add") {
+      a.shift[i] = v;
+    } else if (node.op == "Mul") {
+      a.scale[i] = v;
+    } else if (node.op == "Sub") {
+      a.scale[i] = data_at == 0 ? 1 : -1;
+      a.shift[i] = data_at == 0 ? -v : v;
+    } else if (node.op == "Div" && data_at == 0 && v != 0) {
+      a.scale[i] = 1 / v;
+    } else {
+      return std::nullopt;
+    }
   }
   return a;
 }
@@ -185,9 +192,12 @@ class Folder {
       const auto affine = node.op == "BatchNormalization" && IsF32(graph_, node.input(0))
                               ? OfBatchNorm(graph_, node)
                               : std::nullopt;
-      if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size()))
+      if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size())) {
         graph_.nodes.push_back(std::move(node));
-      else Split(node, *affine), changed = true;
+      } else {
+        Split(node, *affine);
+        changed = true;
+      }
     }
     return changed;
   }

@@ -40,7 +40,10 @@ class Fuser {
   bool Run() {
     bool changed = false;
     for (size_t n = graph_.nodes.size(); n-- > 0;)
-      if (!absorbed_[n] && Fusable(graph_.nodes[n])) Fuse(n), changed = true;
+      if (!absorbed_[n] && Fusable(graph_.nodes[n])) {
+        Fuse(n);
+        changed = true;
+      }
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
     return changed;
   }

@@ -58,13 +58,23 @@ class Fuser {
       return perm.size() == rank && perm.back() == int64_t(rank) - 1;
     };
     const Ints perm_a = PermOf(Producer(inputs[0])), perm_b = PermOf(Producer(inputs[1]));
-    if (stays_last(perm_a)) attributes.Set(kPermA, perm_a), Take(inputs[0]);
-    if (stays_last(perm_b) || (perm_b.size() == rank && perm_b[rank - 2] == int64_t(rank) - 1))
-      attributes.Set(kPermB, perm_b), Take(inputs[1]);
+    if (stays_last(perm_a)) {
+      attributes.Set(kPermA, perm_a);
+      Take(inputs[0]);
+    }
+    if (stays_last(perm_b) || (perm_b.size() == rank && perm_b[rank - 2] == int64_t(rank) - 1)) {
+      attributes.Set(kPermB, perm_b);
+      Take(inputs[1]);
+    }
     ValueId out = product.outputs[0];
-    if (const auto scale = ScaleBehind(out)) attributes.Set(kScale, *scale), Skip(out);
-    if (const Ints perm_y = PermOf(Reader(out)); stays_last(perm_y))
-      attributes.Set(kPermY, perm_y), Skip(out);
+    if (const auto scale = ScaleBehind(out)) {
+      attributes.Set(kScale, *scale);
+      Skip(out);
+    }
+    if (const Ints perm_y = PermOf(Reader(out)); stays_last(perm_y)) {
+      attributes.Set(kPermY, perm_y);
+      Skip(out);
+    }
     if (attributes.empty()) return;
     Node& node = graph_.nodes[n];
     node.op = "mete.MatMul";

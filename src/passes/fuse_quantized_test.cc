@@ -56,7 +56,7 @@ const Node* Find(const Graph& graph, const std::string& op) {
 // Runs the pass between two foldings, as RunPasses does, and compares the outputs with those of the graph in
 // floats. A value on a rounding boundary may differ by one step of 1/16.
 void ExpectSameToAStep(Graph& graph) {
-  FoldConstants(graph, {}, true);
+  FoldConstants(graph, {.keep_dequantized = true});
   Settle(graph);
   const Tensor before = Evaluate(graph)[0];
   EXPECT_TRUE(FuseQuantized(graph));

@@ -66,23 +66,26 @@ std::vector<std::string> PassesBehindDivision() {
   return names;
 }
 
-std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
-                                  const FoldLimits& limits, Graph* divisible) {
+std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
+  const std::vector<std::string>& disabled = options.disabled;
   CheckNames(disabled);
   auto runs = [&](const char* name) {
-    return optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end();
+    return options.optimize && std::find(disabled.begin(), disabled.end(), name) == disabled.end();
   };
   std::vector<PassRecord> records;
   FoldSpent spent;
   const auto fuse_quantized = [&](Graph& g) {
     if (!FuseQuantized(g)) return false;
     RemoveUnused(g);  // so that weights which are integers now are not folded to floats
-    return FoldConstants(g, limits, false, &spent);  // folds the remaining DequantizeLinear
+    // The remaining DequantizeLinear are folded.
+    return FoldConstants(g, {.limits = options.limits, .spent = &spent});
   };
-  records.push_back(RunOne(graph, "fold",
-                           [&](Graph& g) { return FoldConstants(g, limits, runs(kFuseQuantized), &spent); }));
+  records.push_back(RunOne(graph, "fold", [&](Graph& g) {
+    return FoldConstants(
+        g, {.limits = options.limits, .keep_dequantized = runs(kFuseQuantized), .spent = &spent});
+  }));
   for (const Pass& pass : kPasses) {
-    if (divisible && &pass == FirstBehindDivision()) *divisible = graph;
+    if (options.divisible && &pass == FirstBehindDivision()) *options.divisible = graph;
     if (!runs(pass.name)) continue;
     records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized)
                                                 : RunOne(graph, pass.name, pass.run));

@@ -48,19 +48,27 @@ struct FoldSpent {
   double work = 0;
 };
 
-// Infers every type and shape, and evaluates nodes that depend only on constants. It always runs first,
-// because shapes may depend on folded values. If `keep_dequantized` is true, a DequantizeLinear of constants
-// is not folded, so that FuseQuantized can read the integers. The amounts used are added to `spent`; null:
-// nothing was used before. Throws one Error with the problems of all nodes.
-bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false,
-                   FoldSpent* spent = nullptr);
+struct FoldOptions {
+  FoldLimits limits = {};
+  // no DequantizeLinear of constants is folded, so that FuseQuantized can read the integers
+  bool keep_dequantized = false;
+  FoldSpent* spent = nullptr;  // the amounts used are added to it; null: nothing was used before
+};
 
-// Folds constants, then, if `optimize` is true, runs every pass that `disabled` does not name. After each
-// pass that changed the graph, removes unused nodes and values and verifies the graph. `divisible`, if it is
-// given, gets a copy of the graph as it is before PassesBehindDivision(). Throws an Error if a name in
-// `disabled` is unknown.
-std::vector<PassRecord> RunPasses(Graph& graph, bool optimize, const std::vector<std::string>& disabled,
-                                  const FoldLimits& limits = {}, Graph* divisible = nullptr);
+// Infers every type and shape, and evaluates nodes that depend only on constants. It always runs first,
+// because shapes may depend on folded values. Throws one Error with the problems of all nodes.
+bool FoldConstants(Graph& graph, const FoldOptions& options = {});
+
+struct PassOptions {
+  bool optimize = true;                    // false: constants are folded and no other pass runs
+  std::vector<std::string> disabled = {};  // passes that do not run; Error if a name is unknown
+  FoldLimits limits = {};
+  Graph* divisible = nullptr;  // gets a copy of the graph as it is before PassesBehindDivision()
+};
+
+// Folds constants, then runs the other passes. After each pass that changed the graph, removes unused nodes
+// and values and verifies the graph.
+std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {});
 
 // The passes, each in a file of its own.
 bool FuseQuantized(Graph& graph);     // fuse_quantized.cc; the remaining DequantizeLinear are folded next

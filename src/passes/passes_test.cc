@@ -36,7 +36,7 @@ TEST(FoldConstants, LeavesWhatPassesALimit) {
     Builder b;
     const ValueId first = b.Op("Neg", {b.Weight({10, 10})});           // 400 bytes, 200 steps
     Graph& g = b.Output(b.Op("MatMul", {first, b.Weight({10, 10})}));  // 400 bytes, 1300 steps
-    FoldConstants(g, limits);
+    FoldConstants(g, {.limits = limits});
     Settle(g);
     EXPECT_EQ(g.nodes.size(), left) << limits.max_result_bytes << " " << limits.max_bytes << " "
                                     << limits.max_work;
@@ -46,7 +46,7 @@ TEST(FoldConstants, LeavesWhatPassesALimit) {
 TEST(FoldConstants, RefusesAResultOfUnknownShapeThatTurnsOutTooLarge) {
   Builder b;
   Graph& g = b.Output(b.Op("NonZero", {b.Weight({5, 5})}));
-  EXPECT_THROW(FoldConstants(g, {.max_result_bytes = 399}), Error);
+  EXPECT_THROW(FoldConstants(g, {.limits = {.max_result_bytes = 399}}), Error);
   FoldConstants(g);
   EXPECT_EQ(g.value(g.outputs[0]).shape, (Shape{2, 25}));
 }
@@ -398,7 +398,7 @@ TEST(ToNhwc, FollowsThroughEveryOperatorThatTakesAnyOrder) {
 TEST(RunPasses, RefusesAnUnknownName) {
   Builder b;
   Graph& g = b.Output(b.Op("Relu", {b.Input({1})}));
-  EXPECT_THROW(RunPasses(g, true, {"no-such-pass"}), Error);
+  EXPECT_THROW(RunPasses(g, {.disabled = {"no-such-pass"}}), Error);
 }
 
 // With fuse-quantized, constants are folded twice; the limits hold for both foldings together.
@@ -415,7 +415,7 @@ TEST(RunPasses, DequantizesConstantsWithinTheLimitsOfFolding) {
     const ValueId weights = b.Op("DequantizeLinear", {bytes, b.Scalar(0.5f)});
     // 400 bytes, 200 steps
     Graph& g = b.Output(b.Op("Add", {b.Op("Add", {x, b.Op("Neg", {b.Weight({10, 10})})}), weights}));
-    RunPasses(g, true, {}, limits);
+    RunPasses(g, {.limits = limits});
     EXPECT_EQ(CountOf(g, "DequantizeLinear"), left)
         << limits.max_result_bytes << " " << limits.max_bytes << " " << limits.max_work;
   }
@@ -433,7 +433,9 @@ TEST(RunPasses, GivesTheSameAnswerWithAnyPassSwitchedOff) {
     const ValueId gate = b.Op("Sigmoid", {b.Conv(b.Op("GlobalAveragePool", {y}), 8, 8, 1)});
     y = b.Op("Flatten", {b.Op("Mul", {y, gate})});
     Graph& g = b.Output(b.Op("Softmax", {b.Op("MatMul", {y, b.Weight({8 * 81, 5})})}));
-    RunPasses(g, true, name.empty() ? std::vector<std::string>{} : std::vector<std::string>{name});
+    PassOptions options;
+    if (!name.empty()) options.disabled = {name};
+    RunPasses(g, options);
     const Tensor out = Evaluate(g)[0];
     const std::vector<float> got(out.as<float>(), out.as<float>() + out.elements());
     if (expected.empty()) expected = got;

@@ -78,19 +78,21 @@ bool Pattern::MatchNode(const Graph& graph, const Uses& uses, const Term& term, 
   if (node.op != term.op || node.inputs.size() < term.operands.size()) return false;
   const Match before = *match;
   match->nodes.push_back(n);
-  if (MatchOperands(graph, uses, term, node, false, match)) return true;
+  if (MatchOperands(graph, uses, term, node, Operands::kInOrder, match)) return true;
   *match = before;
   if (!IsOneOf(node.op, {"Add", "Mul"})) return false;
   match->nodes.push_back(n);
-  if (MatchOperands(graph, uses, term, node, true, match)) return true;
+  if (MatchOperands(graph, uses, term, node, Operands::kSwapped, match)) return true;
   *match = before;
   return false;
 }
 
 bool Pattern::MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node,
-                            bool swapped, Match* match) {
+                            Operands operands, Match* match) {
   for (size_t i = 0; i < term.operands.size(); ++i)
-    if (!MatchValue(graph, uses, term.operands[i], node.inputs[swapped ? 1 - i : i], match)) return false;
+    if (!MatchValue(graph, uses, term.operands[i], node.inputs[operands == Operands::kSwapped ? 1 - i : i],
+                    match))
+      return false;
   return true;
 }
 

@@ -37,11 +37,13 @@ class Pattern {
     double number = 0;      // the number, if op and name are empty
     std::vector<Term> operands;
   };
+  enum class Operands { kInOrder, kSwapped };
+
   static Term Parse(std::string_view text, size_t* at);
   static bool MatchValue(const Graph& graph, const Uses& uses, const Term& term, ValueId id, Match* match);
   static bool MatchNode(const Graph& graph, const Uses& uses, const Term& term, int n, Match* match);
   static bool MatchOperands(const Graph& graph, const Uses& uses, const Term& term, const Node& node,
-                            bool swapped, Match* match);
+                            Operands operands, Match* match);
 
   Term root_;
 };

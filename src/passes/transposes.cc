@@ -49,8 +49,10 @@ bool CancelTransposes(Graph& graph) {
       changed = true;
     }
     const Shape& in = graph.value(node.inputs[0]).shape;
-    if (!IsIdentity(perm) && in.Elements() > 0 && MovesOnlyOnes(in, perm))
-      TurnIntoReshape(graph, node), changed = true;
+    if (!IsIdentity(perm) && in.Elements() > 0 && MovesOnlyOnes(in, perm)) {
+      TurnIntoReshape(graph, node);
+      changed = true;
+    }
   }
   return Simplify(graph) | changed;
 }

@@ -58,7 +58,7 @@ TEST(PlanOnOne, HasTheThreadsOfItsStepsBeforeAndAfterAllPasses) {
   for (uint32_t seed = 1; seed <= 40; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 12) + 1);
-    if (seed % 2) RunPasses(random.graph, true, {});
+    if (seed % 2) RunPasses(random.graph);
     const Plan plan = PlanOnOne(random.graph, "cpu", OneThread(random.graph));
     const Plan again = PlanFromJson(ToJson(plan, random.graph), random.graph);
     ASSERT_EQ(again.groups.size(), 1u);

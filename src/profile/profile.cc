@@ -40,7 +40,8 @@ Profile MeasureProfile(const Machine& machine, const ProfileOptions& options) {
   std::vector<int> cores;
   for (const Cluster& c : machine.clusters) cores.insert(cores.end(), c.cores.begin(), c.cores.end());
   const HandOff hand_off = MeasureHandOff(cores);
-  profile.take_ns = hand_off.take_ns, profile.barrier_ns = hand_off.barrier_ns,
+  profile.take_ns = hand_off.take_ns;
+  profile.barrier_ns = hand_off.barrier_ns;
   profile.wake_ns = hand_off.wake_ns;
   for (const Cluster& cluster : machine.clusters) {
     ProbeRunners runners(probes, machine, cluster, {cluster.cores[0]}, options.cancel);
@@ -49,8 +50,10 @@ Profile MeasureProfile(const Machine& machine, const ProfileOptions& options) {
     ClusterProfile fitted = runners.Fitted();
     const Machine now = ReadMachine();
     for (const Cluster& c : now.clusters)
-      if (c.name == cluster.name)
-        fitted.khz = c.frequency.current_khz, fitted.governor = c.frequency.governor;
+      if (c.name == cluster.name) {
+        fitted.khz = c.frequency.current_khz;
+        fitted.governor = c.frequency.governor;
+      }
     fitted.celsius = ReadCelsius();
     profile.clusters.push_back(std::move(fitted));
   }

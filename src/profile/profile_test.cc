@@ -164,8 +164,10 @@ TEST(CheckPlan, TimesWholeRuns) {
 TEST(ShareWithin, CountsThoseThatAreClose) {
   std::vector<CheckedNode> nodes(4);
   // the ratios are 0.9 to 1.2
-  for (size_t i = 0; i < nodes.size(); ++i)
-    nodes[i].measured_ns = 100, nodes[i].predicted_ns = 90 + 10 * double(i);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    nodes[i].measured_ns = 100;
+    nodes[i].predicted_ns = 90 + 10 * double(i);
+  }
   EXPECT_EQ(ShareWithin(nodes, 1, 0.101), 0.75);
   EXPECT_EQ(ShareWithin(nodes, 1.25, 0.101), 0.0);
   EXPECT_EQ(ShareWithin({}, 1, 0.1), 1);

@@ -9,7 +9,7 @@ namespace mete {
 namespace {
 
 // Room for the control block of a shared pointer with a Lender: it takes 56 bytes in libstdc++ 12.
-constexpr size_t kControlBytes = 128;
+constexpr size_t kControlBytes = 128, kControlAlign = alignof(std::max_align_t);
 
 }  // namespace
 
@@ -18,7 +18,7 @@ struct Buffers::Buffer {
 
   Tensor memory;
   bool lent = false;
-  alignas(std::max_align_t) std::byte control[kControlBytes];
+  alignas(kControlAlign) std::byte control[kControlBytes];
 };
 
 struct Buffers::Pool {
@@ -55,7 +55,7 @@ class Buffers::Lender {
   Lender(const Lender<U>& other) : pool_(other.pool_), buffer_(other.buffer_) {}
 
   T* allocate(size_t) {
-    static_assert(sizeof(T) <= kControlBytes && alignof(T) <= alignof(std::max_align_t));
+    static_assert(sizeof(T) <= kControlBytes && alignof(T) <= kControlAlign);
     return reinterpret_cast<T*>(buffer_->control);
   }
   void deallocate(T*, size_t) { pool_->Return(*buffer_); }

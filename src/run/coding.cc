@@ -22,7 +22,10 @@ struct ByteRange {
 ByteRange RangeOf(std::span<const float> values) {
   float least = std::numeric_limits<float>::max(), most = std::numeric_limits<float>::lowest();
   for (const float v : values)
-    if (std::isfinite(v)) least = std::min(least, v), most = std::max(most, v);
+    if (std::isfinite(v)) {
+      least = std::min(least, v);
+      most = std::max(most, v);
+    }
   if (least > most) return {};
   return {least, most / kSteps - least / kSteps};  // their difference may be more than a float holds
 }

@@ -106,7 +106,11 @@ LinkFactors FactorsOf(const PoolCosts& costs, const std::vector<HandOver>& hand_
   const double empty_us = EmptyUs(costs);
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, most_us = 0;
   for (const HandOver& h : hand_overs) {
-    n += 1, x += h.bytes_us, y += h.wait_us, xx += h.bytes_us * h.bytes_us, xy += h.bytes_us * h.wait_us;
+    n += 1;
+    x += h.bytes_us;
+    y += h.wait_us;
+    xx += h.bytes_us * h.bytes_us;
+    xy += h.bytes_us * h.wait_us;
     most_us = std::max(most_us, h.bytes_us);
   }
   if (n == 0) return {};

@@ -56,7 +56,7 @@ class DeployedPlan : private PlanEvents {
   DeployedPlan(const Graph& graph, const Plan& plan, const HomeProcessor& home,
                const std::vector<Member*>& members, const DeployOptions& options,
                const WeightsProgress& progress, std::vector<std::string>* notes);
-  ~DeployedPlan();
+  ~DeployedPlan() override;
 
   // Inputs in the order of InputsOf() (plan/pool/program.h); outputs in the graph's, of a plan of some
   // layers in that of OutputsOf(). Waits for a lane that is free. Throws ProcessorError where a processor

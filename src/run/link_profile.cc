@@ -55,7 +55,11 @@ double MbitPerS(const std::array<double, kSizes.size()>& us) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (size_t s = 0; s < kSizes.size(); ++s) {
     const double bits = double(kSizes[s]) * 8;
-    n += 1, x += bits, y += us[s], xx += bits * bits, xy += bits * us[s];
+    n += 1;
+    x += bits;
+    y += us[s];
+    xx += bits * bits;
+    xy += bits * us[s];
   }
   const double us_per_bit = (n * xy - x * y) / (n * xx - x * x);
   return 1 / (us_per_bit > 0 ? us_per_bit : us.back() / (double(kSizes.back()) * 8));

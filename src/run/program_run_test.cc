@@ -106,7 +106,8 @@ TEST(ProgramRun, AnyPlanOnSeveralProcessorsGivesTheBitsOfOne) {
     for (const std::string& planner : PoolPlanners()) {
       SCOPED_TRACE(planner);
       const Plan plan = PlanPoolBy(planner, random.graph, pool, MeasureNothing);
-      sent += SentBytes(random.graph, plan) > 0, ++plans;
+      sent += SentBytes(random.graph, plan) > 0;
+      ++plans;
       ExpectSameBits(Processors(random.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                      random.graph);
     }

@@ -69,7 +69,7 @@ bool Pool::IsList(const std::string& text) { return IsProcessorList(text); }
 
 Pool Pool::FromProcessors(const std::vector<CpuCores>& processors) {
   if (processors.empty()) Invalid("processors", "are none; expected one or more");
-  PoolFile file{"", "", "", false, {{"here", "", {}, {}}}};
+  PoolFile file{.devices = {{.name = "here"}}};
   for (const CpuCores& p : processors) {
     if (p.name.empty()) Invalid("processors", "one has no name; expected names that differ");
     if (!(p.speed >= 0.01 && p.speed <= 1))

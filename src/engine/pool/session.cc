@@ -193,7 +193,7 @@ class OnPool : public SessionOnPool {
     for (const Tensor& input : inputs) views.push_back(input.view());
     CheckInputs(model_.name(), model_.inputs(), views);
     std::vector<Tensor> outputs = session_->RunAtHome(inputs);
-    if (report) *report = {double(NowNs() - start_ns) * 1e-3, true, false, {}};
+    if (report) *report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
     return outputs;
   }
   void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs, RunReport* report) {

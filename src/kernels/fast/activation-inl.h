@@ -128,8 +128,11 @@ HWY_INLINE void MapEach(const Rows& rows, const float* from, float* to, const F&
 inline HWY_NOINLINE bool ActivateRows(const Activation& a, const Rows& rows, const float* from, float* to) {
   const V32 va = Num(a.alpha), vb = Num(a.beta);
   switch (a.op) {
-#define METE_MAP(expression) \
-  return MapEach(rows, from, to, [=](V32 x) HWY_ATTR { return (void)va, (void)vb, expression; }), true
+#define METE_MAP(expression)                                             \
+  do {                                                                   \
+    MapEach(rows, from, to, [=](V32 x) HWY_ATTR { return expression; }); \
+    return true;                                                         \
+  } while (false)
     case FusedOp::kNone:
       if (from == to) return true;
       METE_MAP(x);

@@ -7,7 +7,7 @@ namespace {
 
 // A piece that is handed over by reference counts as unwritten until the receiver has let go of it: its lane
 // has no more memory than the worker has counted.
-Tensor WithMark(Tensor piece, Unwritten::Mark mark) {
+Tensor WithMark(const Tensor& piece, Unwritten::Mark mark) {
   using Kept = std::pair<std::shared_ptr<const void>, Unwritten::Mark>;
   return {piece.type(), piece.shape(), piece.data(), std::make_shared<Kept>(piece.owner(), std::move(mark))};
 }

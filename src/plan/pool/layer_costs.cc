@@ -47,7 +47,7 @@ LayerCost CostThrough(double us, double part_us, double part) {
 }
 
 std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
-                             bool count_made) {
+                             NodesOfPasses made) {
   std::map<std::string, size_t> layer_of;
   for (size_t l = 0; l < layers.size(); ++l)
     for (int n = layers[l].begin; n < layers[l].end; ++n) layer_of[graph.nodes[size_t(n)].name] = l;
@@ -56,7 +56,7 @@ std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, 
   for (const auto& [name, node_us] : nodes) {
     const auto known = layer_of.find(name);
     if (known != layer_of.end()) at = known->second;
-    if (known != layer_of.end() || count_made) us[at] += node_us;
+    if (known != layer_of.end() || made == NodesOfPasses::kCount) us[at] += node_us;
   }
   return us;
 }

@@ -25,11 +25,13 @@ LayerCost CostThrough(double us, double part_us, double part);
 // What nodes took in a run: names and microseconds, in the order in which they ran.
 using NodesUs = std::vector<std::pair<std::string, double>>;
 
+enum class NodesOfPasses { kCount, kDoNotCount };
+
 // Of each layer the sum of what its nodes took. A node that passes have removed is not in the list and takes
 // nothing: a join is a layer that takes 0 where convolutions write straight into their places in its output.
-// Nodes that passes have made count for the layer before, or, without `count_made`, not at all.
+// Nodes that passes have made count for the layer before, or not at all.
 std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
-                             bool count_made);
+                             NodesOfPasses made);
 
 // The layers of which a half is worth a measurement, each where it was in the list; the others are empty.
 // They are those that take more than a little of the model's time, and joins that take any: no kernel has to

@@ -71,11 +71,11 @@ TEST(LayerCosts, AJoinTakesWhatItsNodeTookAndNothingWherePassesRemovedIt) {
   const std::vector<Layer> layers = LayersOf(graph);
   ASSERT_EQ(layers.size(), 4u);
   const NodesUs copied{{"made", 1}, {"Conv0", 10}, {"Conv1", 20}, {"Concat2", 3}, {"made", 4}, {"Conv3", 5}};
-  EXPECT_EQ(LayersUs(graph, layers, copied, true), (std::vector<double>{11, 20, 7, 5}));
-  EXPECT_EQ(LayersUs(graph, layers, copied, false), (std::vector<double>{10, 20, 3, 5}));
+  EXPECT_EQ(LayersUs(graph, layers, copied, NodesOfPasses::kCount), (std::vector<double>{11, 20, 7, 5}));
+  EXPECT_EQ(LayersUs(graph, layers, copied, NodesOfPasses::kDoNotCount), (std::vector<double>{10, 20, 3, 5}));
   const NodesUs in_place{{"Conv0", 10}, {"Conv1", 20}, {"made", 4}, {"Conv3", 5}};
-  EXPECT_EQ(LayersUs(graph, layers, in_place, true), (std::vector<double>{10, 24, 0, 5}));
-  EXPECT_EQ(LayersUs(graph, layers, {}, true), std::vector<double>(4, 0));
+  EXPECT_EQ(LayersUs(graph, layers, in_place, NodesOfPasses::kCount), (std::vector<double>{10, 24, 0, 5}));
+  EXPECT_EQ(LayersUs(graph, layers, {}, NodesOfPasses::kCount), std::vector<double>(4, 0));
 }
 
 std::vector<bool> Halved(const Graph& graph, const std::vector<double>& us) {

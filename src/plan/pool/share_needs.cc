@@ -34,7 +34,7 @@ const LiveParts& ShareNeeds::Of(int boundary, std::span<const ValuePart> parts) 
 }
 
 LiveParts& ShareNeeds::Kept(int boundary) {
-  LiveParts kept{boundary, known_[size_t(boundary)].size(), {}, 0, {}, false, nullptr};
+  LiveParts kept{.boundary = boundary, .number = known_[size_t(boundary)].size()};
   const std::vector<ValueId>& live = live_[size_t(boundary)];
   for (size_t v = 0; v < live.size(); ++v)
     if (const std::optional<Part>& part = need_[size_t(live[v])]) {
@@ -90,8 +90,10 @@ LiveParts& ShareNeeds::Trace(LiveParts& after) {
         Add(id, inputs[i]);
     const double fraction = Fraction(node, *part);
     has_anchor |= n == layer.anchor;
-    if (n == layer.anchor || (!has_anchor && fraction > after.fraction.value_or(0)))
-      after.fraction = fraction, after.by_channels = IsOfChannels(node, *part);
+    if (n == layer.anchor || (!has_anchor && fraction > after.fraction.value_or(0))) {
+      after.fraction = fraction;
+      after.by_channels = IsOfChannels(node, *part);
+    }
   }
   LiveParts& before = Kept(after.boundary - 1);
   after.before = &before;

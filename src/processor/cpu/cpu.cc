@@ -43,7 +43,7 @@ std::string Cpu::WhyNot(const Graph&, const Node& node) const {
 
 std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
   auto graph = std::make_unique<Graph>(share);
-  (void)RunPasses(*graph, true, {});
+  (void)RunPasses(*graph);
   return std::make_shared<ReadyOnCpu>(std::move(graph), options_);
 }
 

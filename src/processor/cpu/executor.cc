@@ -71,7 +71,8 @@ void Executor::Bind(size_t i) {
     if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
     return;
   }
-  step.number = cpu_.pool().NewStep(), step.threads = plan_.steps[i].threads;
+  step.number = cpu_.pool().NewStep();
+  step.threads = plan_.steps[i].threads;
   step.prepared = cpu_.Prepare(graph_, node, plan_.steps[i]);
 }
 

@@ -43,8 +43,11 @@ TEST(Executor, SlicesOfAConcatenationGiveWhatTheirConcatGives) {
       for (const int threads : {1, 2, 3}) {
         SCOPED_TRACE(testing::Message()
                      << "reference " << reference << ", output " << is_output << ", threads " << threads);
-        Graph in_place = SlicesNet(), joined = SlicesNet(false);
-        if (!is_output) in_place.outputs.pop_back(), joined.outputs.pop_back();
+        Graph in_place = SlicesNet(), joined = SlicesNet(Slices::kJoined);
+        if (!is_output) {
+          in_place.outputs.pop_back();
+          joined.outputs.pop_back();
+        }
         const auto got = Outputs(in_place, {threads, {}, reference}),
                    want = Outputs(joined, {threads, {}, reference});
         for (size_t o = 0; o < want.size(); ++o)
@@ -95,9 +98,11 @@ Attributes AttributesOf(const std::string& op, DType type, int inputs) {
   return a;
 }
 
+enum class Copies { kFree, kOutputs };
+
 // Copies of the inputs, then the operator. Nothing where it does not take that many inputs of that type.
-// Where `apart`, the caller gets the copies too, so that nothing may write over them.
-std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, bool apart) {
+// With Copies::kOutputs the caller gets the copies too, so that nothing may write over them.
+std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, Copies copies_are) {
   Graph g;
   g.name = "one";
   std::vector<ValueId> copies;
@@ -117,7 +122,7 @@ std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, boo
   g.AddNode(op.name, "op", copies, {out}, AttributesOf(op.name, type, inputs));
   g.outputs = {g.AddValue("last")};
   g.AddNode("Flatten", "last", {out}, {g.outputs[0]});  // so that `out` lies in the arena
-  if (apart) g.outputs.insert(g.outputs.end(), copies.begin(), copies.end());
+  if (copies_are == Copies::kOutputs) g.outputs.insert(g.outputs.end(), copies.begin(), copies.end());
   try {
     InferShapes(g);
     Verify(g);
@@ -163,7 +168,8 @@ TEST(Executor, ElementwiseOperatorsGiveTheSameInPlace) {
     for (const DType type : {DType::kF32, DType::kI32, DType::kBool})
       for (int inputs = 1; inputs <= 3; ++inputs) {
         SCOPED_TRACE(testing::Message() << op->name << " of " << inputs << " " << Name(type));
-        const auto over = OneOperator(*op, type, inputs, false), apart = OneOperator(*op, type, inputs, true);
+        const auto over = OneOperator(*op, type, inputs, Copies::kFree),
+                   apart = OneOperator(*op, type, inputs, Copies::kOutputs);
         if (!over) continue;
         tried = true;
         in_place += Overwrites(*over);

@@ -8,10 +8,13 @@
 
 namespace mete {
 
+enum class Slices { kInPlace, kJoined };
+
 // in -> three convolutions of 7 + 9 + 16 channels into one value, an Exp of the input between them -> Relu,
 // Softmax. Values: 0 in, 1 weights 7, 2 weights 9, 3 weights 16, 4 exp, 5 to 7 the slices, 8 relu, 9 softmax.
-// Where not `in_place`, 5 to 7 are the convolutions' own outputs and 10 their Concat.
-inline Graph SlicesNet(bool in_place = true) {
+// With kJoined, 5 to 7 are the convolutions' own outputs and 10 their Concat.
+inline Graph SlicesNet(Slices slices = Slices::kInPlace) {
+  const bool in_place = slices == Slices::kInPlace;
   Graph g;
   g.name = "slices";
   g.inputs = {g.AddValue("in", DType::kF32, {1, 4, 4, 8})};

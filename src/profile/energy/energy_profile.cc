@@ -43,7 +43,8 @@ class Profiler {
     EnergyCurves curves{machine_.name, "", 0, 0, {}};
     Wait(SettleNs(bench_.meter));
     const Interval idle = Measure(kIdleSpans * bench_.meter.span_ns());
-    curves.idle_watts = idle.watts(), curves.source = "measured with " + idle.end.meter;
+    curves.idle_watts = idle.watts();
+    curves.source = "measured with " + idle.end.meter;
     for (size_t c = 0; c < machine_.clusters.size(); ++c)
       curves.clusters.push_back(OfCluster(c, curves.idle_watts));
     if (curves.clusters.size() > 1) curves.gbytes_per_s = MemoryOfAll(curves);

@@ -23,7 +23,8 @@ class SimulatedCores {
   void SetKhz(size_t cluster, int64_t khz) { khz_[cluster] = khz; }
 
   void Begin(const std::vector<int>& cores, const ReuseLoad& load) {
-    load_ = load, flops_ = 0;
+    load_ = load;
+    flops_ = 0;
     for (size_t c = 0; c < busy_.size(); ++c) {
       const std::vector<int>& all = file_.machine.clusters[c].cores;
       const auto is_ours = [&](int core) { return std::find(all.begin(), all.end(), core) != all.end(); };

@@ -103,7 +103,8 @@ void ThreadLoad::Work(Worker& worker, int core, const ReuseLoad& load, int64_t b
     for (size_t done = 0; done < piece;) {
       const size_t next = std::min(piece - done, count - at);
       keep = keep + ReadAndCompute(data.get() + at, next, load.multiply_adds);
-      done += next, at = at + next == count ? 0 : at + next;
+      done += next;
+      at = at + next == count ? 0 : at + next;
     }
     worker.passes.fetch_add(1, std::memory_order_release);
   }

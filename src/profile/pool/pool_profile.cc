@@ -120,10 +120,12 @@ class LayersOn {
   void TimeHalves(const LayerHalves& halves, HalfTimes& times) {
     GraphTimes measured;
     if (!halves.graph.nodes.empty()) measured = processor_.Time(halves.graph, kHalfRuns);
-    times = {LayersUs(graph_, layers_, measured.nodes, false), halves.parts};
+    times = {LayersUs(graph_, layers_, measured.nodes, NodesOfPasses::kDoNotCount), halves.parts};
   }
 
-  std::vector<double> ModelUs() const { return LayersUs(graph_, layers_, whole_.nodes, true); }
+  std::vector<double> ModelUs() const {
+    return LayersUs(graph_, layers_, whole_.nodes, NodesOfPasses::kCount);
+  }
 
   TimedProcessor processor_;
   const Graph& graph_;

@@ -20,7 +20,7 @@ bool Computes(const Graph& graph) {
 }
 
 double EstimateUs(Graph graph, const MachineFile& file) {
-  RunPasses(graph, true, {});
+  RunPasses(graph);
   if (!Computes(graph)) return 0;
   const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
   return PredictedUs(PlanSimulated(graph, file, costs, "adaptive"));

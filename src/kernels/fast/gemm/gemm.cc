@@ -152,8 +152,8 @@ size_t PackedGemmBytes(const GemmPlan& plan) {
   return static_cast<size_t>(plan.split.padded_columns() * plan.k) * sizeof(float);
 }
 
-void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale,
-              Range panels, float* packed) {
+void PackGemm(const GemmPlan& plan, const GemmWeights& weights, Range panels, float* packed) {
+  const auto& [b, stride, transposed, scale] = weights;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(),
                   width = plan.split.Width(p);

@@ -49,11 +49,16 @@ const char* TargetOf(const GemmPlan& plan);
 
 size_t PackedGemmBytes(const GemmPlan& plan);
 
-// Packs the given panels of B, each at a place that does not depend on the others. `b` is [K,N], or [N,K] if
-// `transposed` is set, with rows `stride` elements apart. `packed` has PackedGemmBytes() bytes, best aligned
-// to 64 bytes. `scale` multiplies every weight (Gemm's alpha).
-void PackGemm(const GemmPlan& plan, const float* b, int64_t stride, bool transposed, float scale,
-              Range panels, float* packed);
+struct GemmWeights {
+  const float* b;
+  int64_t stride;           // elements between two rows
+  bool transposed = false;  // B is [N,K] instead of [K,N]
+  float scale = 1;          // multiplies every weight (Gemm's alpha)
+};
+
+// Packs the given panels of B, each at a place that does not depend on the others. `packed` has
+// PackedGemmBytes() bytes, best aligned to 64 bytes.
+void PackGemm(const GemmPlan& plan, const GemmWeights& weights, Range panels, float* packed);
 
 // Computes the block rows x panels of C. `a` has rows of K contiguous values, `a_stride` elements apart; the
 // rows of `c` are `c_stride` elements apart. Both pointers, and those of the epilogue, point at row 0 and

@@ -28,8 +28,9 @@ class Problem {
 
   void Pack(const GemmPlan& plan) {
     packed_.assign(PackedGemmBytes(plan) / sizeof(float), NAN);
-    PackGemm(plan, b_.data(), case_.transposed ? case_.k : case_.n, case_.transposed, 1.0f, {0, plan.panels},
-             packed_.data());
+    PackGemm(plan,
+             {.b = b_.data(), .stride = case_.transposed ? case_.k : case_.n, .transposed = case_.transposed},
+             {0, plan.panels}, packed_.data());
   }
 
   void Run(const GemmPlan& plan, Range rows, Range panels, std::vector<float>& c) const {
@@ -157,7 +158,7 @@ TEST(GemmF32, EveryTileWidthGivesTheSameBits) {
       for (const int64_t width : GemmTileWidths(n)) {
         const GemmPlan plan = PlanGemm(n, kLength, width);
         std::vector<float> packed(PackedGemmBytes(plan) / sizeof(float)), c(kRows * n);
-        PackGemm(plan, b.data(), n, false, 1.0f, {0, plan.panels}, packed.data());
+        PackGemm(plan, {.b = b.data(), .stride = n}, {0, plan.panels}, packed.data());
         RunGemm(plan, a.data(), kLength, packed.data(), {}, {0, kRows}, {0, plan.panels}, c.data(), n);
         if (first.empty()) first = c;
         EXPECT_EQ(c, first) << target << ", " << n << " columns, tiles of " << width;
@@ -267,9 +268,9 @@ TEST(GemmF32, PanelsMayBePackedSeparately) {
   const GemmPlan plan = PlanGemm(100, 11);
   const std::vector<float> b = RandomData(3).Floats(1100);
   std::vector<float> once(PackedGemmBytes(plan) / sizeof(float)), apart(once.size());
-  PackGemm(plan, b.data(), 100, false, 2.0f, {0, plan.panels}, once.data());
+  PackGemm(plan, {.b = b.data(), .stride = 100, .scale = 2}, {0, plan.panels}, once.data());
   for (int64_t p = plan.panels; p-- > 0;)
-    PackGemm(plan, b.data(), 100, false, 2.0f, {p, p + 1}, apart.data());
+    PackGemm(plan, {.b = b.data(), .stride = 100, .scale = 2}, {p, p + 1}, apart.data());
   EXPECT_EQ(once, apart);
 }
 

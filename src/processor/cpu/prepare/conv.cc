@@ -12,7 +12,7 @@ namespace mete {
 namespace {
 
 std::vector<ConvWay> WaysOf(const ConvShape& shape, const KernelOptions& options) {
-  if (!options.conv) return ConvWaysFor(shape, options.plain_sums);
+  if (!options.conv) return ConvWaysFor(shape, options.plain_sums ? ConvSums::kPlain : ConvSums::kAny);
   const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
   const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
   return {{fits ? *options.conv : ConvAlgorithm::kDirect}};

@@ -67,7 +67,7 @@ std::string Name(const ConvWay& way) {
                                : fmt::format("{}, tile {}", Name(way.algorithm), way.tile_vectors);
 }
 
-std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, ConvSums sums) {
   // an estimate's usual error: a smaller gain does not justify the larger numerical error
   constexpr double kMargin = 1.1;
   constexpr double kHopeless = 2;  // no estimate is wrong by this factor
@@ -75,7 +75,9 @@ std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact) {
   const double direct = Estimate(shape, ConvAlgorithm::kDirect) / kMargin;
   ways.push_back({direct, {}});
   for (ConvAlgorithm algorithm : ConvAlgorithmsFor(shape)) {
-    if (exact || algorithm == ConvAlgorithm::kDirect || algorithm == ConvAlgorithm::kWinogradF6) continue;
+    if (sums == ConvSums::kPlain || algorithm == ConvAlgorithm::kDirect ||
+        algorithm == ConvAlgorithm::kWinogradF6)
+      continue;
     ways.push_back({Estimate(shape, algorithm), {algorithm}});
   }
   if (!IsDepthwise(shape)) {

@@ -44,9 +44,11 @@ struct ConvWay {
 
 std::string Name(const ConvWay& way);  // "direct", "direct, tile 2", "winograd_f4"
 
+enum class ConvSums { kAny, kPlain };  // kPlain: no algorithm with a larger error than the direct sums
+
 // Returns the ways that may be the fastest, the fastest by estimate first. F(6x6) is never among them because
-// its error is larger: the user must ask for it. `exact`: only kDirect.
-std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, bool exact);
+// its error is larger: the user must ask for it.
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, ConvSums sums);
 
 // Returns a text with all that the times depend on, for a tuner's key: "conv 1x56x56x64 -> 56x56x64, kernel
 // 3x3, ...".

@@ -55,8 +55,8 @@ class ConvPiecesStep : public PreparedNode {
                           int64_t(pieces_.size()) * panels, [&](Range all, float* packed) {
                             for (int64_t i = all.begin; i < all.end; ++i) {
                               const Piece& p = pieces_[size_t(i / panels)];
-                              PackGemm(p.plan, weights + p.k.begin, k_, true, 1, {i % panels, i % panels + 1},
-                                       packed + p.packed);
+                              PackGemm(p.plan, {.b = weights + p.k.begin, .stride = k_, .transposed = true},
+                                       {i % panels, i % panels + 1}, packed + p.packed);
                             }
                           });
   }

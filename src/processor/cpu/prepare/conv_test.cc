@@ -30,8 +30,8 @@ TEST(CpuConv, WinogradMatchesTheReference) {
                                  ToString(x), x[3]),
                      11);
         std::string kernel, reference;
-        const Tensor want = node.Run({1, {}, true}, &reference)[0],
-                     got = node.Run({threads, {}, false, algorithm}, &kernel)[0];
+        const Tensor want = node.Run({.reference = true}, &reference)[0],
+                     got = node.Run({.threads = threads, .conv = algorithm}, &kernel)[0];
         ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)) + "_f32 ", 0), 0u) << kernel;
         for (int64_t i = 0; i < want.elements(); ++i)
           ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
@@ -41,7 +41,7 @@ TEST(CpuConv, WinogradMatchesTheReference) {
 TEST(CpuConv, WinogradOnlyWhereItFits) {
   const auto kernel_of = [](const std::string& node, std::optional<ConvAlgorithm> algorithm) {
     std::string kernel;
-    OneNode(node, 1).Run({1, {}, false, algorithm}, &kernel);
+    OneNode(node, 1).Run({.conv = algorithm}, &kernel);
     return kernel.substr(0, kernel.find(' '));
   };
   const std::string wide = "Conv(1x28x28x64, const 64x64x3x3) {layout=\"NHWC\", pads=[1,1,1,1]}";
@@ -67,7 +67,7 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
     ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
     s.pad_top = s.pad_left = 1;
-    return std::string(Name(ConvWaysFor(s, false).front()));
+    return std::string(Name(ConvWaysFor(s, ConvSums::kAny).front()));
   };
   EXPECT_EQ(chosen(224, 64, 64), "winograd_f4");
   EXPECT_EQ(chosen(56, 64, 64), "winograd_f4");
@@ -87,8 +87,8 @@ TEST(CpuConv, WinogradWritesItsSlice) {
         "pads=[1,1,1,1], residual=1, into_offset=7, into_channels=32}",
         3);
     std::string kernel, reference;
-    const Tensor want = node.Run({1, {}, true}, &reference)[0],
-                 got = node.Run({2, {}, false, algorithm}, &kernel)[0];
+    const Tensor want = node.Run({.reference = true}, &reference)[0],
+                 got = node.Run({.threads = 2, .conv = algorithm}, &kernel)[0];
     ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)), 0), 0u) << kernel;
     for (int64_t i = 0; i < want.elements(); ++i)
       ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
@@ -107,7 +107,7 @@ TEST(CpuConv, TunedOnesMatchTheReference) {
       KernelOptions options{.threads = threads};
       options.tuner = &tuner;
       options.weights_from_memory = threads == 2;
-      const Tensor want = node.Run({1, {}, true}, &reference)[0], got = node.Run(options, &kernel)[0];
+      const Tensor want = node.Run({.reference = true}, &reference)[0], got = node.Run(options, &kernel)[0];
       for (int64_t i = 0; i < want.elements(); ++i)
         ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 2e-4f)
             << c << " by " << kernel << " element " << i;
@@ -138,7 +138,7 @@ TEST(CpuConv, EachKindOfCoreIsTimedAndTheResultIsTheReferences) {
     options.workers = {{0, 1}, {1, 0.5}, {1, 0.5}};
     options.tuner = &tuner;
     OneNode node(c, 13);
-    const Tensor want = node.Run({1, {}, true})[0], got = node.Run(options)[0];
+    const Tensor want = node.Run({.reference = true})[0], got = node.Run(options)[0];
     for (int64_t i = 0; i < want.elements(); ++i)
       ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 2e-4f) << c << " element " << i;
     const int measured = tuner.measured();
@@ -160,7 +160,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   Packer packer(pool);
   Tensor first;
   int direct = 0;
-  for (const ConvWay& way : ConvWaysFor(s, true)) {
+  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kPlain)) {
     EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
     ++direct;
     FloatConv conv(s, weights.as<float>(), way, packer);
@@ -175,11 +175,11 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
 
 // In the memory plan the output already holds the channels of other nodes, and these must stay.
 TEST(CpuConv, WritesNothingButItsSlice) {
-  const KernelOptions all[] = {{1, {}, true},
-                               {2, {}, false, ConvAlgorithm::kDirect},
-                               {2, {}, false, ConvAlgorithm::kWinogradF2},
-                               {2, {}, false, ConvAlgorithm::kWinogradF4},
-                               {2, {}, false, ConvAlgorithm::kWinogradF6}};
+  const KernelOptions all[] = {{.reference = true},
+                               {.threads = 2, .conv = ConvAlgorithm::kDirect},
+                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF2},
+                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF4},
+                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF6}};
   for (int64_t kernel : {1, 3})
     for (const KernelOptions& options : all) {
       OneNode node(fmt::format("Conv(1x4x3x5, const 9x5x{0}x{0}) {{layout=\"NHWC\", pads=[{1},{1},{1},{1}], "
@@ -202,7 +202,7 @@ TEST(CpuConv, SumsInPiecesInTheGivenOrder) {
                     piece),
         11);
     std::string kernel;
-    const Tensor got = node.Run({2, {}, false}, &kernel)[0];
+    const Tensor got = node.Run({.threads = 2}, &kernel)[0];
     if (!kernel.ends_with("avx512") && !kernel.ends_with("avx2") && !kernel.ends_with("neon"))
       GTEST_SKIP() << kernel << " rounds products";
     const float *x = node.data(0).as<float>(), *w = node.data(1).as<float>(),
@@ -233,7 +233,7 @@ TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
         .Run(input.as<float>(), {}, output.mutable_view().as<float>());
     return output;
   };
-  for (const ConvWay& way : ConvWaysFor(s, false)) {
+  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kAny)) {
     Packer plain(pool), first(pool, folder.str()), second(pool, folder.str());
     const Tensor want = run(way, plain);
     for (Packer* packer : {&first, &second})

@@ -18,7 +18,8 @@ ConvShape ShapeOf(const Case& c) {
   ConvShape s;
   s.batch = 2;
   s.in_height = s.in_width = c.size;
-  s.in_channels = c.channels, s.out_channels = c.outputs;
+  s.in_channels = c.channels;
+  s.out_channels = c.outputs;
   s.kernel_height = s.kernel_width = c.kernel;
   s.stride_y = s.stride_x = c.stride;
   s.pad_top = s.pad_left = c.kernel / 2;
@@ -37,8 +38,8 @@ std::vector<float> Random(int64_t count) {
 }
 
 // `workers`: threads of several clusters, each with its tile in `way`; empty: all threads are alike.
-std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, bool other_side,
-                           const std::string& policy, const std::vector<WorkerSpeed>& workers = {}) {
+std::vector<float> Outputs(const ConvShape& shape, const ConvWay& way, int threads, const std::string& policy,
+                           const std::vector<WorkerSpeed>& workers = {}) {
   ThreadPool pool(threads, {}, policy, {}, workers);
   Packer packer(pool);
   const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups *
@@ -46,7 +47,6 @@ std::vector<float> Outputs(const ConvShape& shape, ConvWay way, int threads, boo
   const std::vector<float> input = Random(shape.batch * shape.in_height * shape.in_width * shape.in_channels);
   std::vector<float> output(
       static_cast<size_t>(shape.out_pixels() * std::max(shape.out_channels, shape.out_pixel_stride)), 7.0f);
-  way.other_side = other_side;
   FloatConv conv(shape, weights.data(), way, packer);
   // what the policy learns in the first runs makes it divide the last one differently
   for (int run = 0; run < 3; ++run) {
@@ -71,11 +71,13 @@ TEST(FloatConv, IsTheSameWhateverSideIsDivided) {
   };
   for (const Case& c : cases) {
     const ConvShape shape = ShapeOf(c);
-    const std::vector<float> want = Outputs(shape, c.way, 1, false, "equal");
+    const std::vector<float> want = Outputs(shape, c.way, 1, "equal");
     for (const int threads : {2, 3})
       for (const bool other_side : {false, true})
         for (const std::string& policy : PolicyNames()) {
-          const std::vector<float> got = Outputs(shape, c.way, threads, other_side, policy);
+          ConvWay way = c.way;
+          way.other_side = other_side;
+          const std::vector<float> got = Outputs(shape, way, threads, policy);
           EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0)
               << c.name << ", " << threads << " threads, " << policy;
         }
@@ -95,12 +97,13 @@ TEST(FloatConv, IsTheSameWhateverTileEachClusterHas) {
   const std::vector<WorkerSpeed> workers{{0, 1}, {1, 0.5}, {2, 0.25}};
   for (const Case& c : cases) {
     const ConvShape shape = ShapeOf(c);
-    const std::vector<float> want = Outputs(shape, c.way, 1, false, "equal");
+    const std::vector<float> want = Outputs(shape, c.way, 1, "equal");
     ConvWay way = c.way;
     way.tiles = {{}, {0, true}, {4, false}};
     for (const bool other_side : {false, true})
       for (const std::string& policy : PolicyNames()) {
-        const std::vector<float> got = Outputs(shape, way, 3, other_side, policy, workers);
+        way.other_side = other_side;
+        const std::vector<float> got = Outputs(shape, way, 3, policy, workers);
         EXPECT_EQ(std::memcmp(want.data(), got.data(), want.size() * sizeof(float)), 0)
             << c.name << ", " << policy;
       }

@@ -55,10 +55,10 @@ TEST(Grid, BlocksOfBothSidesAreWholeTilesOfRows) {
 
 TEST(Grid, DividesTheSideThatReadsMoreAndTheOtherOneIfAsked) {
   EXPECT_FALSE(EvenGrid({96, 6, 1000, 16, 100}, 2).columns_outer);
-  EXPECT_TRUE(EvenGrid({96, 6, 1000, 16, 100}, 2, true).columns_outer);
+  EXPECT_TRUE(EvenGrid({96, 6, 1000, 16, 100}, 2, /*other_side=*/true).columns_outer);
   EXPECT_TRUE(EvenGrid({96, 6, 100, 16, 1000}, 2).columns_outer);
-  EXPECT_FALSE(EvenGrid({96, 6, 100, 16, 1000}, 2, true).columns_outer);
-  EXPECT_EQ(EvenGrid({96, 6, 100, 16, 1000}, 1, true).blocks(), 1);
+  EXPECT_FALSE(EvenGrid({96, 6, 100, 16, 1000}, 2, /*other_side=*/true).columns_outer);
+  EXPECT_EQ(EvenGrid({96, 6, 100, 16, 1000}, 1, /*other_side=*/true).blocks(), 1);
 }
 
 TEST(Grid, RowsComeFirstWhereColumnsAreFewAndUneven) {

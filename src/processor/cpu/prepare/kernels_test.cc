@@ -14,9 +14,9 @@ namespace {
 TEST(CpuPool, AWholeImageHasTheSameBitsWithAnyThreads) {
   for (const std::string op : {"GlobalAveragePool", "GlobalMaxPool"}) {
     const std::string large = op + "(2x40x41x90) {layout=\"NHWC\"}";
-    const Tensor want = OneNode(large, 5).Run({1, {}, false})[0];
+    const Tensor want = OneNode(large, 5).Run({})[0];
     for (const int threads : {2, 3, 4}) {
-      const Tensor got = OneNode(large, 5).Run({threads, {}, false})[0];
+      const Tensor got = OneNode(large, 5).Run({.threads = threads})[0];
       EXPECT_EQ(std::memcmp(want.data(), got.data(), want.bytes()), 0)
           << op << " with " << threads << " threads";
     }
@@ -27,7 +27,7 @@ TEST(CpuPool, AMaximumOverNanIsNanOnBoth) {
   OneNode node("MaxPool(1x5x5x3) {layout=\"NHWC\", kernel_shape=[2,2]}", 1);
   node.SetInput(0, 7, NAN);
   std::string kernel;
-  const auto want = node.Run({1, {}, true}, &kernel), got = node.Run({1, {}, false}, &kernel);
+  const auto want = node.Run({.reference = true}, &kernel), got = node.Run({}, &kernel);
   int nans = 0;
   for (int64_t i = 0; i < want[0].elements(); ++i) {
     EXPECT_EQ(std::isnan(want[0].as<float>()[i]), std::isnan(got[0].as<float>()[i])) << i;
@@ -64,7 +64,7 @@ TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
         OneNode node(nodes[i], 11);
         for (int64_t e = 0; e < node.data(1).elements(); ++e)
           node.SetInput(1, e, float(e * 37 % 101 - 50) * 0.01f);
-        const KernelOptions plain{2, {}, false, algorithm},
+        const KernelOptions plain{.threads = 2, .conv = algorithm},
             kept{.threads = 2, .conv = algorithm, .packed_cache = folder.str()};
         std::string kernel;
         const Tensor want = node.Run(plain, &kernel)[0];

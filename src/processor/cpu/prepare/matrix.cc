@@ -120,7 +120,7 @@ class MatrixStep : public PreparedNode {
   }
 
   void PackMatrix(const float* b, int64_t matrix, Range panels, float* to) const {
-    PackGemm(plan_, b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha, panels, to);
+    PackGemm(plan_, {b + Place(matrix).b, p_.b_stride, p_.transposed, p_.alpha}, panels, to);
   }
 
   // Computes some rows and panels of one product on worker w. A worker that packs for itself then has all of

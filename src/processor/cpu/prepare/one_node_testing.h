@@ -100,7 +100,8 @@ inline void ExpectFastEqualsReference(const NodeText& text) {
     SCOPED_TRACE(text.where + ": " + text.text + " with " + std::to_string(threads) + " threads");
     OneNode node(text, 11);
     std::string kernel, reference;
-    const auto want = node.Run({1, {}, true}, &reference), got = node.Run({threads, {}, false}, &kernel);
+    const auto want = node.Run({.reference = true}, &reference),
+               got = node.Run({.threads = threads}, &kernel);
     ASSERT_TRUE(reference.starts_with("reference"));
     ASSERT_TRUE(kernel.starts_with(text.expected)) << "it ran on " << kernel;
     for (size_t o = 0; o < want.size(); ++o) ExpectEqual(want[o], got[o]);

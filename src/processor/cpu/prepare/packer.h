@@ -51,7 +51,10 @@ class Packer {
   struct Count {
     int tensors = 0;
     int64_t bytes = 0;
-    void Add(int64_t more) { ++tensors, bytes += more; }
+    void Add(int64_t more) {
+      ++tensors;
+      bytes += more;
+    }
   };
 
   bool Keeps(int64_t bytes);

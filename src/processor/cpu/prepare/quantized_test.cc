@@ -10,7 +10,7 @@ namespace {
 TEST(CpuQuantizedConv, MostOutputsOfTheTestedNodesAreNotSaturated) {
   for (const NodeText& text : ReadNodes("src/processor/cpu/prepare/nodes/quantized_conv.txt")) {
     if (text.expected.starts_with("reference")) continue;
-    const Tensor y = OneNode(text, 11).Run({1, {}, true})[0];
+    const Tensor y = OneNode(text, 11).Run({.reference = true})[0];
     int64_t saturated = 0;
     for (int64_t i = 0; i < y.elements(); ++i) {
       const int level = y.type() == DType::kI8 ? y.as<int8_t>()[i] + 128 : y.as<uint8_t>()[i];
@@ -32,7 +32,7 @@ TEST(CpuConvert, HardFloatsEqualTheReference) {
     node.SetInput(0, 6, -1e30f);
     for (int64_t i : {7, 500, 20999}) node.SetInput(0, i, NAN);
     std::string kernel;
-    const Tensor want = node.Run({1, {}, true})[0], got = node.Run({2, {}, false}, &kernel)[0];
+    const Tensor want = node.Run({.reference = true})[0], got = node.Run({.threads = 2}, &kernel)[0];
     EXPECT_EQ(kernel, "quantize_f32");
     EXPECT_EQ(std::memcmp(want.data(), got.data(), want.bytes()), 0);
     const int level = type == "i8" ? got.as<int8_t>()[7] + 128 : got.as<uint8_t>()[7];

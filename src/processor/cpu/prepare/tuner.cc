@@ -35,7 +35,9 @@ std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
     for (size_t i = 0; i < trials.size(); ++i) {
       if (round >= kLeastRounds && least[i] > kMayWin * best) continue;
       const double us = trials[i].call_us();
-      least[i] = std::min(least[i], us), best = std::min(best, us), all += us;
+      least[i] = std::min(least[i], us);
+      best = std::min(best, us);
+      all += us;
     }
   }
   return least;
@@ -50,7 +52,8 @@ void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
     const size_t best = size_t(std::min_element(least.begin(), least.end()) - least.begin());
     if (best == confirmed) return;
     const std::vector<double> again = LeastInTurns({trials[0], trials[best]});
-    least[0] = std::min(least[0], again[0]), least[best] = std::min(least[best], again[1]);
+    least[0] = std::min(least[0], again[0]);
+    least[best] = std::min(least[best], again[1]);
     confirmed = best;
   }
 }
@@ -67,15 +70,22 @@ Tuner::Table Tuner::Read(std::string* problem) const {
   std::error_code error;
   if (path_.empty() || !std::filesystem::exists(path_, error)) return {};
   const uintmax_t bytes = std::filesystem::file_size(path_, error);
-  if (error || bytes > kLargestFile) return *problem = "cannot be read", Table{};
+  if (error || bytes > kLargestFile) {
+    *problem = "cannot be read";
+    return Table{};
+  }
   std::ifstream file(path_);
   Table table;
   try {
     const auto json = ParseJson(std::string(std::istreambuf_iterator<char>(file), {}), path_);
-    if (json.at("format") != kFormat) return *problem = "no file of tuned times", Table{};
+    if (json.at("format") != kFormat) {
+      *problem = "no file of tuned times";
+      return Table{};
+    }
     json.at("times").get_to(table);
   } catch (const std::exception&) {  // no JSON, nested too deep, or another document
-    return *problem = "no file of tuned times", Table{};
+    *problem = "no file of tuned times";
+    return Table{};
   }
   for (auto& [key, times] : table)
     std::erase_if(times, [](const auto& entry) { return !(entry.second > 0); });
@@ -90,12 +100,16 @@ std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::s
     std::vector<size_t> numbers;
     for (int64_t bytes = 0; i < names.size() && bytes < kTogether; ++i) {
       if (known.contains(names[i])) continue;
-      group.push_back(make(i)), numbers.push_back(i);
+      group.push_back(make(i));
+      numbers.push_back(i);
       bytes += group.back().bytes;
     }
     std::vector<double> us = LeastInTurns(group);
     Confirm(group, us);
-    for (size_t j = 0; j < us.size(); ++j) known[names[numbers[j]]] = us[j], ++measured_;
+    for (size_t j = 0; j < us.size(); ++j) {
+      known[names[numbers[j]]] = us[j];
+      ++measured_;
+    }
   }
   std::vector<Timed> result;
   for (const std::string& name : names) result.push_back({name, known.at(name)});

@@ -145,7 +145,12 @@ TEST(Tuner, ShortCallsAreRepeatedMoreOftenThanLongOnes) {
   const auto calls = [](std::vector<double> us) {
     Tuner tuner;
     int n = 0;
-    tuner.Times("k", kNames, [&](size_t i) { return Trial{[&, i] { return ++n, us[i]; }}; });
+    tuner.Times("k", kNames, [&](size_t i) {
+      return Trial{[&, i] {
+        ++n;
+        return us[i];
+      }};
+    });
     return n;
   };
   EXPECT_EQ(calls({1e6, 1e6, 1e6}), 3 * 4);
