@@ -55,7 +55,8 @@ class Buffers::Lender {
   Lender(const Lender<U>& other) : pool_(other.pool_), buffer_(other.buffer_) {}
 
   T* allocate(size_t) {
-    static_assert(sizeof(T) <= kControlBytes && alignof(T) <= kControlAlign);
+    static_assert(sizeof(T) <= kControlBytes);
+    static_assert(alignof(T) <= kControlAlign);
     return reinterpret_cast<T*>(buffer_->control);
   }
   void deallocate(T*, size_t) { pool_->Return(*buffer_); }

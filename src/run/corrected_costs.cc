@@ -41,7 +41,10 @@ LayerCost WithShare(LayerCost cost, SplitAxis split, double part, double times) 
   double& least_us = by_channels ? *cost.least_by_channels_us : cost.least_us;
   const double us = times * (least_us + (cost.us - least_us) * part);
   least_us = (us - cost.us * part) / (1 - part);
-  if (least_us < 0) least_us = 0, cost.us = us / part;
+  if (least_us < 0) {
+    least_us = 0;
+    cost.us = us / part;
+  }
   if (least_us > cost.us) least_us = cost.us = us;
   cost.least_us = std::min(cost.least_us, cost.us);
   if (cost.least_by_channels_us) cost.least_by_channels_us = std::min(*cost.least_by_channels_us, cost.us);
