@@ -48,12 +48,17 @@ struct FoldSpent {
   double work = 0;
 };
 
+// Per value of a graph: whether it depends on sizes that change from run to run.
+using Varying = std::vector<uint8_t>;
+
 // Infers every type and shape, and evaluates nodes that depend only on constants. It always runs first,
 // because shapes may depend on folded values. If `keep_dequantized` is true, a DequantizeLinear of constants
 // is not folded, so that FuseQuantized can read the integers. The amounts used are added to `spent`; null:
-// nothing was used before. Throws one Error with the problems of all nodes.
+// nothing was used before. `varying` marks the inputs with sizes that change, and gets a mark for each value
+// that depends on them; constants among those are open (Value::open), and the nodes that compute them stay in
+// the graph. Throws one Error with the problems of all nodes.
 bool FoldConstants(Graph& graph, const FoldLimits& limits = {}, bool keep_dequantized = false,
-                   FoldSpent* spent = nullptr);
+                   FoldSpent* spent = nullptr, Varying* varying = nullptr);
 
 // Folds constants, then, if `optimize` is true, runs every pass that `disabled` does not name. After each
 // pass that changed the graph, removes unused nodes and values and verifies the graph. `divisible`, if it is
