@@ -1,6 +1,7 @@
 #include "graph/operators.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/problems.h"
 
@@ -48,11 +49,15 @@ Ints Widen(const ConstView& v) {
 
 }  // namespace
 
+// A walk over shapes and a memory plan ask some times for each node.
 const OpSchema* FindOperator(std::string_view op) {
-  const auto& table = Table();
-  auto at = std::lower_bound(table.begin(), table.end(), op,
-                             [](const OpSchema* a, std::string_view n) { return a->name < n; });
-  return at != table.end() && (*at)->name == op ? *at : nullptr;
+  static const std::unordered_map<std::string_view, const OpSchema*> by_name = [] {
+    std::unordered_map<std::string_view, const OpSchema*> rows;
+    for (const OpSchema* row : Table()) rows.emplace(row->name, row);
+    return rows;
+  }();  // immutable after the first call
+  const auto at = by_name.find(op);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 std::vector<const OpSchema*> AllOperators() { return Table(); }
