@@ -1,6 +1,7 @@
 #include "graph/operators.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 #include "base/problems.h"
@@ -93,8 +94,14 @@ int InferContext::Axis(int64_t axis, int rank) const {
 }
 
 std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node, int64_t max_bytes) {
-  std::vector<ConstView> inputs(node.inputs.size());
-  std::vector<uint8_t> has_data(node.inputs.size());
+  // Most nodes have few inputs, and a walk over the shapes of a graph must not ask for memory at each.
+  constexpr size_t kFew = 8;
+  std::array<ConstView, kFew> few;
+  std::array<uint8_t, kFew> few_have_data{};
+  std::vector<ConstView> many(node.inputs.size() > kFew ? node.inputs.size() : 0);
+  std::vector<uint8_t> many_have_data(many.size());
+  const std::span inputs(many.empty() ? few.data() : many.data(), node.inputs.size());
+  const std::span has_data(many.empty() ? few_have_data.data() : many_have_data.data(), node.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i] == kNoValue) continue;
     const Value& v = graph.value(node.inputs[i]);

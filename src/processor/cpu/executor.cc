@@ -41,6 +41,7 @@ void Executor::BindAll(const Like* like, const std::function<void(int, int)>& pr
   current_inputs_.resize(graph_.inputs.size());
   current_outputs_.resize(graph_.outputs.size());
   BindValues();
+  MakeViews();
   Problems problems;
   for (size_t i = 0; i < steps_.size(); ++i) {
     problems.Try([&] { Bind(i, like); });
@@ -82,19 +83,36 @@ void Executor::UseArena(const Tensor& arena) {
   }
 }
 
+// All at once, because a step of a new length must cost little.
+void Executor::MakeViews() {
+  size_t inputs = 0, outputs = 0;
+  for (const Node& node : graph_.nodes) {
+    inputs += node.inputs.size();
+    outputs += node.outputs.size();
+  }
+  input_views_.resize(inputs);
+  output_views_.resize(outputs);
+  auto input = input_views_.begin();
+  auto output = output_views_.begin();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    steps_[i].inputs = {input, graph_.nodes[i].inputs.size()};
+    steps_[i].outputs = {output, graph_.nodes[i].outputs.size()};
+    input += std::ssize(steps_[i].inputs);
+    output += std::ssize(steps_[i].outputs);
+  }
+}
+
 bool Executor::BindViews(size_t i) {
   BoundStep& step = steps_[i];
   const Node& node = graph_.nodes[i];
-  step.inputs.reserve(node.inputs.size());
-  step.outputs.reserve(node.outputs.size());
   bool dynamic = false;
   for (size_t k = 0; k < node.inputs.size() + node.outputs.size(); ++k) {
     const bool is_output = k >= node.inputs.size();
     const size_t index = is_output ? k - node.inputs.size() : k;
     const ValueId id = is_output ? node.outputs[index] : node.inputs[index];
     const ConstView bound = id == kNoValue ? ConstView{} : bound_[size_t(id)];
-    if (is_output) step.outputs.push_back({const_cast<void*>(bound.data), bound.type, bound.shape});
-    else step.inputs.push_back(bound);
+    if (is_output) step.outputs[index] = {const_cast<void*>(bound.data), bound.type, bound.shape};
+    else step.inputs[index] = bound;
     if (id == kNoValue) continue;
     const Home home = memory_.home[size_t(id)];
     dynamic |= home == Home::kDynamic;

@@ -64,8 +64,8 @@ class Executor {
     const Node* node = nullptr;
     std::shared_ptr<PreparedNode> prepared;  // null for views and dynamic steps
     RefKernel dynamic = nullptr;
-    std::vector<ConstView> inputs;
-    std::vector<View> outputs;
+    std::span<ConstView> inputs;  // in input_views_
+    std::span<View> outputs;      // in output_views_
     int64_t flops = 0, bytes = 0;
     int64_t number = 0;  // of the pool
     int threads = 1;
@@ -87,6 +87,7 @@ class Executor {
   };
 
   void BindValues();
+  void MakeViews();
   const void* InArena(ValueId id) const;
   void BindAll(const Like* like, const std::function<void(int, int)>& progress);
   void Bind(size_t step, const Like* like);
@@ -110,6 +111,8 @@ class Executor {
   bool alone_ = false;            // the run is the calling thread's alone
   std::vector<ConstView> bound_;  // per value: its type, shape and address in the arena or of a constant
   std::vector<Tensor> open_;      // constants of these shapes alone
+  std::vector<ConstView> input_views_;  // of all steps, one after the other
+  std::vector<View> output_views_;
   std::vector<BoundStep> steps_;
   std::vector<Patch> patches_;
   std::vector<DynamicValue> dynamic_;  // per value
