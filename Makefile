@@ -53,9 +53,10 @@ test: release
 	tools/conformance.sh
 
 bench: deps build/release/build.ninja
-	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench pool_bench
+	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench pool_bench decode_bench
 	build/release/kernels_bench
 	build/release/pool_bench
+	build/release/decode_bench
 	$(METE) zoo make resnet50 -o build/resnet50.onnx
 	$(METE) bench build/resnet50.onnx --threads 1
 	$(METE) bench build/resnet50.onnx --threads 2

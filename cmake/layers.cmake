@@ -65,9 +65,11 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels cpu)
 mete_bench(pool_bench bench/pool run)
+mete_bench(decode_bench bench/shapes engine)
 if(TARGET pool_bench)
   target_link_libraries(kernels_bench PRIVATE mete_node_text)
   target_link_libraries(pool_bench PRIVATE mete_cpu)
+  target_link_libraries(decode_bench PRIVATE onnx_proto protobuf::libprotobuf GTest::gtest)  # the decoder of the engine's tests
 endif()
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds

@@ -14,6 +14,10 @@
 //
 //   mete::Session estimated(model, {.threads = 1, .tune = false});
 //
+// A session takes tensors of any shape that the model's file allows: a dimension that the file leaves open
+// (Port::declared) may have another size in each run. The session plans for each shape once and keeps the
+// last SessionOptions::kept_shapes plans, all of which share the packed weights.
+//
 // Load() and the Session's constructor throw mete::Error for every error in a model, a plan or a machine.
 // Run() throws for inputs that do not fit, for data-dependent errors (an index out of range) and for
 // cancellation. All functions of an empty Model or Session (default-constructed or moved from) throw
@@ -61,6 +65,9 @@ struct Port {
   DType type = DType::kUnknown;  // kUnknown: known only at run time
   Shape shape = Shape::Unknown();
   Shape declared = Shape::Unknown();  // for an input: the file's shape, with -1 for open dimensions
+  // For an input: the names that the file gives to open dimensions, one for each dimension; "" for others.
+  // Dimensions of one name have one size in a run.
+  std::vector<std::string> dims = {};
 };
 
 struct PassTime {
@@ -184,6 +191,11 @@ struct SessionOptions {
   // session: a damaged file is written again, a folder that cannot be written is not used, and Explain() says
   // so. The library never removes files.
   std::string packed_cache = {};
+  // The number of input shapes, from 1 on, whose plans and kernels the session keeps beside those of the
+  // shapes for which the model was loaded. One more shape takes the place of the one that was used least
+  // lately. A kept shape takes about a kilobyte for each node; the memory for activations and the weights are
+  // common to all.
+  int kept_shapes = 16;
   // The Session's constructor calls this function, on the constructing thread, each time it has prepared a
   // node: `done` of the model's `all` nodes are prepared.
   std::function<void(int done, int all)> progress = {};
@@ -205,6 +217,16 @@ struct SessionStats {
   std::string policy;
   // ModelStats::flops for the kernels that were chosen: Winograd's kernels need fewer multiplications
   int64_t computed_flops = 0;
+};
+
+// What a session has done for the shapes of its inputs.
+struct ShapeStats {
+  int64_t kept = 1;     // shapes whose plans are kept
+  int64_t planned = 1;  // plans that were made, that of the Session's constructor included
+  int64_t passes = 0;   // how often the passes ran over the model's graph for shapes other than the loaded
+  int64_t arena_bytes = 0;   // memory for activations
+  int64_t packed_bytes = 0;  // weights in kernel order
+  std::string note = {};     // why the passes run for each new shape; empty where they need not
 };
 
 // How one node is computed.
@@ -253,13 +275,15 @@ class Session {
   Session(Session&&) noexcept;
   Session& operator=(Session&&) noexcept;
 
-  // Runs the model once. Inputs and outputs are in the model's order. The function allocates the outputs.
+  // Runs the model once. Inputs and outputs are in the model's order. The function allocates the outputs. The
+  // inputs may have any shapes that fit Port::declared and the model's nodes; on a pool they have the shapes
+  // of the ports.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
   std::vector<Tensor> Run(std::initializer_list<Tensor> inputs, const RunOptions& options = {});
 
-  // Runs the model once and writes the outputs to the caller's memory. `outputs` must have the types and
-  // shapes of the ports, which must be known. After the first run this function allocates nothing if every
-  // shape of the model is known.
+  // Runs the model once and writes the outputs to the caller's memory. `outputs` must have the types of the
+  // ports and the shapes that follow from those of the inputs, which must not depend on data. From the second
+  // run with the same shapes on, this function allocates nothing if every shape of the model is known.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
 
   // Returns a table with one row per node: the kernel and the threads that compute the node, and the reason.
@@ -275,7 +299,8 @@ class Session {
   // Returns the differences between the session and its options: cores to which no thread could be pinned, a
   // cache folder that cannot be written.
   std::vector<std::string> Notes() const;
-  const SessionStats& stats() const;  // on a pool prepare_ms alone, of the home
+  const SessionStats& stats() const;  // of the constructor; on a pool prepare_ms alone, of the home
+  ShapeStats shape_stats() const;     // as of now; UNIMPLEMENTED on a pool
   PoolStats pool_stats() const;       // FAILED_PRECONDITION if the session is not on a pool
 
  private:

@@ -39,4 +39,14 @@ Permutation JoinedPermutation(const Shape& in, Ints perm) {
   return p;
 }
 
+bool MovesOnlyOnes(const Shape& in, const Ints& perm) {
+  int64_t last = -1;
+  for (int64_t p : perm) {
+    if (in[int(p)] == 1) continue;
+    if (p < last) return false;
+    last = p;
+  }
+  return true;
+}
+
 }  // namespace mete

@@ -19,4 +19,8 @@ struct Permutation {
 // the axes, as in ONNX.
 Permutation JoinedPermutation(const Shape& in, Ints perm);
 
+// Returns true if a Transpose only moves dimensions of 1: the elements then stay in their order. `perm` must
+// not be empty.
+bool MovesOnlyOnes(const Shape& in, const Ints& perm);
+
 }  // namespace mete

@@ -186,7 +186,7 @@ Work VectorWork(const NodeInRun& at, double n, double k, bool by_rows, bool cons
 
 Work MatrixWork(const NodeInRun& at, const Product& p) {
   const Node& node = at.node;
-  const bool constant = at.graph.value(node.inputs[1]).is_constant();
+  const bool constant = IsConstant(at.graph, node.inputs[1]);
   const double m = double(p.m), n = double(p.n), k = double(p.k), batch = double(p.batch);
   if (p.is_vector()) return VectorWork(at, n, k, p.transposed, constant);
   const GemmPlan plan = PlanGemm(p.n, p.k);

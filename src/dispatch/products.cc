@@ -25,7 +25,7 @@ std::optional<Product> OfGemm(const Graph& graph, const Node& node, std::string*
   const ValueId c = node.input(2);
   if (c == kNoValue || a.Float("beta", 1) == 0) return p;
   if (a.Float("beta", 1) != 1) return No("beta is not 1", why);
-  if (graph.value(c).is_constant() && IsRowVector(graph.value(c).shape, p.n)) p.bias = c;
+  if (IsConstant(graph, c) && IsRowVector(graph.value(c).shape, p.n)) p.bias = c;
   else if (p.residual < 0 && graph.value(c).shape == graph.value(node.outputs[0]).shape) p.residual = 2;
   else return No("C is neither a constant row nor of the output's shape", why);
   return p;
@@ -50,7 +50,7 @@ std::optional<Product> OfMatMul(const Graph& graph, const Node& node, std::strin
   }
   if (node.attributes.Has("residual")) p.residual = 3;
   const ValueId bias = node.input(2);
-  if (bias != kNoValue && !(graph.value(bias).is_constant() && IsRowVector(graph.value(bias).shape, p.n)))
+  if (bias != kNoValue && !(IsConstant(graph, bias) && IsRowVector(graph.value(bias).shape, p.n)))
     return No("the bias is not a constant row", why);
   p.bias = bias;
   return p;

@@ -7,17 +7,18 @@
 namespace mete {
 namespace {
 
-int AllocationsOfThirdRun(int threads, bool reference, Trace* trace) {
+// The model is loaded for a batch of one.
+int AllocationsOfThirdRun(int threads, bool reference, int64_t batch) {
   SessionOptions options = SessionOptions::Estimated(threads);
   options.reference = reference;
-  const ModelFile file(ConvNet());
-  const Model model = Model::Load(file.path());
+  const ModelFile file(OpenConvNet());
+  const Model model = Model::Load(file.path(), {.input_shapes = {{"data", {1, 3, 16, 16}}}});
   Session session(model, options);
-  const Tensor input = Ramp({1, 3, 16, 16}, 0.02f);
-  Tensor output(DType::kF32, {1, 5});
+  const Tensor input = Ramp({batch, 3, 16, 16}, 0.02f);
+  Tensor output(DType::kF32, {batch, 5});
   const ConstView in[] = {input.view()};
   const View out[] = {output.mutable_view()};
-  auto run = [&] { session.Run(in, out, {.trace = trace}); };
+  auto run = [&] { session.Run(in, out); };
   run();
   run();
   return AllocationsOf(run);
@@ -36,10 +37,12 @@ TEST(Allocation, TheCounterCounts) {
 TEST(Allocation, ASteadyRunAllocatesNothing) {
   if (!METE_COUNTS_ALLOCATIONS) GTEST_SKIP() << "sanitizers bring their own malloc";
   for (const int threads : {1, 2, 3})
-    for (const bool reference : {false, true}) {
-      SCOPED_TRACE(testing::Message() << threads << " threads, reference " << reference);
-      EXPECT_EQ(AllocationsOfThirdRun(threads, reference, nullptr), 0);
-    }
+    for (const bool reference : {false, true})
+      for (const int64_t batch : {1, 3}) {
+        SCOPED_TRACE(testing::Message()
+                     << threads << " threads, reference " << reference << ", batch " << batch);
+        EXPECT_EQ(AllocationsOfThirdRun(threads, reference, batch), 0);
+      }
 }
 
 }  // namespace

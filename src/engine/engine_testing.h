@@ -50,6 +50,15 @@ inline ModelProto ConvNet() {
   return m;
 }
 
+// The same for any number of pictures of any size: data Nx3x?x? -> probabilities Nx5
+inline ModelProto OpenConvNet() {
+  ModelProto m = ConvNet();
+  auto* shape = m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  shape->mutable_dim(0)->set_dim_param("N");
+  for (const int axis : {2, 3}) shape->mutable_dim(axis)->clear_dim_value();
+  return m;
+}
+
 // data 1x3x16x16 -> convolutions of 7, 9 and 16 channels (the last of 9 more behind a Relu), joined -> Conv
 // -> y 1x5x16x16; the joined ones are an output too.
 inline ModelProto ConcatNet() {

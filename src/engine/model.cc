@@ -42,15 +42,42 @@ ModelStats Count(const Graph& graph) {
   return stats;
 }
 
+// Numbers the sizes that may change: dimensions of one name have one number.
+OpenDims OpenDimsOf(const std::vector<Port>& inputs) {
+  OpenDims dims;
+  std::map<std::string, int> named;
+  int next = 0;
+  for (const Port& port : inputs) {
+    std::vector<int>& numbers = dims.emplace_back(size_t(port.shape.rank()), kFixed);
+    for (size_t i = 0; port.declared.known() && i < numbers.size(); ++i) {
+      if (port.declared[int(i)] >= 0) continue;
+      const std::string name = i < port.dims.size() ? port.dims[i] : "";
+      const auto at = named.find(name);
+      numbers[i] = at == named.end() ? next++ : at->second;
+      if (!name.empty()) named.emplace(name, numbers[i]);
+    }
+  }
+  return dims;
+}
+
+bool AnyOpen(const OpenDims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](const std::vector<int>& input) {
+    return std::any_of(input.begin(), input.end(), [](int number) { return number != kFixed; });
+  });
+}
+
 Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<ModelInternals::Impl>();
   impl->notes = std::move(imported.notes);
   impl->metadata = std::move(imported.metadata);
   impl->graph = std::move(imported.graph);
+  impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
+  impl->dims = OpenDimsOf(impl->inputs);
+  impl->passes = {options.optimize, options.disabled_passes};
+  if (AnyOpen(impl->dims)) impl->imported = impl->graph;
   const auto records = RunPasses(
       impl->graph,
       {.optimize = options.optimize, .disabled = options.disabled_passes, .divisible = &impl->divisible});
-  impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared);
   impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records)

@@ -3,11 +3,15 @@
 
 #include "graph/graph.h"
 #include "mete/engine.h"
+#include "passes/open_graph.h"
 
 namespace mete {
 
 struct Model::Impl {
   Graph graph;
+  Graph imported;  // before all passes; empty if no input has an open dimension
+  OpenDims dims;   // of the inputs
+  PassChoice passes;
   Graph divisible;  // before the passes that each share of a pool runs by itself; has the same constants
   std::vector<Port> inputs, outputs;
   std::vector<std::string> notes;

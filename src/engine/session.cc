@@ -20,11 +20,23 @@ std::optional<ThreadPlan> ThreadsOf(const Graph& graph, const SessionOptions& op
   return plan.groups[0].shares[0].threads;
 }
 
+// The model's graph at other shapes; null if no input has an open dimension.
+std::unique_ptr<ShapedGraphs> ShapedGraphsOf(const Model& model) {
+  const ModelInternals::Impl& impl = ModelInternals::Of(model);
+  if (impl.imported.inputs.empty()) return nullptr;
+  return std::make_unique<ShapedGraphs>(impl.imported, impl.graph, impl.dims, impl.passes);
+}
+
+bool HasLoadedShapes(const Model& model, std::span<const ConstView> inputs) {
+  return std::equal(inputs.begin(), inputs.end(), model.inputs().begin(), model.inputs().end(),
+                    [](const ConstView& input, const Port& port) { return input.shape == port.shape; });
+}
+
 }  // namespace
 
 struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
-      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options)) {}
+      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model)) {}
 
   const Model model;
   ReadyOnCpu ready;
@@ -42,8 +54,10 @@ void Session::Run(std::span<const ConstView> inputs, std::span<const View> outpu
                   const RunOptions& options) {
   if (on_pool_) return on_pool_->Run(inputs, outputs, options);
   Impl& session = impl();
-  CheckInputs(session.model.name(), session.model.inputs(), inputs);
-  CheckOutputs(session.model.name(), session.model.outputs(), outputs);
+  CheckOpenInputs(session.model.name(), session.model.inputs(), inputs);
+  if (HasLoadedShapes(session.model, inputs))
+    CheckOutputs(session.model.name(), session.model.outputs(), outputs);
+  else CheckOutputMemory(session.model.name(), session.model.outputs(), outputs);
   session.ready.Run(inputs, outputs, options);
 }
 
@@ -56,7 +70,7 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
   Impl& session = impl();
   std::vector<ConstView> views;
   for (const Tensor& t : inputs) views.push_back(t.view());
-  CheckInputs(session.model.name(), session.model.inputs(), views);
+  CheckOpenInputs(session.model.name(), session.model.inputs(), views);
   return session.ready.Run(inputs, options);
 }
 
@@ -89,6 +103,12 @@ std::string Session::PlanJson() const {
 }
 
 const SessionStats& Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }
+
+ShapeStats Session::shape_stats() const {
+  if (on_pool_)
+    Fail(Code::kUnimplemented, "session", "has one set of shapes on a pool; try a session on one CPU");
+  return impl().ready.shape_stats();
+}
 
 PoolStats Session::pool_stats() const {
   if (on_pool_) return on_pool_->pool_stats();

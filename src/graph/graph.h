@@ -27,6 +27,10 @@ struct Value {
   Shape shape = Shape::Unknown();  // in memory order; Unknown() if it depends on the data
   Layout layout = Layout::kPlain;
   Tensor constant;  // has a value for weights and folded results
+  // A constant that depends on the sizes of the graph's inputs, a result of shape arithmetic: its number in
+  // the graph that computes it (passes/shape_walk.h). It changes with the shapes of a run, so passes and
+  // prepared kernels must not read it: they ask IsConstant(), IntsOf() or ScalarOf().
+  ValueId open = kNoValue;
 
   bool is_constant() const { return constant.has_value(); }
 };
@@ -65,8 +69,9 @@ inline bool IsF32(const Graph& graph, ValueId id) {
   return id != kNoValue && graph.value(id).type == DType::kF32 && graph.value(id).shape.known();
 }
 
+// Returns true if the value is the same in each run, whatever the shapes of its inputs.
 inline bool IsConstant(const Graph& graph, ValueId id) {
-  return id != kNoValue && graph.value(id).is_constant();
+  return id != kNoValue && graph.value(id).is_constant() && graph.value(id).open == kNoValue;
 }
 
 // Returns the elements of an i64 constant (axes, pads, ...), or nothing for other values.

@@ -1,6 +1,8 @@
 #include "graph/operators.h"
 
 #include <algorithm>
+#include <array>
+#include <unordered_map>
 
 #include "base/problems.h"
 
@@ -48,11 +50,15 @@ Ints Widen(const ConstView& v) {
 
 }  // namespace
 
+// A walk over shapes and a memory plan ask some times for each node.
 const OpSchema* FindOperator(std::string_view op) {
-  const auto& table = Table();
-  auto at = std::lower_bound(table.begin(), table.end(), op,
-                             [](const OpSchema* a, std::string_view n) { return a->name < n; });
-  return at != table.end() && (*at)->name == op ? *at : nullptr;
+  static const std::unordered_map<std::string_view, const OpSchema*> by_name = [] {
+    std::unordered_map<std::string_view, const OpSchema*> rows;
+    for (const OpSchema* row : Table()) rows.emplace(row->name, row);
+    return rows;
+  }();  // immutable after the first call
+  const auto at = by_name.find(op);
+  return at == by_name.end() ? nullptr : at->second;
 }
 
 std::vector<const OpSchema*> AllOperators() { return Table(); }
@@ -88,8 +94,14 @@ int InferContext::Axis(int64_t axis, int rank) const {
 }
 
 std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node, int64_t max_bytes) {
-  std::vector<ConstView> inputs(node.inputs.size());
-  std::vector<uint8_t> has_data(node.inputs.size());
+  // Most nodes have few inputs, and a walk over the shapes of a graph must not ask for memory at each.
+  constexpr size_t kFew = 8;
+  std::array<ConstView, kFew> few;
+  std::array<uint8_t, kFew> few_have_data{};
+  std::vector<ConstView> many(node.inputs.size() > kFew ? node.inputs.size() : 0);
+  std::vector<uint8_t> many_have_data(many.size());
+  const std::span inputs(many.empty() ? few.data() : many.data(), node.inputs.size());
+  const std::span has_data(many.empty() ? few_have_data.data() : many_have_data.data(), node.inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (node.inputs[i] == kNoValue) continue;
     const Value& v = graph.value(node.inputs[i]);

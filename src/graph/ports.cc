@@ -14,44 +14,131 @@ std::string AdviceFor(const Port& port, const Shape& shape) {
   return fmt::format("; try --shape {}={}, in C++ LoadOptions::input_shapes", port.name, ToString(shape));
 }
 
-}  // namespace
+const std::string& DimName(const Port& port, int axis) {
+  static const std::string none;
+  return size_t(axis) < port.dims.size() ? port.dims[size_t(axis)] : none;
+}
 
-void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
+// Returns the shape as the file declares it: "1xPx64", "?x3x224x224".
+std::string DeclaredText(const Port& port) {
+  if (!port.declared.known() || port.declared.rank() == 0) return ToString(port.shape);
+  std::string text;
+  for (int i = 0; i < port.declared.rank(); ++i) {
+    const std::string& name = DimName(port, i);
+    text += i == 0 ? "" : "x";
+    text += port.declared[i] >= 0 ? std::to_string(port.declared[i]) : name.empty() ? "?" : name;
+  }
+  return text;
+}
+
+bool Fits(const Shape& shape, const Port& port) {
+  if (!port.declared.known()) return shape == port.shape;
+  if (shape.rank() != port.declared.rank()) return false;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (shape[i] < 0 || (port.declared[i] >= 0 && shape[i] != port.declared[i])) return false;
+  return true;
+}
+
+struct Place {
+  size_t port = 0;
+  int axis = 0;
+};
+
+// Returns the first dimension of the ports that has this name.
+Place FirstWithName(std::span<const Port> ports, const std::string& name) {
+  for (size_t p = 0; p < ports.size(); ++p)
+    for (size_t i = 0; i < ports[p].dims.size(); ++i)
+      if (ports[p].dims[i] == name) return {p, int(i)};
+  return {};
+}
+
+// Throws unless a dimension has the size that the first one of its name has. Allocates nothing otherwise.
+void CheckNamedSizes(std::span<const Port> ports, std::span<const ConstView> inputs, size_t p) {
+  const Shape& shape = inputs[p].shape;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const std::string& name = DimName(ports[p], i);
+    if (name.empty()) continue;
+    const Place first = FirstWithName(ports, name);
+    const int64_t size = inputs[first.port].shape[first.axis];
+    if (size != shape[i])
+      Invalid(ports[p].name, "wrong input shape; got {}, expected {} with {}={} as in input '{}'",
+              ToString(shape), DeclaredText(ports[p]), name, size, ports[first.port].name);
+  }
+}
+
+void CheckType(const char* kind, const Port& port, DType type) {
   if (port.type != DType::kUnknown && type != port.type)
     Invalid(port.name, "wrong {} type; got {}, expected {}", kind, Name(type), Name(port.type));
-  if (port.shape.known() && shape != port.shape)
-    Invalid(port.name, "wrong {} shape; got {}, expected {}{}", kind, ToString(shape), ToString(port.shape),
-            AdviceFor(port, shape));
+}
+
+void CheckHasData(const char* kind, const Port& port, const Shape& shape, const void* data) {
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
+void CheckCount(const std::string& name, std::span<const Port> ports, size_t inputs) {
+  if (inputs != ports.size())
+    Invalid(name, "wrong number of inputs; got {}, expected {}", inputs, ports.size());
+}
+
+}  // namespace
+
+void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data) {
+  CheckType(kind, port, type);
+  if (port.shape.known() && shape != port.shape)
+    Invalid(port.name, "wrong {} shape; got {}, expected {}{}", kind, ToString(shape), ToString(port.shape),
+            AdviceFor(port, shape));
+  CheckHasData(kind, port, shape, data);
+}
+
 std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids,
-                          const std::map<std::string, Shape>& declared) {
+                          const std::map<std::string, Shape>& declared,
+                          const std::map<std::string, std::vector<std::string>>& dims) {
   std::vector<Port> ports;
   for (const ValueId id : ids) {
     const Value& value = graph.value(id);
     const auto at = declared.find(value.name);
-    ports.push_back({value.name, value.type, value.shape, at == declared.end() ? value.shape : at->second});
+    const auto named = dims.find(value.name);
+    ports.push_back({value.name, value.type, value.shape, at == declared.end() ? value.shape : at->second,
+                     named == dims.end() ? std::vector<std::string>() : named->second});
   }
   return ports;
 }
 
 void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs) {
-  if (inputs.size() != ports.size())
-    Invalid(name, "wrong number of inputs; got {}, expected {}", inputs.size(), ports.size());
+  CheckCount(name, ports, inputs.size());
   for (size_t i = 0; i < ports.size(); ++i)
     CheckPort("input", ports[i], inputs[i].type, inputs[i].shape, inputs[i].data);
 }
 
-void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {
+void CheckOpenInputs(const std::string& name, std::span<const Port> ports,
+                     std::span<const ConstView> inputs) {
+  CheckCount(name, ports, inputs.size());
+  for (size_t i = 0; i < ports.size(); ++i) {
+    CheckType("input", ports[i], inputs[i].type);
+    if (!Fits(inputs[i].shape, ports[i]))
+      Invalid(ports[i].name, "wrong input shape; got {}, expected {}", ToString(inputs[i].shape),
+              DeclaredText(ports[i]));
+    CheckNamedSizes(ports, inputs, i);
+    CheckHasData("input", ports[i], inputs[i].shape, inputs[i].data);
+  }
+}
+
+void CheckOutputMemory(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {
   if (outputs.size() != ports.size())
     Invalid(name, "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
   for (size_t i = 0; i < ports.size(); ++i) {
     if (!ports[i].shape.known())
       Invalid(ports[i].name,
               "the output's shape is known only at run time; try the Run() that returns tensors");
-    CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
+    CheckType("output", ports[i], outputs[i].type);
+    CheckHasData("output", ports[i], outputs[i].shape, outputs[i].data);
   }
+}
+
+void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {
+  CheckOutputMemory(name, ports, outputs);
+  for (size_t i = 0; i < ports.size(); ++i)
+    CheckPort("output", ports[i], outputs[i].type, outputs[i].shape, outputs[i].data);
 }
 
 }  // namespace mete

@@ -21,8 +21,9 @@ struct ImportOptions {
 struct Imported {
   Graph graph;                     // sorted; only constants and inputs are sure to have types and shapes
   std::vector<std::string> notes;  // one line for each assumption of the front end
-  std::map<std::string, Shape> declared;        // by input name: the shape for Port::declared
-  std::map<std::string, std::string> metadata;  // returned by Model::metadata()
+  std::map<std::string, Shape> declared;                 // by input name: the shape for Port::declared
+  std::map<std::string, std::vector<std::string>> dims;  // by input name: the names for Port::dims
+  std::map<std::string, std::string> metadata;           // returned by Model::metadata()
 };
 
 // Returns the shape that `shapes` holds for `input`, or the shape under "" if the model has only one input.

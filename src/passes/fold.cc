@@ -3,25 +3,14 @@
 
 #include "base/error.h"
 #include "base/problems.h"
-#include "base/rethrow.h"
 #include "graph/operators.h"
 #include "kernels/reference/reference.h"
+#include "passes/fold_node.h"
 #include "passes/fold_work.h"
 #include "passes/pass.h"
 
 namespace mete {
 namespace {
-
-bool AllConstant(const Graph& graph, const Node& node) {
-  for (ValueId id : node.inputs)
-    if (id != kNoValue && !graph.value(id).is_constant()) return false;
-  return true;
-}
-
-// Shape and Size need only the type and shape of their input.
-bool NeedsNoData(const Graph& graph, const Node& node) {
-  return (node.op == "Shape" || node.op == "Size") && graph.value(node.inputs[0]).shape.known();
-}
 
 // The remaining bytes and steps that folding may use for one graph.
 class Budget {
@@ -55,54 +44,33 @@ class Budget {
   FoldSpent& spent_;
 };
 
-void Evaluate(Graph& graph, const Node& node, RefKernel kernel, Budget& budget, Scratch& scratch) {
-  std::vector<ConstView> in(node.inputs.size());
-  for (size_t i = 0; i < in.size(); ++i) {
-    if (node.inputs[i] == kNoValue) continue;
-    const Value& v = graph.value(node.inputs[i]);
-    in[i] = {v.constant.data(), v.type, v.shape};
-  }
-  std::vector<Tensor> results(node.outputs.size());
-  std::vector<View> out(node.outputs.size());
-  auto allocate = [&](size_t i, DType type, const Shape& shape) {
-    if (i >= out.size() || node.outputs[i] == kNoValue) return;
-    if (!graph.value(node.outputs[i]).shape.known() && !budget.TakeBytes(shape, type))
-      Fail(Code::kResourceExhausted, node.name, "a constant result is too large; got {} {}", Name(type),
-           ToString(shape));
-    results[i] = Tensor(type, shape);
-    out[i] = results[i].mutable_view();
-  };
-  for (size_t i = 0; i < out.size(); ++i)
-    if (node.outputs[i] != kNoValue && graph.value(node.outputs[i]).shape.known())
-      allocate(i, graph.value(node.outputs[i]).type, graph.value(node.outputs[i]).shape);
-  RefArgs args{node.attributes, in, out, scratch, allocate};
-  kernel(args);
-  scratch.Reset();
-  for (size_t i = 0; i < out.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
-    Value& v = graph.value(node.outputs[i]);
-    v.type = results[i].type();
-    v.shape = results[i].shape();
-    v.constant = std::move(results[i]);
-  }
+bool ReadsOpen(const Graph& graph, const Node& node) {
+  return std::any_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId id) { return id != kNoValue && graph.value(id).open != kNoValue; });
 }
 
 // Infers the outputs of one node and folds the node if possible. Returns true if it was folded.
 bool Visit(Graph& graph, const Node& node, const FoldOptions& options, Budget& budget, Scratch& scratch) {
-  const auto results = InferNode(graph, node, options.limits.max_value_bytes);
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNoValue) continue;
-    graph.value(node.outputs[i]).type = results[i].type;
-    graph.value(node.outputs[i]).shape = results[i].shape;
-  }
-  if (!(AllConstant(graph, node) || NeedsNoData(graph, node))) return false;
+  (void)InferOutputs(graph, node, options.limits.max_value_bytes);
+  if (!IsComputable(graph, node)) return false;
   if (options.keep_dequantized && node.op == "DequantizeLinear") return false;
+  // nobody would know that the result is open too
+  if (!options.varying && ReadsOpen(graph, node)) return false;
   const RefKernel kernel = FindReference(node.op);
   if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;
-  try {
-    Evaluate(graph, node, kernel, budget, scratch);
-  } catch (...) {
-    RethrowNaming(node.name);
+  EvaluateNode(graph, node, kernel, scratch,
+               [&](const Shape& shape, DType type) { return budget.TakeBytes(shape, type); });
+  return true;
+}
+
+// Marks what depends on the sizes that vary. Returns true if the outputs of a node do.
+bool Follow(Graph& graph, const Node& node, bool folded, Varying& varying) {
+  const auto varies = [&](ValueId id) { return id != kNoValue && varying[size_t(id)]; };
+  if (std::none_of(node.inputs.begin(), node.inputs.end(), varies)) return false;
+  for (ValueId id : node.outputs) {
+    if (id == kNoValue) continue;
+    varying[size_t(id)] = true;
+    if (folded) graph.value(id).open = id;
   }
   return true;
 }
@@ -117,7 +85,9 @@ bool FoldConstants(Graph& graph, const FoldOptions& options) {
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
-      if (!Visit(graph, node, options, budget, scratch)) kept.push_back(std::move(node));
+      const bool folded = Visit(graph, node, options, budget, scratch);
+      const bool varies = options.varying && Follow(graph, node, folded, *options.varying);
+      if (!folded || varies) kept.push_back(std::move(node));
     } catch (const Error& e) {
       problems.Add(e);
       for (ValueId id : node.outputs)  // so that later nodes stay unknown and add no problems of their own

@@ -95,7 +95,7 @@ class Fuser {
 
   bool IsZeros(ValueId zero) const {
     const Value& v = graph_.value(zero);
-    if (!v.is_constant() || v.type != DType::kI32) return false;
+    if (!v.is_constant() || v.open != kNoValue || v.type != DType::kI32) return false;
     const int32_t* values = v.constant.as<int32_t>();
     return std::all_of(values, values + v.constant.elements(), [](int32_t z) { return z == 0; });
   }

@@ -97,7 +97,7 @@ class LayoutPass {
   // Returns the NHWC twin of a 4-D value, and adds a Transpose if there is none yet.
   ValueId Twin(ValueId id) {
     if (twin_[size_t(id)] != kNoValue) return twin_[size_t(id)];
-    if (graph_.value(id).is_constant()) {
+    if (IsConstant(graph_, id)) {
       const ValueId twin = graph_.AddConstant(graph_.value(id).name + ".nhwc",
                                               Permuted(graph_.value(id).constant, kNchwToNhwc));
       Grow();
@@ -166,7 +166,7 @@ class LayoutPass {
     const Shape& s = ShapeOf(id);
     if (!s.known() || s.rank() > 4) return kNoValue;
     if (s.Elements() == 1) return id;
-    if (!graph_.value(id).is_constant()) return kNoValue;
+    if (!IsConstant(graph_, id)) return kNoValue;
     Shape padded;
     for (int i = s.rank(); i < 4; ++i) padded.push_back(1);
     for (int64_t d : s) padded.push_back(d);
@@ -181,7 +181,7 @@ class LayoutPass {
     // Inputs of one element, such as the bounds of a Clip, do not change. Other inputs must be 4-D or
     // constant.
     for (ValueId id : node.inputs)
-      if (id != kNoValue && !IsRank4(id) && !graph_.value(id).is_constant() &&
+      if (id != kNoValue && !IsRank4(id) && !IsConstant(graph_, id) &&
           !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
         return false;
     std::vector<ValueId> inputs;

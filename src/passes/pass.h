@@ -48,11 +48,17 @@ struct FoldSpent {
   double work = 0;
 };
 
+// Per value of a graph: whether it depends on sizes that change from run to run.
+using Varying = std::vector<uint8_t>;
+
 struct FoldOptions {
   FoldLimits limits = {};
   // no DequantizeLinear of constants is folded, so that FuseQuantized can read the integers
   bool keep_dequantized = false;
   FoldSpent* spent = nullptr;  // the amounts used are added to it; null: nothing was used before
+  // Marks the inputs with sizes that change, and gets a mark for each value that depends on them. Constants
+  // among those are open (Value::open), and the nodes that compute them stay in the graph.
+  Varying* varying = nullptr;
 };
 
 // Infers every type and shape, and evaluates nodes that depend only on constants. It always runs first,

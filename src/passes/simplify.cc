@@ -13,7 +13,7 @@ bool SameTypeAndShape(const Graph& graph, const Node& node) {
 }
 
 bool AllZero(const Graph& graph, ValueId id) {
-  if (id == kNoValue || !graph.value(id).is_constant() || graph.value(id).type != DType::kI64) return false;
+  if (!IsConstant(graph, id) || graph.value(id).type != DType::kI64) return false;
   const Tensor& t = graph.value(id).constant;
   return std::all_of(t.as<int64_t>(), t.as<int64_t>() + t.elements(), [](int64_t v) { return v == 0; });
 }
@@ -23,7 +23,7 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
     if (node.outputs[i] != kNoValue) return false;
   if (node.op == "Identity") return true;
   // Shape inference has rejected training, so a constant training_mode is false.
-  if (node.op == "Dropout") return node.input(2) == kNoValue || graph.value(node.input(2)).is_constant();
+  if (node.op == "Dropout") return node.input(2) == kNoValue || IsConstant(graph, node.input(2));
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"}))
     return SameTypeAndShape(graph, node);
   if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;

@@ -1,4 +1,5 @@
 // Merges a Transpose with the Transpose before it, and removes the identities that result.
+#include "base/permutation.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -10,17 +11,6 @@ Ints PermOf(const Graph& graph, const Node& node) {
   if (perm.empty())
     for (int i = graph.value(node.inputs[0]).shape.rank() - 1; i >= 0; --i) perm.push_back(i);
   return perm;
-}
-
-// Returns true if the Transpose only moves dimensions of 1: it is then a Reshape, which copies nothing.
-bool MovesOnlyOnes(const Shape& shape, const Ints& perm) {
-  int64_t last = -1;
-  for (int64_t p : perm) {
-    if (shape[int(p)] == 1) continue;
-    if (p < last) return false;
-    last = p;
-  }
-  return true;
 }
 
 void TurnIntoReshape(Graph& graph, Node& node) {

@@ -33,6 +33,16 @@ def encoder():
     return model(inputs, [("Mul", ["ids", "mask"], ["kept"]), ("Cast", ["kept"], ["states"], {"to": 1})], ["states"])
 
 
+def decoder():
+    """It takes a token and a cache, and returns scores and the cache with one position more."""
+    cache = [1, 4, "P", 8]
+    nodes = [("Cast", ["tokens"], ["number"], {"to": 1}), ("MatMul", ["number", "words"], ["logits"]), ("Mul", ["number", "key"], ["row"]),
+             *((("Concat", [f"past_{x}", "row"], [f"present_{x}"], {"axis": 2})) for x in "kv")]
+    weights = [("words", [1, CLASSES], [(i % 7 - 3) / 10 for i in range(CLASSES)]), ("key", [1, 4, 1, 8], [0.1] * 32)]
+    return model([("tokens", [1, 1], kInt64), ("past_k", cache), ("past_v", cache)], nodes, ["logits", "present_k", "present_v"],
+                 weights=weights)
+
+
 def prototxt():
     return b"""name: "stand-in"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 32 dim: 32 } } }
@@ -67,7 +77,7 @@ def words():
     return npy("<i8", [1, 16], struct.pack("<q", 1) * 16)
 
 
-BY_NAME = {"detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words}
+BY_NAME = {"decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words}
 BY_ENDING = {".onnx": classifier, ".prototxt": prototxt, ".caffemodel": caffemodel, ".jpg": picture, ".png": picture, ".npy": pixels,
              ".txt": labels}
 

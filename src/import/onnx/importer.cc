@@ -159,6 +159,7 @@ void Importer::AddInputs() {
     result_.graph.value(id).shape = input.shape;
     result_.graph.inputs.push_back(id);
     result_.declared[input.name] = input.declared;
+    result_.dims[input.name] = input.dims;
   }
 }
 

@@ -221,6 +221,12 @@ Shape DeclaredShape(const ValueInfoProto& input) {
   return shape;
 }
 
+std::vector<std::string> NamesOfDims(const ValueInfoProto& input) {
+  std::vector<std::string> names;
+  for (const TensorShapeProto_Dimension& d : DimsOf(input)) names.push_back(HasName(d) ? d.dim_param() : "");
+  return names;
+}
+
 DType TypeOf(const ValueInfoProto& input, Problems& problems) {
   if (!input.type().has_tensor_type()) {
     problems.Unsupported("input", "it is not a tensor (a sequence, map or optional)", input.name());
@@ -248,7 +254,8 @@ std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set
     if (!seen.insert(input->name()).second) problems.Bad(input->name(), "two inputs have this name");
     const DType type = TypeOf(*input, problems);
     if (type != DType::kUnknown)
-      out.push_back({input->name(), type, resolver.Resolve(*input, type), DeclaredShape(*input)});
+      out.push_back(
+          {input->name(), type, resolver.Resolve(*input, type), DeclaredShape(*input), NamesOfDims(*input)});
   }
   return out;
 }

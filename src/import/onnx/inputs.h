@@ -17,7 +17,8 @@ struct Input {
   std::string name;
   DType type;
   Shape shape;
-  Shape declared;  // the shape for Port::declared
+  Shape declared;                 // the shape for Port::declared
+  std::vector<std::string> dims;  // the names for Port::dims
 };
 
 // Returns the graph's inputs in order, without those that are also in `constants`. Adds a note for each input

@@ -11,69 +11,158 @@
 
 namespace mete {
 
+namespace {
+
+// An arena that has to grow doubles, so that a length that grows by one does not make one each time.
+Tensor ArenaOf(int64_t bytes, const Tensor& before) {
+  const int64_t has = int64_t(before.has_value() ? before.bytes() : 0);
+  return has >= bytes && before.has_value() ? before : Tensor(DType::kU8, Shape{std::max(bytes, 2 * has)});
+}
+
+}  // namespace
+
 Executor::Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu,
                    const std::function<void(int, int)>& progress)
-    : graph_(graph),
-      plan_(plan),
-      cpu_(cpu),
-      memory_(PlanMemory(graph)),
-      steps_(graph.nodes.size()),
-      dynamic_(graph.values.size()) {
-  arena_ = Tensor(DType::kU8, Shape{memory_.arena_bytes});
-  current_inputs_.resize(graph.inputs.size());
-  current_outputs_.resize(graph.outputs.size());
+    : graph_(graph), plan_(plan), cpu_(cpu), memory_(PlanMemory(graph)) {
+  arena_ = ArenaOf(memory_.arena_bytes, {});
+  BindAll(nullptr, progress);
+}
+
+Executor::Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu, const Like& like)
+    : graph_(graph), plan_(plan), cpu_(cpu), memory_(PlanMemory(graph)) {
+  arena_ = ArenaOf(memory_.arena_bytes, like.arena);
+  if (like.changed) whole_run_ = like.other.whole_run_;
+  BindAll(&like, nullptr);
+}
+
+void Executor::BindAll(const Like* like, const std::function<void(int, int)>& progress) {
+  steps_.resize(graph_.nodes.size());
+  dynamic_.resize(graph_.values.size());
+  current_inputs_.resize(graph_.inputs.size());
+  current_outputs_.resize(graph_.outputs.size());
+  BindValues();
+  MakeViews();
   Problems problems;
   for (size_t i = 0; i < steps_.size(); ++i) {
-    problems.Try([&] { Bind(i); });
+    problems.Try([&] { Bind(i, like); });
     if (progress) progress(int(i) + 1, int(steps_.size()));
   }
   problems.ThrowIfAny();
   cpu_.pool().TakeTimes();  // of what was measured and packed
 }
 
-ConstView Executor::Bound(ValueId id) const {
-  if (id == kNoValue) return {};
-  const Value& v = graph_.value(id);
-  ConstView view{nullptr, v.type, v.shape};
-  switch (memory_.home[size_t(id)]) {
-    case Home::kConstant: view.data = graph_.value(memory_.alias_of[size_t(id)]).constant.data(); break;
-    case Home::kArena:
-      view.data = static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)];
-      break;
-    default: break;
+void Executor::BindValues() {
+  bound_.reserve(graph_.values.size());
+  for (size_t i = 0; i < graph_.values.size(); ++i) {
+    const Value& v = graph_.values[i];
+    if (v.open != kNoValue) open_.push_back(v.constant);
+    ConstView& view = bound_.emplace_back(ConstView{nullptr, v.type, v.shape});
+    switch (memory_.home[i]) {
+      case Home::kConstant: view.data = graph_.value(memory_.alias_of[i]).constant.data(); break;
+      case Home::kArena: view.data = InArena(ValueId(i)); break;
+      default: break;
+    }
   }
-  return view;
 }
 
-void Executor::Bind(size_t i) {
+const void* Executor::InArena(ValueId id) const {
+  return static_cast<const std::byte*>(arena_.data()) + memory_.where[size_t(id)];
+}
+
+void Executor::UseArena(const Tensor& arena) {
+  arena_ = arena;
+  const auto moves = [&](ValueId id) { return id != kNoValue && memory_.home[size_t(id)] == Home::kArena; };
+  for (size_t i = 0; i < bound_.size(); ++i)
+    if (moves(ValueId(i))) bound_[i].data = InArena(ValueId(i));
+  for (BoundStep& step : steps_) {
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (moves(step.node->inputs[i])) step.inputs[i].data = InArena(step.node->inputs[i]);
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if (moves(step.node->outputs[i]))
+        step.outputs[i].data = const_cast<void*>(InArena(step.node->outputs[i]));
+  }
+}
+
+// All at once, because a step of a new length must cost little.
+void Executor::MakeViews() {
+  size_t inputs = 0, outputs = 0;
+  for (const Node& node : graph_.nodes) {
+    inputs += node.inputs.size();
+    outputs += node.outputs.size();
+  }
+  input_views_.resize(inputs);
+  output_views_.resize(outputs);
+  auto input = input_views_.begin();
+  auto output = output_views_.begin();
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    steps_[i].inputs = {input, graph_.nodes[i].inputs.size()};
+    steps_[i].outputs = {output, graph_.nodes[i].outputs.size()};
+    input += std::ssize(steps_[i].inputs);
+    output += std::ssize(steps_[i].outputs);
+  }
+}
+
+bool Executor::BindViews(size_t i) {
   BoundStep& step = steps_[i];
   const Node& node = graph_.nodes[i];
-  step.node = &node;
-  step.flops = Flops(graph_, node);
-  step.bytes = BytesMoved(graph_, node);
   bool dynamic = false;
   for (size_t k = 0; k < node.inputs.size() + node.outputs.size(); ++k) {
     const bool is_output = k >= node.inputs.size();
     const size_t index = is_output ? k - node.inputs.size() : k;
     const ValueId id = is_output ? node.outputs[index] : node.inputs[index];
-    const ConstView bound = Bound(id);
-    if (is_output) step.outputs.push_back({const_cast<void*>(bound.data), bound.type, bound.shape});
-    else step.inputs.push_back(bound);
+    const ConstView bound = id == kNoValue ? ConstView{} : bound_[size_t(id)];
+    if (is_output) step.outputs[index] = {const_cast<void*>(bound.data), bound.type, bound.shape};
+    else step.inputs[index] = bound;
     if (id == kNoValue) continue;
     const Home home = memory_.home[size_t(id)];
     dynamic |= home == Home::kDynamic;
     if (home == Home::kInput || home == Home::kOutput)
       patches_.push_back({int(i), int(index), is_output, home, int(memory_.where[size_t(id)])});
   }
+  return dynamic;
+}
+
+// The step that computes the same node there; null where no node has its name and operator.
+const Executor::BoundStep* Executor::StepLike(size_t i, const Like& like) const {
+  if (like.changed) return &like.other.steps_[i];
+  const Node& node = graph_.nodes[i];
+  for (const BoundStep& step : like.other.steps_)
+    if (step.node->name == node.name && step.node->op == node.op) return &step;
+  return nullptr;
+}
+
+void Executor::Bind(size_t i, const Like* like) {
+  BoundStep& step = steps_[i];
+  const Node& node = graph_.nodes[i];
+  step.node = &node;
+  const bool dynamic = BindViews(i);
+  const bool same = like && like->changed && !(*like->changed)[i];
+  const BoundStep* there = same ? &like->other.steps_[i] : nullptr;
+  step.flops = there ? there->flops : Flops(graph_, node);
+  step.bytes = there ? there->bytes : BytesMoved(graph_, node);
   if (memory_.is_view[i]) return;
   if (dynamic) {
     step.dynamic = FindReference(node.op);
     if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
     return;
   }
-  step.number = cpu_.pool().NewStep();
   step.threads = plan_.steps[i].threads;
-  step.prepared = cpu_.Prepare(graph_, node, plan_.steps[i]);
+  if (there && there->prepared && there->threads == step.threads) {
+    step.prepared = there->prepared;
+    step.number = there->number;
+    return;
+  }
+  PrepareStep(i, like);
+}
+
+void Executor::PrepareStep(size_t i, const Like* like) {
+  BoundStep& step = steps_[i];
+  const BoundStep* there = like ? StepLike(i, *like) : nullptr;
+  // what the policy has learned of the step is as good for other sizes of it
+  step.number = there && there->number > 0 ? there->number : cpu_.pool().NewStep();
+  step.prepared =
+      like ? cpu_.PrepareAgain(graph_, *step.node, plan_.steps[i], there ? there->prepared.get() : nullptr)
+           : cpu_.Prepare(graph_, *step.node, plan_.steps[i]);
 }
 
 int64_t Executor::packed_bytes() const {
@@ -91,19 +180,12 @@ int64_t Executor::computed_flops() const {
 
 ConstView Executor::Current(ValueId id) const {
   if (id == kNoValue) return {};
+  ConstView view = bound_[size_t(id)];
   switch (memory_.home[size_t(id)]) {
     case Home::kDynamic: return dynamic_[size_t(id)].view;
-    case Home::kInput: {
-      ConstView view = current_inputs_[size_t(memory_.where[size_t(id)])];
-      view.shape = graph_.value(id).shape;
-      return view;
-    }
-    case Home::kOutput: {
-      ConstView view = current_outputs_[size_t(memory_.where[size_t(id)])];
-      view.shape = graph_.value(id).shape;
-      return view;
-    }
-    default: return Bound(id);
+    case Home::kInput: view.data = current_inputs_[size_t(memory_.where[size_t(id)])].data; return view;
+    case Home::kOutput: view.data = current_outputs_[size_t(memory_.where[size_t(id)])].data; return view;
+    default: return view;
   }
 }
 

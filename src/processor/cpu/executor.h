@@ -1,5 +1,5 @@
-// Executes a plan: every step's inputs and outputs are bound to memory once; a run only patches the
-// addresses that the caller gives.
+// Executes a plan for one set of shapes: every step's inputs and outputs are bound to memory once; a run only
+// patches the addresses that the caller gives. Executors of one session share prepared nodes and memory.
 #pragma once
 
 #include <functional>
@@ -20,10 +20,22 @@ namespace mete {
 
 class Executor {
  public:
-  // Keeps references to all three. Prepares every step; throws one Error with every step that cannot be.
-  // `progress`: as in SessionOptions.
+  // Keeps references to all three, and what it needs of the shapes of the graph as they are now. Prepares
+  // every step; throws one Error with every step that cannot be. `progress`: as in SessionOptions.
   Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu,
            const std::function<void(int, int)>& progress = nullptr);
+
+  // Another executor of the session, for other shapes. Executors without threads of their own run in turns.
+  struct Like {
+    const Executor& other;
+    // Per node: whether a shape or constant of it differs from those of `other`, which executes the same
+    // graph; null: it executes another graph, whose nodes have the same names where they are the same.
+    const std::vector<uint8_t>* changed = nullptr;
+    Tensor arena = {};  // of all of them, in turn; a larger one is made if needed
+  };
+  // Takes prepared nodes that are not changed, and prepares the others as they are there, without
+  // measurements.
+  Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu, const Like& like);
 
   // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
   // with Output(i) afterwards. Not reentrant.
@@ -31,6 +43,13 @@ class Executor {
 
   // Output i of the last run where it is kept inside: valid until the next run.
   ConstView Output(size_t i) const { return Current(graph_.outputs[i]); }
+
+  // The type and the shape of an input or an output, without data.
+  const ConstView& input(size_t i) const { return bound_[size_t(graph_.inputs[i])]; }
+  const ConstView& output(size_t i) const { return bound_[size_t(graph_.outputs[i])]; }
+  const Tensor& arena() const { return arena_; }
+  // Moves the activations to another arena, which is at least as large.
+  void UseArena(const Tensor& arena);
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
@@ -43,10 +62,10 @@ class Executor {
  private:
   struct BoundStep {
     const Node* node = nullptr;
-    std::unique_ptr<PreparedNode> prepared;  // null for views and dynamic steps
+    std::shared_ptr<PreparedNode> prepared;  // null for views and dynamic steps
     RefKernel dynamic = nullptr;
-    std::vector<ConstView> inputs;
-    std::vector<View> outputs;
+    std::span<ConstView> inputs;  // in input_views_
+    std::span<View> outputs;      // in output_views_
     int64_t flops = 0, bytes = 0;
     int64_t number = 0;  // of the pool
     int threads = 1;
@@ -67,8 +86,14 @@ class Executor {
     size_t capacity = 0;
   };
 
-  void Bind(size_t step);
-  ConstView Bound(ValueId id) const;
+  void BindValues();
+  void MakeViews();
+  const void* InArena(ValueId id) const;
+  void BindAll(const Like* like, const std::function<void(int, int)>& progress);
+  void Bind(size_t step, const Like* like);
+  bool BindViews(size_t step);  // returns whether a shape of the step is known only at run time
+  void PrepareStep(size_t step, const Like* like);
+  const BoundStep* StepLike(size_t step, const Like& like) const;
   ConstView Current(ValueId id) const;
   void RunDynamic(BoundStep& step);
   View Allocate(ValueId id, DType type, const Shape& shape);
@@ -83,7 +108,11 @@ class Executor {
   MemoryPlan memory_;
   Tensor arena_;
   WholeRun whole_run_;
-  bool alone_ = false;  // the run is the calling thread's alone
+  bool alone_ = false;            // the run is the calling thread's alone
+  std::vector<ConstView> bound_;  // per value: its type, shape and address in the arena or of a constant
+  std::vector<Tensor> open_;      // constants of these shapes alone
+  std::vector<ConstView> input_views_;  // of all steps, one after the other
+  std::vector<View> output_views_;
   std::vector<BoundStep> steps_;
   std::vector<Patch> patches_;
   std::vector<DynamicValue> dynamic_;  // per value

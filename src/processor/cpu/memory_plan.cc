@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/fused.h"
+#include "base/permutation.h"
 #include "graph/traits.h"
 
 namespace mete {
@@ -16,7 +17,15 @@ int64_t RoundUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; 
 
 class Planner {
  public:
-  explicit Planner(const Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit Planner(const Graph& graph)
+      : graph_(graph), producer_(graph.values.size(), -1), last_(graph.values.size(), -1) {
+    for (size_t n = 0; n < graph.nodes.size(); ++n) {
+      for (ValueId id : graph.nodes[n].inputs)
+        if (id != kNoValue) last_[size_t(id)] = int(n);
+      for (ValueId id : graph.nodes[n].outputs)
+        if (id != kNoValue) producer_[size_t(id)] = int(n);
+    }
+  }
 
   MemoryPlan Run() {
     FindHomes();
@@ -36,7 +45,7 @@ class Planner {
     for (size_t i = 0; i < n; ++i) {
       const Value& v = graph_.values[i];
       if (v.is_constant()) plan_.home[i] = Home::kConstant;
-      else if (uses_.producer[i] >= 0)
+      else if (producer_[i] >= 0)
         plan_.home[i] = v.shape.known() && v.type != DType::kUnknown ? Home::kArena : Home::kDynamic;
     }
     for (size_t p = 0; p < graph_.inputs.size(); ++p) Set(graph_.inputs[p], Home::kInput, p);
@@ -52,19 +61,22 @@ class Planner {
   bool InArena(ValueId id) const { return id != kNoValue && plan_.home[size_t(id)] == Home::kArena; }
 
   void FindAliases() {
-    last_.assign(graph_.values.size(), -1);
-    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      const Node& node = graph_.nodes[n];
-      for (ValueId id : node.inputs)
-        if (id != kNoValue) last_[size_t(id)] = int(n);
-    }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
       if (node.attributes.Has(kIntoChannels)) ContinueInto(node);
       if (node.outputs.size() != 1 || !InArena(node.outputs[0]) || node.inputs.empty()) continue;
-      if (IsViewOperator(node.op) && ViewOf(node, n)) continue;
+      if (IsView(node) && ViewOf(node, n)) continue;
       Overwrite(node, n);
     }
+  }
+
+  // Passes make a Reshape of a Transpose that only moves dimensions of 1, but they do not see ones that other
+  // shapes of the graph do not have.
+  bool IsView(const Node& node) const {
+    if (IsViewOperator(node.op)) return true;
+    if (node.op != "Transpose" || node.inputs[0] == kNoValue) return false;
+    const Ints& perm = node.attributes.IntList("perm");
+    return !perm.empty() && MovesOnlyOnes(graph_.value(node.inputs[0]).shape, perm);
   }
 
   ValueId Root(ValueId id) const { return plan_.alias_of[size_t(id)]; }
@@ -96,7 +108,7 @@ class Planner {
   void Overwrite(const Node& node, size_t n) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId in = node.inputs[i];
-      if (!MayOverwrite(node, i) || !InArena(in)) continue;
+      if (!InArena(in) || !MayOverwrite(node, i)) continue;
       const ValueId root = Root(in);
       if (!InArena(root) || last_[size_t(root)] != int(n) || Bytes(in) != Bytes(node.outputs[0])) continue;
       if (graph_.value(in).shape != graph_.value(node.outputs[0]).shape) continue;
@@ -116,7 +128,7 @@ class Planner {
       if (plan_.home[i] != Home::kArena) continue;
       plan_.unshared_bytes += RoundUp(Bytes(ValueId(i)));
       if (Root(ValueId(i)) != ValueId(i)) continue;
-      lifetimes.push_back({Bytes(ValueId(i)), uses_.producer[i], std::max(last_[i], uses_.producer[i])});
+      lifetimes.push_back({Bytes(ValueId(i)), producer_[i], std::max(last_[i], producer_[i])});
       ids.push_back(ValueId(i));
     }
     const ArenaPlacement placement = Place(lifetimes);
@@ -131,7 +143,7 @@ class Planner {
   }
 
   const Graph& graph_;
-  const Uses uses_;
+  std::vector<int> producer_;  // per value, the node that makes it; -1 for inputs and constants
   MemoryPlan plan_;
   std::vector<int> last_;  // per value, the last node that reads it or, for a root, one of its aliases
 };

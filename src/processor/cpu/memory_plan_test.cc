@@ -58,6 +58,18 @@ TEST(PlanMemory, ViewsShareTheirInputAndAreNotComputed) {
   EXPECT_EQ(plan.where[1], plan.where[2]);
 }
 
+TEST(PlanMemory, ATransposeThatMovesOnlyOnesIsAView) {
+  for (const int64_t tokens : {1, 3}) {
+    Graph g = Chain({"Exp", "Transpose", "Softmax"});
+    g.nodes[1].attributes.Set("perm", Ints{0, 2, 1});
+    for (const ValueId id : {0, 1}) g.value(id).shape = Shape{2, tokens, 8};
+    for (const ValueId id : {2, 3}) g.value(id).shape = Shape{2, 8, tokens};
+    const MemoryPlan plan = PlanMemory(g);
+    EXPECT_EQ(bool(plan.is_view[1]), tokens == 1);
+    EXPECT_EQ(plan.where[1] == plan.where[2], tokens == 1);
+  }
+}
+
 TEST(PlanMemory, ElementwiseOverwritesAnInputThatDies) {
   const Graph g = Chain({"Softmax", "Exp", "Relu", "Softmax"});
   const MemoryPlan plan = PlanMemory(g);

@@ -15,21 +15,23 @@
 namespace mete {
 namespace {
 
-// By the profile of this machine where there is one that serves; `note` says why one does not.
-ThreadPlan PlanHere(const Graph& graph, const Machine& machine, const SessionOptions& options,
-                    std::string* note) {
-  const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
-  const bool reference = options.reference || ReferenceFromEnvironment();
-  const auto profile = reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
-  return PlanByProfile(graph, machine, choice, profile.get());
-}
-
-ThreadPlan MakePlan(const Graph& graph, const Machine& machine, const SessionOptions& options,
-                    const std::optional<ThreadPlan>& given, std::string* note) {
+CpuChoice ChoiceOf(const SessionOptions& options) {
   if (options.threads < 0) Invalid("threads", "cannot be negative; got {}", options.threads);
   if (const auto& names = PolicyNames(); std::find(names.begin(), names.end(), options.policy) == names.end())
     Invalid("policy", "unknown policy; got '{}'{}", options.policy, ExpectedOneOf(options.policy, names));
-  ThreadPlan plan = given ? *given : PlanHere(graph, machine, options, note);
+  if (options.kept_shapes < 1)
+    Invalid("kept_shapes", "cannot be that few; got {}, expected 1 or more", options.kept_shapes);
+  return {options.threads, options.cores, options.speeds, options.policy};
+}
+
+// The profile of this machine where there is one that serves; `note` says why one does not.
+std::unique_ptr<Profile> ProfileFor(const SessionOptions& options, const Machine& machine,
+                                    std::string* note) {
+  const bool reference = options.reference || ReferenceFromEnvironment();
+  return reference ? nullptr : LoadProfile(options.profile_cache, machine, note);
+}
+
+ThreadPlan Verified(ThreadPlan plan, const Graph& graph, const Machine& machine) {
   Verify(plan, graph, machine);
   return plan;
 }
@@ -80,25 +82,33 @@ bool HasQuantizedValues(const Graph& graph) {
 
 // Kernels read and write as many bytes as the graph says: a share must not be run on others. A view without
 // data stands for an output whose shape depends on data.
-template <class V>
+template <class V, class ShapeOf>
 void CheckViews(const char* kind, const Graph& graph, const std::vector<ValueId>& ids,
-                std::span<const V> views) {
+                std::span<const V> views, const ShapeOf& shape_of) {
   if (views.size() != ids.size())
     Invalid(graph.name, "wrong number of {}s; got {}, expected {}", kind, views.size(), ids.size());
   for (size_t i = 0; i < ids.size(); ++i) {
     const Value& value = graph.value(ids[i]);
-    if (!value.shape.known() || value.type == DType::kUnknown) continue;
-    if (views[i].type != value.type || !(views[i].shape == value.shape))
+    const Shape shape = shape_of(i);
+    if (!shape.known() || value.type == DType::kUnknown) continue;
+    if (views[i].type != value.type || !(views[i].shape == shape))
       Invalid(value.name, "wrong {}; got {} {}, expected {} {}", kind, Name(views[i].type),
-              ToString(views[i].shape), Name(value.type), ToString(value.shape));
+              ToString(views[i].shape), Name(value.type), ToString(shape));
   }
+}
+
+bool HasTheShapes(const Graph& graph, std::span<const ConstView> inputs) {
+  return std::equal(graph.inputs.begin(), graph.inputs.end(), inputs.begin(), inputs.end(),
+                    [&](ValueId id, const ConstView& input) { return graph.value(id).shape == input.shape; });
 }
 
 }  // namespace
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
-                       const std::optional<ThreadPlan>& threads)
-    : ReadyOnCpu(nullptr, graph, options, threads) {}
+                       const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped)
+    : ReadyOnCpu(nullptr, graph, options, threads) {
+  if (shaped) KeepVariants(options, std::move(shaped));
+}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options)
     : ReadyOnCpu(std::move(graph), *graph, options, std::nullopt) {}
@@ -109,11 +119,36 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
       graph_(graph),
       start_ns_(NowNs()),
       machine_(ReadMachine()),
-      plan_(MakePlan(graph_, machine_, options, threads, &profile_note_)),
+      choice_(ChoiceOf(options)),
+      plans_(!threads),
+      profile_(plans_ ? ProfileFor(options, machine_, &profile_note_) : nullptr),
+      plan_(Verified(threads ? *threads : PlanByProfile(graph_, machine_, choice_, profile_.get()), graph_,
+                     machine_)),
       kernels_(OptionsOf(options)),
       executor_(graph_, plan_, kernels_, options.progress),
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
+}
+
+void ReadyOnCpu::KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped) {
+  variants_.emplace(
+      std::move(shaped), kernels_, executor_, [this](const Graph& graph) { return PlanAgain(graph); },
+      size_t(options.kept_shapes));
+}
+
+// The plan for a graph of other shapes. Where the session's plan was given, nodes have their threads of it.
+ThreadPlan ReadyOnCpu::PlanAgain(const Graph& graph) const {
+  if (plans_) return PlanByProfile(graph, machine_, choice_, profile_.get());
+  ThreadPlan plan = plan_;
+  plan.steps.clear();
+  for (const Node& node : graph.nodes) {
+    const auto given = std::find_if(plan_.steps.begin(), plan_.steps.end(),
+                                    [&](const Step& step) { return step.node == node.name; });
+    Step step{node.name, plan_.threads};
+    if (!plan_.steps.empty()) step.policy = plan_.steps[0].policy;
+    plan.steps.push_back(given == plan_.steps.end() ? step : *given);
+  }
+  return plan;
 }
 
 KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
@@ -150,37 +185,62 @@ SessionStats ReadyOnCpu::StatsOf(const SessionOptions& options) const {
   return stats;
 }
 
+// Returns the executor for the shapes of the inputs, after a check of what may be wrong with them.
+std::shared_ptr<Executor> ReadyOnCpu::ExecutorFor(std::span<const ConstView> inputs) {
+  if (!variants_ || HasTheShapes(graph_, inputs)) {
+    CheckViews("input", graph_, graph_.inputs, inputs, [&](size_t i) { return executor_.input(i).shape; });
+    return {std::shared_ptr<void>(), &executor_};
+  }
+  CheckViews("input", graph_, graph_.inputs, inputs, [&](size_t i) { return inputs[i].shape; });
+  std::lock_guard lock(mutex_);
+  return variants_->Of(inputs);
+}
+
 void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                        const RunOptions& options) {
-  CheckViews("input", graph_, graph_.inputs, inputs);
-  CheckViews("output", graph_, graph_.outputs, outputs);
+  const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
+  CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
   std::lock_guard lock(mutex_);
-  executor_.Run(inputs, outputs, options);
+  executor->Run(inputs, outputs, options);
 }
 
 std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOptions& options) {
   std::vector<ConstView> in;
   for (const Tensor& input : inputs) in.push_back(input.view());
-  CheckViews("input", graph_, graph_.inputs, std::span<const ConstView>(in));
+  const std::shared_ptr<Executor> executor = ExecutorFor(in);
   std::vector<Tensor> results(graph_.outputs.size());
   std::vector<View> out(results.size());
   for (size_t i = 0; i < results.size(); ++i) {
-    const Value& output = graph_.value(graph_.outputs[i]);
+    const ConstView& output = executor->output(i);
     if (!output.shape.known() || output.type == DType::kUnknown) continue;
     results[i] = Tensor(output.type, output.shape);
     out[i] = results[i].mutable_view();
   }
   std::lock_guard lock(mutex_);
-  executor_.Run(in, out, options);
+  executor->Run(in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].has_value()) continue;
-    const ConstView v = executor_.Output(i);
+    const ConstView v = executor->Output(i);
     results[i] = Tensor(v.type, v.shape);
     if (v.bytes() > 0)
       std::copy_n(static_cast<const std::byte*>(v.data), v.bytes(),
                   static_cast<std::byte*>(results[i].mutable_view().data));
   }
   return results;
+}
+
+ShapeStats ReadyOnCpu::shape_stats() const {
+  std::lock_guard lock(mutex_);  // runs change it
+  ShapeStats stats;
+  stats.arena_bytes = executor_.arena_bytes();
+  stats.packed_bytes = kernels_.packer().packed_bytes();
+  if (!variants_) return stats;
+  stats.kept += variants_->kept();
+  stats.planned += variants_->planned();
+  stats.passes = variants_->graphs().passes_run();
+  stats.arena_bytes = variants_->arena_bytes();
+  stats.note = variants_->graphs().note();
+  return stats;
 }
 
 std::string ReadyOnCpu::WholeRunText() const {
@@ -202,6 +262,7 @@ std::string ReadyOnCpu::Explain(const Trace& trace, const DeviceLimits& limits, 
 std::vector<std::string> ReadyOnCpu::Notes() const {
   std::vector<std::string> notes;
   if (!profile_note_.empty()) notes.push_back(profile_note_);
+  if (const std::string note = shape_stats().note; !note.empty()) notes.push_back(note);
   if (tuner_ && !tuner_->note().empty()) notes.push_back(tuner_->note());
   for (const std::string& problem : kernels_.packer().problems()) notes.push_back(problem);
   for (const int core : kernels_.pool().refused_cores())

@@ -6,10 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "costs/profile.h"
 #include "machine/machine.h"
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/executor.h"
 #include "processor/cpu/prepare/kernels.h"
+#include "processor/cpu/variants.h"
 #include "processor/processor.h"
 
 namespace mete {
@@ -17,9 +19,11 @@ namespace mete {
 class ReadyOnCpu : public Ready {
  public:
   // `graph` has had its passes. Keeps a reference to it. `threads`: the plan of its steps, which replaces the
-  // options about threads; nothing: it plans.
+  // options about threads; nothing: it plans. `shaped`: the graph at other shapes; null: its inputs have no
+  // others.
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
-             const std::optional<ThreadPlan>& threads = std::nullopt);
+             const std::optional<ThreadPlan>& threads = std::nullopt,
+             std::unique_ptr<ShapedGraphs> shaped = nullptr);
   // The same for a graph that this object keeps. It plans.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options);
 
@@ -39,11 +43,15 @@ class ReadyOnCpu : public Ready {
   std::vector<std::string> Notes() const;
   const ThreadPlan& thread_plan() const { return plan_; }
   const SessionStats& stats() const { return stats_; }
+  ShapeStats shape_stats() const;
 
  private:
   ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads);
   KernelOptions OptionsOf(const SessionOptions& options);
+  void KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped);
+  ThreadPlan PlanAgain(const Graph& graph) const;
+  std::shared_ptr<Executor> ExecutorFor(std::span<const ConstView> inputs);
   SessionStats StatsOf(const SessionOptions& options) const;
   std::string WholeRunText() const;
 
@@ -51,12 +59,16 @@ class ReadyOnCpu : public Ready {
   const Graph& graph_;
   const int64_t start_ns_;
   const Machine machine_;
-  std::string profile_note_;  // before the plan, which fills it
+  const CpuChoice choice_;
+  const bool plans_;                  // false: the plan was given
+  std::string profile_note_;          // before the profile, which fills it
+  std::unique_ptr<Profile> profile_;  // null where there is none, or none is to be used
   const ThreadPlan plan_;
   std::optional<Tuner> tuner_;  // measures while the executor prepares
   CpuKernels kernels_;
   Executor executor_;
   SessionStats stats_;
+  std::optional<Variants> variants_;  // for other shapes than those of `graph_`
   mutable std::mutex mutex_;
 };
 

@@ -57,8 +57,25 @@ class ConvStep : public PreparedNode {
   int64_t computed_flops(int64_t flops) const override { return conv_->computed_flops(flops); }
 
  private:
+  // Takes the way in which the convolution was computed for other shapes, where it is one of `ways`.
+  void TakeWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
+               const PreparedNode* before, Packer& packer) {
+    way_ = ways[0];
+    const auto* like = dynamic_cast<const ConvStep*>(before);
+    const auto same = [&](const ConvWay& way) {
+      return way.algorithm == like->way_.algorithm && way.tile_vectors == like->way_.tile_vectors;
+    };
+    if (like && std::any_of(ways.begin(), ways.end(), same)) {
+      way_ = like->way_;
+      reason_ = "as for other shapes";
+    }
+    packer.pool().BeginStep(0);
+    conv_.emplace(shape, weights, way_, packer);
+  }
+
   void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
                  const KernelOptions& options, Packer& packer) {
+    if (options.again) return TakeWay(shape, weights, ways, options.like, packer);
     std::vector<std::string> names;
     for (const ConvWay& way : ways) names.push_back(Name(way));
     const std::string key =
@@ -76,6 +93,7 @@ class ConvStep : public PreparedNode {
       ChooseSide(shape, key, options, make, &way);
     packer.pool().BeginStep(0);
     conv_.emplace(shape, weights, way, packer);
+    way_ = way;
   }
 
   void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const KernelOptions& options,
@@ -145,6 +163,7 @@ class ConvStep : public PreparedNode {
   }
 
   std::optional<FloatConv> conv_;
+  ConvWay way_;
   Epilogue epilogue_;
   const bool residual_;
   const int64_t offset_;  // offset of the slice of channels that this node writes (graph/fused.h, 7)

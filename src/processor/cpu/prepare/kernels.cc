@@ -31,16 +31,31 @@ class ReferenceStep : public PreparedNode {
 
 CpuKernels::CpuKernels(const KernelOptions& options)
     : options_(options),
+      again_(options),
       pool_(options.threads, options.cores, options.policy, options.speeds, options.workers),
-      packer_(pool_, options.packed_cache) {}
+      packer_(pool_, options.packed_cache) {
+  again_.again = true;
+  again_.tuner = nullptr;
+}
 
 std::unique_ptr<PreparedNode> CpuKernels::Prepare(const Graph& graph, const Node& node, const Step& step) {
+  return PrepareWith(options_, graph, node, step);
+}
+
+std::unique_ptr<PreparedNode> CpuKernels::PrepareAgain(const Graph& graph, const Node& node, const Step& step,
+                                                       const PreparedNode* like) {
+  again_.like = like;
+  return PrepareWith(again_, graph, node, step);
+}
+
+std::unique_ptr<PreparedNode> CpuKernels::PrepareWith(const KernelOptions& options, const Graph& graph,
+                                                      const Node& node, const Step& step) {
   pool_.PrepareStep(step.threads);
   std::string why = "the reference was asked for";
-  if (!options_.reference) {
+  if (!options.reference) {
     const KernelFamily* family = FamilyOf(node.op);
     if (!family) why = "no fast kernel for " + node.op;
-    else if (auto fast = family->prepare(graph, node, packer_, options_, &why)) return fast;
+    else if (auto fast = family->prepare(graph, node, packer_, options, &why)) return fast;
   }
   const RefKernel kernel = FindReference(node.op);
   if (!kernel) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);

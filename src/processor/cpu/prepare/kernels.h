@@ -32,6 +32,10 @@ struct KernelOptions {
   ColdWeights* cold_weights() const {
     return tuner && weights_from_memory ? &tuner->cold_weights() : nullptr;
   }
+  // The node is prepared again, for other shapes: nothing is measured. `like` is the node as it was prepared
+  // before, or null; a kernel of the same kind computes in the same way where that fits.
+  bool again = false;
+  const PreparedNode* like = nullptr;
   std::string packed_cache;          // folder of the files of packed weights; empty: none
   std::string policy = "adaptive";   // of PolicyNames(): how blocks reach the threads
   std::vector<double> speeds;        // of the threads, to emulate; empty: as they are
@@ -45,12 +49,20 @@ class CpuKernels {
   // Chooses the node's kernel and packs its weights. Error UNIMPLEMENTED where no kernel computes the node.
   std::unique_ptr<PreparedNode> Prepare(const Graph& graph, const Node& node, const Step& step);
 
+  // The same for a node that was prepared as `like` for other shapes, or null; nothing is measured.
+  std::unique_ptr<PreparedNode> PrepareAgain(const Graph& graph, const Node& node, const Step& step,
+                                             const PreparedNode* like);
+
   ThreadPool& pool() { return pool_; }
   const ThreadPool& pool() const { return pool_; }
   const Packer& packer() const { return packer_; }
 
  private:
-  KernelOptions options_;
+  std::unique_ptr<PreparedNode> PrepareWith(const KernelOptions& options, const Graph& graph,
+                                            const Node& node, const Step& step);
+
+  const KernelOptions options_;
+  KernelOptions again_;  // without a tuner; `like` is that of the node that is prepared
   ThreadPool pool_;
   Packer packer_;
 };

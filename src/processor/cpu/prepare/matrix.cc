@@ -19,16 +19,23 @@ namespace {
 // heads, are too few for two threads.
 constexpr int64_t kManyProducts = 4;
 
+// How a product is computed.
+struct MatrixWay {
+  int64_t tile_vectors = 0;      // as in PlanGemm()
+  std::vector<Tile> tiles = {};  // ClusterTiles::tiles
+};
+
 class MatrixStep : public PreparedNode {
  public:
   MatrixStep(const Graph& graph, const Node& node, const Product& product, const Epilogue& epilogue,
-             const GemmPlan& plan, const std::vector<Tile>& tiles, Packer& packer)
+             const MatrixWay& way, Packer& packer)
       : pool_(packer.pool()),
         p_(product),
-        plan_(plan),
-        plans_(plan, tiles, pool_),
+        way_(way),
+        plan_(PlanGemm(product.n, product.k, way.tile_vectors)),
+        plans_(plan_, way.tiles, pool_),
         epilogue_(epilogue),
-        constant_(graph.value(node.inputs[1]).is_constant()) {
+        constant_(IsConstant(graph, node.inputs[1])) {
     if (p_.a_stride == 0) p_.a_stride = p_.k;
     if (p_.c_stride == 0) p_.c_stride = p_.n;
     matrices_ = p_.b_step == 0 ? 1 : p_.batch;
@@ -45,7 +52,7 @@ class MatrixStep : public PreparedNode {
     } else if (by_worker_) {
       pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});
     } else {
-      packed_ = Tensor(DType::kU8, Shape{bytes});
+      pool_.ReserveShared(bytes);
     }
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     const std::span<const double> speeds = pool_.step_speeds();
@@ -57,7 +64,7 @@ class MatrixStep : public PreparedNode {
     const Operands of{in[0].as<float>(), in[1].as<float>(),
                       p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>(), out[0].as<float>()};
     if (!constant_ && !by_worker_) {
-      float* packed = packed_.mutable_view().as<float>();
+      float* packed = reinterpret_cast<float*>(pool_.shared());
       pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
         Pack(of.b, {begin, end}, packed);
       });
@@ -82,11 +89,11 @@ class MatrixStep : public PreparedNode {
   }
 
   std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
-  std::string reason() const override { return why_; }
-  void set_why(const std::string& why) {
-    why_ = why;
-    if (!constant_) why_ += fmt::format("{}B is packed at each run", why.empty() ? "" : "; ");
+  std::string reason() const override {
+    return constant_ ? why_ : why_ + (why_.empty() ? "" : "; ") + "B is packed at each run";
   }
+  const MatrixWay& way() const { return way_; }
+  void set_why(std::string why) { why_ = std::move(why); }
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
@@ -131,12 +138,14 @@ class MatrixStep : public PreparedNode {
     if (of.residual) epilogue.residual = of.residual + at.y;
     float* own = by_worker_ ? reinterpret_cast<float*>(pool_.scratch(w)) : nullptr;
     if (own) PackMatrix(of.b, batch, {0, plan_.panels}, own);
-    const float* packed = own ? own : packed_.as<float>() + (p_.b_step == 0 ? 0 : batch * packed_step_);
+    const float* all = constant_ ? packed_.as<float>() : reinterpret_cast<const float*>(pool_.shared());
+    const float* packed = own ? own : all + (p_.b_step == 0 ? 0 : batch * packed_step_);
     RunGemm(plans_.of(w), of.a + at.a, p_.a_stride, packed, epilogue, rows, panels, of.c + at.y, p_.c_stride);
   }
 
   ThreadPool& pool_;
   Product p_;
+  const MatrixWay way_;
   const GemmPlan plan_;                // for everything but the tile
   const WorkerPlans<GemmPlan> plans_;  // one per worker
   Epilogue epilogue_;
@@ -144,7 +153,7 @@ class MatrixStep : public PreparedNode {
   int64_t packed_step_ = 0;  // elements between packed matrices
   int64_t matrices_ = 1;
   bool by_worker_ = false;  // B is not constant, and each worker packs what it multiplies
-  Tensor packed_;
+  Tensor packed_;           // of a constant B
   Grid grid_;
   std::string why_;  // for people: why this tile
 };
@@ -171,17 +180,30 @@ class Sample {
   std::array<View, 1> out_{c_.mutable_view()};
 };
 
+std::unique_ptr<PreparedNode> PrepareProductAgain(const Graph& graph, const Node& node, const Product& p,
+                                                  const Epilogue& epilogue, const KernelOptions& options,
+                                                  const std::vector<int64_t>& widths, Packer& packer) {
+  const auto* like = dynamic_cast<const MatrixStep*>(options.like);
+  const bool fits = like && std::find(widths.begin(), widths.end(), like->way().tile_vectors) != widths.end();
+  packer.pool().BeginStep(0);
+  auto step = std::make_unique<MatrixStep>(graph, node, p, epilogue,
+                                           fits ? like->way() : MatrixWay{widths[0]}, packer);
+  step->set_why(fits ? "as for other shapes" : "");
+  return step;
+}
+
 std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& node, const Product& p,
                                              const Epilogue& epilogue, const KernelOptions& options,
                                              Packer& packer) {
   const std::vector<int64_t> widths = GemmTileWidths(p.n);
+  if (options.again) return PrepareProductAgain(graph, node, p, epilogue, options, widths, packer);
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
   const auto plan = [&](size_t i) { return PlanGemm(p.n, p.k, widths[i]); };
   const auto prepare = [&](size_t i, const std::vector<Tile>& tiles, Packer& with) {
-    return std::make_unique<MatrixStep>(graph, node, p, epilogue, plan(i), tiles, with);
+    return std::make_unique<MatrixStep>(graph, node, p, epilogue, MatrixWay{widths[i], tiles}, with);
   };
-  const bool constant = graph.value(node.inputs[1]).is_constant();
+  const bool constant = IsConstant(graph, node.inputs[1]);
   const std::string key = fmt::format(
       "gemm {} x {}x{}x{}, B {}{}{}, activation {}{}, {}, weights {}", p.batch, p.m, p.k, p.n,
       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each", constant ? " constant" : "",

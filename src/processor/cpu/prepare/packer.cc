@@ -14,6 +14,26 @@ constexpr int64_t kLeastKept = 1 << 20;
 
 }  // namespace
 
+Tensor Packer::Known(const float* weights, const std::string& what) const {
+  const auto at = in_use_.find({weights, what});
+  if (at == in_use_.end()) return {};
+  std::shared_ptr<const void> owner = at->second.owner.lock();
+  if (!owner) return {};
+  return Tensor(DType::kU8, Shape{at->second.bytes}, at->second.data, std::move(owner));
+}
+
+void Packer::Know(const float* weights, const std::string& what, const Tensor& packed) {
+  std::erase_if(in_use_, [](const auto& entry) { return entry.second.owner.expired(); });
+  in_use_[{weights, what}] = {packed.owner(), packed.data(), int64_t(packed.bytes())};
+}
+
+int64_t Packer::packed_bytes() const {
+  int64_t bytes = 0;
+  for (const auto& [what, packed] : in_use_)
+    if (!packed.owner.expired()) bytes += packed.bytes;
+  return bytes;
+}
+
 bool Packer::Keeps(int64_t bytes) {
   if (folder_.empty()) return false;
   if (bytes < kLeastKept) small_.Add(bytes);

@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernels/fast/epilogue.h"
@@ -21,28 +24,35 @@ class Packer {
   // reference to `pool`.
   explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
 
-  // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Serial equivalent:
-  // for (i = 0; i < pieces; ++i) fill({i, i + 1}, packed); ranges are joined, and threads work in parallel.
-  // `what` describes all that the packed bytes depend on beside `weights` and the code: the kernel with its
-  // target, and its sizes. The caller must not write to the result.
+  // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Weights at the same
+  // address, which are packed in the same way while the result of an earlier call is in use, have that
+  // result: the kernels of all shapes of a session share it. Serial equivalent: for (i = 0; i < pieces; ++i)
+  // fill({i, i + 1}, packed); ranges are joined, and threads work in parallel. `what` describes all that the
+  // packed bytes depend on beside `weights` and the code: the kernel with its target, and its sizes. The
+  // caller must not write to the result.
   template <class F>
   Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
               F&& fill) {
-    const bool keep = Keeps(bytes);
-    const PackedDigest key =
-        keep ? KeyOf(fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces), weights) : PackedDigest{};
-    Tensor packed = keep ? Find(key, bytes) : Tensor();
+    const std::string all = fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces);
+    Tensor packed = Known(weights.data(), all);
     if (packed.has_value()) return packed;
-    packed = Tensor(DType::kU8, Shape{bytes});
-    float* to = packed.mutable_view().as<float>();
-    pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
-    pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
-    if (keep) Keep(key, packed);
+    const bool keep = Keeps(bytes);
+    const PackedDigest key = keep ? KeyOf(all, weights) : PackedDigest{};
+    packed = keep ? Find(key, bytes) : Tensor();
+    if (!packed.has_value()) {
+      packed = Tensor(DType::kU8, Shape{bytes});
+      float* to = packed.mutable_view().as<float>();
+      pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
+      pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
+      if (keep) Keep(key, packed);
+    }
+    Know(weights.data(), all, packed);
     return packed;
   }
 
   ThreadPool& pool() const { return pool_; }
   int64_t mapped_bytes() const { return mapped_.bytes; }
+  int64_t packed_bytes() const;                                           // of all results that are in use
   const std::vector<std::string>& problems() const { return problems_; }  // problems with files, for people
   // Returns lines for people: what was mapped, what was written, and what failed. Empty without a folder.
   std::string Explain() const;
@@ -57,6 +67,16 @@ class Packer {
     }
   };
 
+  // A result that lives as long as the kernels that use it.
+  struct InUse {
+    std::weak_ptr<const void> owner;
+    const void* data = nullptr;
+    int64_t bytes = 0;
+  };
+  using WhatIsPacked = std::pair<const float*, std::string>;
+
+  Tensor Known(const float* weights, const std::string& what) const;  // has no value where it is unknown
+  void Know(const float* weights, const std::string& what, const Tensor& packed);
   bool Keeps(int64_t bytes);
   PackedDigest KeyOf(const std::string& what, std::span<const float> weights) const;
   std::string PathOf(const PackedDigest& key) const;
@@ -68,6 +88,7 @@ class Packer {
   bool writable_ = true;  // false after a file could not be written
   Count mapped_, written_, small_, lost_;
   std::vector<std::string> problems_;
+  std::map<WhatIsPacked, InUse> in_use_;
 };
 
 }  // namespace mete

@@ -56,14 +56,14 @@ float AsFloat(const Tensor& t, int64_t i) {
 
 // Returns the constant zero point of a tensor of bytes; nullopt where there is no single constant one.
 std::optional<Level> LevelOf(const Graph& graph, ValueId id) {
-  if (id == kNoValue || !graph.value(id).is_constant()) return std::nullopt;
+  if (!IsConstant(graph, id)) return std::nullopt;
   const Tensor& zero = graph.value(id).constant;
   if (zero.elements() != 1 || !IsByte(zero.type())) return std::nullopt;
   return Level{zero.type(), AsFloat(zero, 0)};
 }
 
 std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
-  if (id == kNoValue || !graph.value(id).is_constant()) return std::nullopt;
+  if (!IsConstant(graph, id)) return std::nullopt;
   const Tensor& scale = graph.value(id).constant;
   if (scale.elements() != 1 || scale.type() != DType::kF32) return std::nullopt;
   return *scale.as<float>();
