@@ -133,6 +133,19 @@ TEST_F(PoolTest, WhatWasMeasuredIsOfTheKernelsThatMeasuredIt) {
   EXPECT_FALSE(whole.Measured(model_, wide));
 }
 
+TEST_F(PoolTest, AnotherShapeIsRefusedWithTheWayToLoadTheModelForIt) {
+  const ModelFile open(OpenConvNet());
+  const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
+  Session session(model, Pool::FromList(List()), Divided());
+  EXPECT_EQ(MessageOf([&] {
+              session.Run({Ramp({2, 3, 16, 16}, 0.02f)});
+            }),
+            "[data] wrong input shape; got 2x3x16x16, expected 1x3x16x16; try --shape data=2x3x16x16, in C++ "
+            "LoadOptions::input_shapes");
+  EXPECT_EQ(MessageOf([&] { session.shape_stats(); }),
+            "[session] has one set of shapes on a pool; try a session on one CPU");
+}
+
 TEST_F(PoolTest, ASessionWritesToTheCallersMemory) {
   Session session(model_, Pool::FromList(List()), Divided());
   const Tensor input = Ramp(kInput, 0.02f);

@@ -134,6 +134,7 @@ class OnPool : public SessionOnPool {
 
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
     CheckRun(options);
+    CheckTensors(inputs);
     if (options.alone == RunOptions::Alone::kAlways) return RunAtHome(inputs, options.report);
     RequestReport report;
     std::vector<Tensor> outputs = session_->Run(inputs, &report);
@@ -187,11 +188,15 @@ class OnPool : public SessionOnPool {
       throw Error(Code::kCancelled, "[session] cancelled before the request began");
   }
 
-  std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs, RunReport* report) {
-    const int64_t start_ns = NowNs();
+  // The plan divides rows of the shapes for which the model was loaded.
+  void CheckTensors(std::span<const Tensor> inputs) const {
     std::vector<ConstView> views;
     for (const Tensor& input : inputs) views.push_back(input.view());
     CheckInputs(model_.name(), model_.inputs(), views);
+  }
+
+  std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs, RunReport* report) {
+    const int64_t start_ns = NowNs();
     std::vector<Tensor> outputs = session_->RunAtHome(inputs);
     if (report) *report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
     return outputs;
