@@ -49,7 +49,9 @@ OpenDims OpenDimsOf(const std::vector<Port>& inputs) {
   int next = 0;
   for (const Port& port : inputs) {
     std::vector<int>& numbers = dims.emplace_back(size_t(port.shape.rank()), kFixed);
-    for (size_t i = 0; port.declared.known() && i < numbers.size(); ++i) {
+    // a model that was loaded for a shape of another rank has that shape in every run
+    const bool may_change = port.declared.known() && port.declared.rank() == port.shape.rank();
+    for (size_t i = 0; may_change && i < numbers.size(); ++i) {
       if (port.declared[int(i)] >= 0) continue;
       const std::string name = i < port.dims.size() ? port.dims[i] : "";
       const auto at = named.find(name);

@@ -19,23 +19,35 @@ const std::string& DimName(const Port& port, int axis) {
   return size_t(axis) < port.dims.size() ? port.dims[size_t(axis)] : none;
 }
 
-// Returns the shape as the file declares it: "1xPx64", "?x3x224x224".
+// A model that was loaded for a shape of another rank than the file's has that shape in every run.
+bool MayChange(const Port& port) {
+  return port.declared.known() && port.declared.rank() == port.shape.rank();
+}
+
+// Returns the size that a dimension has in every run: that for which the model was loaded, which may be
+// another one than the file's. -1: the file leaves it open.
+int64_t FixedSize(const Port& port, int axis) { return port.declared[axis] < 0 ? -1 : port.shape[axis]; }
+
+// Returns the shape with the names of what the file leaves open: "1xPx64", "?x3x224x224".
 std::string DeclaredText(const Port& port) {
-  if (!port.declared.known() || port.declared.rank() == 0) return ToString(port.shape);
+  if (!MayChange(port) || port.declared.rank() == 0) return ToString(port.shape);
   std::string text;
   for (int i = 0; i < port.declared.rank(); ++i) {
     const std::string& name = DimName(port, i);
     text += i == 0 ? "" : "x";
-    text += port.declared[i] >= 0 ? std::to_string(port.declared[i]) : name.empty() ? "?" : name;
+    const int64_t size = FixedSize(port, i);
+    text += size >= 0 ? std::to_string(size) : name.empty() ? "?" : name;
   }
   return text;
 }
 
 bool Fits(const Shape& shape, const Port& port) {
-  if (!port.declared.known()) return shape == port.shape;
-  if (shape.rank() != port.declared.rank()) return false;
-  for (int i = 0; i < shape.rank(); ++i)
-    if (shape[i] < 0 || (port.declared[i] >= 0 && shape[i] != port.declared[i])) return false;
+  if (shape == port.shape) return true;
+  if (!MayChange(port) || shape.rank() != port.declared.rank()) return false;
+  for (int i = 0; i < shape.rank(); ++i) {
+    const int64_t size = FixedSize(port, i);
+    if (shape[i] < 0 || (size >= 0 && shape[i] != size)) return false;
+  }
   return true;
 }
 

@@ -1,0 +1,36 @@
+#include "graph/ports.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+
+namespace mete {
+namespace {
+
+std::string ErrorOf(const Port& port, const Shape& shape) {
+  const std::vector<float> data(size_t(shape.Elements()));
+  const ConstView view{data.data(), DType::kF32, shape};
+  try {
+    CheckOpenInputs("model", {&port, 1}, {&view, 1});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(OpenInputs, HaveTheSizesThatTheModelWasLoadedForWhereTheFileFixesThem) {
+  const Port port{"data", DType::kF32, {1, 3, 31, 24}, {-1, 3, 12, 12}};
+  EXPECT_EQ(ErrorOf(port, {1, 3, 31, 24}), "");
+  EXPECT_EQ(ErrorOf(port, {5, 3, 31, 24}), "");
+  EXPECT_EQ(ErrorOf(port, {1, 3, 12, 12}), "[data] wrong input shape; got 1x3x12x12, expected ?x3x31x24");
+}
+
+TEST(OpenInputs, OfAnotherRankThanTheFilesHaveTheShapeThatTheModelWasLoadedFor) {
+  const Port port{"data", DType::kF32, {1, 2, 3}, {-1, 6}};
+  EXPECT_EQ(ErrorOf(port, {1, 2, 3}), "");
+  EXPECT_EQ(ErrorOf(port, {1, 2, 4}), "[data] wrong input shape; got 1x2x4, expected 1x2x3");
+  EXPECT_NE(ErrorOf(port, {1, 6}), "");
+}
+
+}  // namespace
+}  // namespace mete
