@@ -27,6 +27,13 @@ class ReferenceStep : public PreparedNode {
   Scratch scratch_;
 };
 
+std::vector<Tensor> ConstantsOf(const Graph& graph, const Node& node) {
+  std::vector<Tensor> constants;
+  for (const ValueId id : node.inputs)
+    if (id != kNoValue && graph.value(id).is_constant()) constants.push_back(graph.value(id).constant);
+  return constants;
+}
+
 }  // namespace
 
 CpuKernels::CpuKernels(const KernelOptions& options)
@@ -51,6 +58,7 @@ std::unique_ptr<PreparedNode> CpuKernels::PrepareAgain(const Graph& graph, const
 std::unique_ptr<PreparedNode> CpuKernels::PrepareWith(const KernelOptions& options, const Graph& graph,
                                                       const Node& node, const Step& step) {
   pool_.PrepareStep(step.threads);
+  packer_.SetConstants(ConstantsOf(graph, node));
   std::string why = "the reference was asked for";
   if (!options.reference) {
     const KernelFamily* family = FamilyOf(node.op);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "processor/cpu/prepare/sources_digest.h"
 
 namespace mete {
@@ -16,7 +18,7 @@ constexpr int64_t kLeastKept = 1 << 20;
 
 Tensor Packer::Known(const float* weights, const std::string& what) const {
   const auto at = in_use_.find({weights, what});
-  if (at == in_use_.end()) return {};
+  if (at == in_use_.end() || at->second.source.expired()) return {};
   std::shared_ptr<const void> owner = at->second.owner.lock();
   if (!owner) return {};
   return Tensor(DType::kU8, Shape{at->second.bytes}, at->second.data, std::move(owner));
@@ -24,7 +26,11 @@ Tensor Packer::Known(const float* weights, const std::string& what) const {
 
 void Packer::Know(const float* weights, const std::string& what, const Tensor& packed) {
   std::erase_if(in_use_, [](const auto& entry) { return entry.second.owner.expired(); });
-  in_use_[{weights, what}] = {packed.owner(), packed.data(), int64_t(packed.bytes())};
+  const auto source = std::find_if(constants_.begin(), constants_.end(), [&](const Tensor& constant) {
+    return constant.data() == weights && constant.owner();
+  });
+  if (source == constants_.end()) return;
+  in_use_[{weights, what}] = {source->owner(), packed.owner(), packed.data(), int64_t(packed.bytes())};
 }
 
 int64_t Packer::packed_bytes() const {

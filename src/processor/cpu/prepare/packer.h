@@ -24,12 +24,15 @@ class Packer {
   // reference to `pool`.
   explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
 
-  // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Weights at the same
-  // address, which are packed in the same way while the result of an earlier call is in use, have that
-  // result: the kernels of all shapes of a session share it. Serial equivalent: for (i = 0; i < pieces; ++i)
-  // fill({i, i + 1}, packed); ranges are joined, and threads work in parallel. `what` describes all that the
-  // packed bytes depend on beside `weights` and the code: the kernel with its target, and its sizes. The
-  // caller must not write to the result.
+  // Names the tensors of a node that nobody writes to. Their weights, which are packed in the same way while
+  // the result of an earlier call is in use, have that result: the kernels of all shapes of a session share
+  // it. Weights that a kernel's preparation makes, such as integers as floats, are packed each time.
+  void SetConstants(std::vector<Tensor> constants) { constants_ = std::move(constants); }
+
+  // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Serial equivalent:
+  // for (i = 0; i < pieces; ++i) fill({i, i + 1}, packed); ranges are joined, and threads work in parallel.
+  // `what` describes all that the packed bytes depend on beside `weights` and the code: the kernel with its
+  // target, and its sizes. The caller must not write to the result.
   template <class F>
   Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
               F&& fill) {
@@ -67,9 +70,10 @@ class Packer {
     }
   };
 
-  // A result that lives as long as the kernels that use it.
+  // A result that lives as long as the kernels that use it, of weights at an address that is theirs as long
+  // as `source` lives.
   struct InUse {
-    std::weak_ptr<const void> owner;
+    std::weak_ptr<const void> source, owner;
     const void* data = nullptr;
     int64_t bytes = 0;
   };
@@ -89,6 +93,7 @@ class Packer {
   Count mapped_, written_, small_, lost_;
   std::vector<std::string> problems_;
   std::map<WhatIsPacked, InUse> in_use_;
+  std::vector<Tensor> constants_;
 };
 
 }  // namespace mete

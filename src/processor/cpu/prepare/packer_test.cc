@@ -59,6 +59,27 @@ TEST_F(PackerTest, WithoutAFolderOnlyPacks) {
   EXPECT_EQ(packer.Explain(), "");
 }
 
+TEST_F(PackerTest, PacksWeightsThatAreNoConstantsEachTime) {
+  Packer packer(pool_);
+  const Tensor first = Pack(packer);
+  weights_.assign(kElements, 7);
+  ExpectDoubled(Pack(packer));
+}
+
+TEST_F(PackerTest, SharesWhatItHasPackedOfAConstant) {
+  Packer packer(pool_);
+  Tensor constant(DType::kF32, {kElements});
+  std::copy(weights_.begin(), weights_.end(), constant.mutable_view().as<float>());
+  packer.SetConstants({constant});
+  const auto pack = [&] {
+    return packer.Pack("copied", {constant.as<float>(), size_t(kElements)}, kElements * 4, 1,
+                       [&](Range, float* packed) { std::copy_n(constant.as<float>(), kElements, packed); });
+  };
+  const Tensor first = pack(), second = pack();
+  EXPECT_EQ(first.data(), second.data());
+  EXPECT_EQ(packer.packed_bytes(), kElements * 4);
+}
+
 // The packer must pack all weights although the caller computes only a worker's share of a step.
 TEST_F(PackerTest, PacksAllWhileTheCallerStandsInForAWorker) {
   pool_.BeginStep(pool_.NewStep());
