@@ -200,10 +200,11 @@ TEST(PoolSession, PlansAreNotComparedWhileOneIsDeployed) {
     EXPECT_EQ(session->stats().lost, 2);
     done = true;
   });
-  clock.AwaitSleeper(kLong, kLong);  // the deployment that hangs
-  for (int i = 0; i < 10'000 && !done; ++i) std::this_thread::yield();
+  clock.AwaitSleeper(kLong, kLong);  // a deployment: that of the worker that answers, or the one that hangs
+  // Long enough for the worker that answers to be ready; its deployment would be given up too.
+  for (int i = 0; i < 1'000'000 && !done; ++i) std::this_thread::yield();
   given_up = true;
-  clock.Advance(kLong);
+  clock.AdvanceUntil(kLong, [&] { return session->stats().lost >= 2; });
   comparing.join();
 }
 
