@@ -276,8 +276,8 @@ class Session {
   Session& operator=(Session&&) noexcept;
 
   // Runs the model once. Inputs and outputs are in the model's order. The function allocates the outputs. The
-  // inputs may have any shapes that fit Port::declared and the model's nodes; on a pool they have the shapes
-  // of the ports.
+  // inputs may have any sizes in the dimensions that Port::declared leaves open, as far as the model's nodes
+  // allow, and have those of Port::shape in the others; on a pool they have the shapes of the ports.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
   std::vector<Tensor> Run(std::initializer_list<Tensor> inputs, const RunOptions& options = {});
 
