@@ -19,7 +19,7 @@ void AddStepsText(const ThreadPlan& plan, std::string& out) {
   }
 }
 
-// Returns "-" for a time that nobody has predicted.
+// Returns the time as text; "-" if the plan has no prediction of it.
 std::string TimeText(double us) { return us > 0 ? FormatMs(us * 1e-3) : "-"; }
 
 }  // namespace

@@ -120,7 +120,8 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   std::thread late([&] {
     pool.gates[1]->AwaitRun();
     pool.clock.AwaitSleeper(kPatience / 2, kPatience);
-    pool.clock.Advance(kPatience - std::chrono::milliseconds(50));  // those are left to ask who is late
+    // The caller has the last 50 ms of its patience to ask the worker which piece it is waiting for.
+    pool.clock.Advance(kPatience - std::chrono::milliseconds(50));
   });
   try {
     (void)deployed->Run(pool.inputs, kPatience);

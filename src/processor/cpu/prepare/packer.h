@@ -24,9 +24,10 @@ class Packer {
   // reference to `pool`.
   explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
 
-  // Names the tensors of a node that nobody writes to. Their weights, which are packed in the same way while
-  // the result of an earlier call is in use, have that result: the kernels of all shapes of a session share
-  // it. Weights that a kernel's preparation makes, such as integers as floats, are packed each time.
+  // Sets the node's constants. Pack() packs the weights of a constant once: as long as a kernel uses the
+  // packed weights, later calls with the same constant and the same `what` return them, so that the kernels
+  // of all shapes of a session share one copy. Pack() packs other weights at every call, for example the
+  // floats that a preparation makes from 8-bit weights.
   void SetConstants(std::vector<Tensor> constants) { constants_ = std::move(constants); }
 
   // Returns `bytes` bytes of packed weights, which are zero where `fill` writes nothing. Serial equivalent:
