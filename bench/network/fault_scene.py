@@ -10,8 +10,8 @@ import time
 _here = os.path.dirname(os.path.abspath(__file__))
 kPort = 7077        # where the caller reaches a worker, or a proxy in front of it
 kBehindProxy = 7078
-kSlower = 6         # times: the caller's own layers are said to take so long, so that plans divide. Guess
-kPlanner = "uniform"  # its plans divide whatever the costs are; all pieces go through the caller
+kSlower = 12  # times: how much slower than measured the home is said to be, so that plans divide also where load slowed the measured links. Guess
+kPlanner = "uniform"  # divides where the costs make that sooner than the home alone; all pieces go through the caller
 kLookS = 0.1        # how often memory is looked at
 kProfileS = 120     # guess: a network of 30 layers takes 3 s here
 kEndS = 120         # guess: until the caller ends by itself behind its last request
