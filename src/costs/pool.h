@@ -46,6 +46,9 @@ struct ProcessorCosts {
   std::optional<PowerCosts> power = {};  // nothing: unknown; plans for the least energy need it
   // time of each share that the processor computes, beside the share's layers, such as the launch on a GPU
   double share_us = 0;
+  // cores, CPU and instruction set that were measured, in the worker's words; empty: not known, or a
+  // processor of this process, whose profile is found by them
+  std::string hardware = {};
 };
 
 struct PoolCosts {

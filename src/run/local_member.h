@@ -29,7 +29,10 @@ class LocalMember : public Member {
   const std::string& name() const override { return processor_->info().name; }
   std::string address() const override { return ""; }
   const std::string& host() const override { return name(); }
-  void CheckThere(std::chrono::milliseconds) override { processor_->CheckThere(); }
+  std::string CheckThere(std::chrono::milliseconds) override {
+    processor_->CheckThere();
+    return "";
+  }
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress&, std::vector<std::string>* notes) override;
   void ForgetShares() override {}

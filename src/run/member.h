@@ -86,9 +86,10 @@ class Member {
   virtual std::string address() const = 0;      // empty: a processor of this process
   virtual const std::string& host() const = 0;  // the name in its certificate
 
-  // Error UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it
-  // answers but cannot serve. One thread at a time.
-  virtual void CheckThere(std::chrono::milliseconds timeout) = 0;
+  // Returns the member's hardware as ProcessorCosts has it; empty for a processor of this process. Error
+  // UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it answers
+  // but cannot serve. One thread at a time.
+  virtual std::string CheckThere(std::chrono::milliseconds timeout) = 0;
   // Begins to make a program ready there. `events` outlives the result. `notes` gets what is not as it should
   // be.
   virtual std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,

@@ -7,6 +7,18 @@
 #include "base/unpinned.h"
 
 namespace mete {
+namespace {
+
+// A worker may offer other cores under the name of those that were measured.
+void CheckIsMeasured(const ProcessorCosts& costs, const std::string& hardware) {
+  if (costs.hardware.empty() || costs.hardware == hardware) return;
+  Fail(Code::kFailedPrecondition, costs.name,
+       "has changed since the model was measured on it; got {}, expected {}; try mete profile MODEL "
+       "--processors FILE",
+       hardware.empty() ? "unknown hardware" : hardware, costs.hardware);
+}
+
+}  // namespace
 
 PoolMembers::PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
                          const PoolMembersOptions& options, Teller& teller, const CancelToken& ending)
@@ -81,7 +93,7 @@ void PoolMembers::Correct(size_t processor, double ratio) {
 
 bool PoolMembers::SaysHello(size_t processor) {
   try {
-    members_[processor]->CheckThere(options_.hello_timeout);
+    CheckIsMeasured(costs_.processors[processor], members_[processor]->CheckThere(options_.hello_timeout));
     return true;
   } catch (const Error& error) {
     Lose(processor, error, LossOf(error.code()));

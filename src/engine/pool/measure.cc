@@ -71,6 +71,8 @@ PoolProfile MeasureOn(const OpenPool& open, const PoolFile& file, const Graph& g
                       const PoolOptions& options) {
   PoolProfile profile =
       ProfilePool(graph, NamesOf(file), *open.home, open.pointers(), ProfileOptionsOf(options));
+  for (size_t p = 1; p < open.members.size(); ++p)
+    profile.costs.processors[p].hardware = open.members[p]->CheckThere(kHello);
   StorePoolProfile(profile, file, options.kernels);
   return profile;
 }

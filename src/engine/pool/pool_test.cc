@@ -49,6 +49,7 @@ class PoolTest : public testing::Test {
     PoolOptions options;
     options.planner = "layerwise";
     options.keep_plan = true;
+    options.deadline_ms = 1e6;  // a busy machine is late without having failed
     options.kernels = SessionOptions::Estimated();
     return options;
   }
@@ -131,6 +132,24 @@ TEST_F(PoolTest, WhatWasMeasuredIsOfTheKernelsThatMeasuredIt) {
   (void)whole.Measure(model_, options);
   EXPECT_TRUE(whole.Measured(model_, options));
   EXPECT_FALSE(whole.Measured(model_, wide));
+}
+
+TEST_F(PoolTest, ABrokenFileOfWhatWasMeasuredIsNotedAndMeasuredAgain) {
+  const Pool pool = Pool::FromList(List());
+  const PoolFigures figures = pool.Measure(model_, Divided());
+  const std::string& text = figures.json;
+  const size_t format = text.find("\"format\":") + 9;
+  for (const std::string& broken :
+       {text.substr(0, text.size() / 2), text.substr(0, format) + "1" + text.substr(format + 1)}) {
+    std::ofstream(figures.path) << broken;
+    std::string notes;
+    PoolOptions options = Divided();
+    options.note = [&](const std::string& note) { notes += note + "\n"; };
+    EXPECT_FALSE(pool.Measured(model_, options));
+    Session session(model_, pool, options);
+    EXPECT_NE(notes.find("(it has to be measured again)"), std::string::npos) << notes;
+    EXPECT_TRUE(pool.Measured(model_, options));
+  }
 }
 
 TEST_F(PoolTest, AnotherShapeIsRefusedWithTheWayToLoadTheModelForIt) {

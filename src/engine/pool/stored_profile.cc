@@ -87,13 +87,13 @@ std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile&
                                              const std::function<void(const std::string&)>& note) {
   const std::string digest = DigestOfGraph(graph), path = PoolProfilePath(digest, file, kernels);
   if (!std::filesystem::exists(path)) return std::nullopt;
+  const std::string text = ReadFile(path);
   try {
-    PoolProfile profile = PoolProfileFromJson(ReadFile(path), path);
+    PoolProfile profile = PoolProfileFromJson(text, path);
     if (profile.digest != digest || profile.costs.processors.size() != NamesOf(file).size())
       return std::nullopt;
     return profile;
-  } catch (const Error& error) {  // another version has measured it
-    if (error.code() != Code::kFailedPrecondition) throw;
+  } catch (const Error& error) {  // the file is broken, or of another version
     if (note) note(fmt::format("{} (it has to be measured again)", error.what()));
     return std::nullopt;
   }

@@ -100,9 +100,11 @@ TEST(PoolProfile, LinksThatNobodyWaitsForAreGivenUp) {
 }
 
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
-  const PoolProfile profile = Profile(SmallNet());
+  PoolProfile profile = Profile(SmallNet());
+  profile.costs.processors[1].hardware = "2 threads of a CPU";
   const std::string text = ToJson(profile);
   EXPECT_EQ(ToJson(PoolProfileFromJson(text, "file")), text);
+  EXPECT_EQ(PoolProfileFromJson(text, "file").costs.processors[1].hardware, "2 threads of a CPU");
   for (const std::string& bad :
        {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
     EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");

@@ -12,10 +12,10 @@ namespace {
 constexpr std::chrono::minutes kWeightsTimeout{30};  // guess: VGG-19 over 10 Mb/s takes eight
 constexpr std::chrono::seconds kAskTimeout{30};      // guess: a slow card is read for VGG-19's digests
 
-std::vector<std::string> ProcessorsIn(const pb::HelloReply& reply) {
-  std::vector<std::string> names;
-  for (const std::string& name : reply.processors()) names.push_back(Printable(name));
-  return names;
+std::vector<std::string> PrintableTexts(const google::protobuf::RepeatedPtrField<std::string>& texts) {
+  std::vector<std::string> printable;
+  for (const std::string& text : texts) printable.push_back(Printable(text));
+  return printable;
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
          "speaks another version of the protocol; got {} (mete {}), expected {} (mete {}); try the same "
          "version of mete on all devices",
          reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
-  return {Printable(reply.version()), Printable(reply.machine()), reply.threads(), reply.deployments(),
-          ProcessorsIn(reply)};
+  return {Printable(reply.version()), Printable(reply.machine()),         reply.threads(),
+          reply.deployments(),        PrintableTexts(reply.processors()), PrintableTexts(reply.hardware())};
 }
 
 void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,

@@ -32,6 +32,7 @@ struct RemoteHello {
   std::string version, machine;
   int threads = 0, deployments = 0;
   std::vector<std::string> processors;  // names of those that it offers
+  std::vector<std::string> hardware;    // by processor: its cores, CPU and instruction set
 };
 
 // Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context`

@@ -1,8 +1,17 @@
 #include "network/remote/remote_member.h"
 
+#include <algorithm>
+
 #include "network/protocol/programs.h"
 
 namespace mete {
+
+std::string RemoteMember::CheckThere(std::chrono::milliseconds timeout) {
+  const RemoteHello hello = device_.Hello(timeout);
+  const auto named = std::find(hello.processors.begin(), hello.processors.end(), processor_);
+  const size_t index = processor_.empty() ? 0 : size_t(named - hello.processors.begin());
+  return index < hello.hardware.size() ? hello.hardware[index] : "";
+}
 
 std::unique_ptr<MemberProgram> RemoteMember::Host(const ProgramToHost& program, PlanEvents& events,
                                                   const WeightsProgress& progress,

@@ -26,7 +26,7 @@ class RemoteMember : public Member {
   const std::string& name() const override { return name_; }
   const std::string& host() const override { return device_.name(); }
   std::string address() const override { return device_.address().address; }
-  void CheckThere(std::chrono::milliseconds timeout) override { (void)device_.Hello(timeout); }
+  std::string CheckThere(std::chrono::milliseconds timeout) override;
   // Sends the weights that the worker lacks, then the program.
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress& progress,

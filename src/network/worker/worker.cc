@@ -18,6 +18,7 @@
 #include "network/worker/serving.h"
 #include "network/worker/ready_cache.h"
 #include "processor/cpu/cpu.h"
+#include "processor/cpu/stored_profile.h"
 #include "network/worker/weight_store.h"
 
 namespace mete {
@@ -113,6 +114,13 @@ void PutInto(Deployment& deployment, int from, const Chunk& chunk) {
   PutChunk(*inbox, from, chunk);
 }
 
+// What the times of the processors of this machine depend on, beside their own cores.
+std::string HardwareOf(const Machine& machine) {
+  const ProfileKey key = KeyOf(machine);
+  return fmt::format("{} with {} cores for this process, {}", key.cpu, machine.affinity.allowed.size(),
+                     key.target);
+}
+
 WireLimits LimitsOf(const WorkerOptions& options) {
   WireLimits limits;
   limits.max_value_bytes = std::min(limits.max_value_bytes, options.memory_bytes);
@@ -141,7 +149,11 @@ class Worker::Service : public WorkerService {
       reply->set_version(METE_VERSION);
       reply->set_machine(machine_);
       reply->set_threads(options_.session.threads);
-      for (const Offered& offered : offered_) reply->add_processors(offered.processor->info().name);
+      for (const Offered& offered : offered_) {
+        const ProcessorInfo& info = offered.processor->info();
+        reply->add_processors(info.name);
+        reply->add_hardware(fmt::format("{} of {}", info.description, hardware_));
+      }
       std::lock_guard lock(mutex_);
       reply->set_deployments(int32_t(deployments_.size()));
       reply->set_most_message_bytes(kMostMessageBytes);
@@ -457,6 +469,7 @@ class Worker::Service : public WorkerService {
   const WorkerOptions options_;
   const WireLimits limits_;  // at most the memory that shares may have
   const std::string machine_ = ReadMachine().name;
+  const std::string hardware_ = HardwareOf(ReadMachine());
   MemoryBudget memory_;
   ReadyCache sessions_;
   std::deque<Offered> offered_;  // the same ones from the beginning

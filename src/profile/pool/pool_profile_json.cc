@@ -7,8 +7,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat =
-    6;  // halves by channels; a local processor's link has the time of pieces written before
+constexpr int kFormat = 7;  // the hardware of workers
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -41,6 +40,7 @@ Json ProcessorJson(const ProcessorCosts& processor) {
              {processor.link.latency_us, processor.link.message_us, processor.link.up_mbit_per_s,
               processor.link.down_mbit_per_s}},
             {"share_us", processor.share_us},
+            {"hardware", processor.hardware},
             {"us", Json::array()},
             {"least_us", Json::array()},
             {"least_by_channels_us", Json::array()}};
@@ -62,6 +62,7 @@ ProcessorCosts ProcessorFrom(const Json& json) {
     Invalid(processor.name, "has lists of other lengths; got {}, {} and {}", us.size(), least_us.size(),
             by_channels_us.size());
   processor.share_us = json.at("share_us");
+  processor.hardware = json.at("hardware");
   for (size_t i = 0; i < us.size(); ++i) {
     processor.layers.push_back({us[i], least_us[i]});
     if (const Json& least = by_channels_us.at(i); !least.is_null())
@@ -73,7 +74,8 @@ ProcessorCosts ProcessorFrom(const Json& json) {
 PoolProfile From(const Json& json) {
   PoolProfile profile;
   if (json.at("format") != kFormat)
-    Invalid("format", "is another; got {}, expected {}", json.at("format").dump(), kFormat);
+    Invalid("format", "is of another version of mete; got {}, expected {}", json.at("format").dump(),
+            kFormat);
   profile.model = json.at("model");
   profile.digest = json.at("digest");
   profile.seconds = json.at("seconds");

@@ -199,6 +199,33 @@ TEST(PoolSession, WhoCannotServeIsToldOnceAndTheOthersGoOn) {
   EXPECT_NE(devices.notes[0].find("worker-1 cannot serve"), std::string::npos) << devices.notes[0];
 }
 
+TEST(PoolSession, AWorkerWhoseProcessorHasChangedIsLeftOut) {
+  Devices devices(1);
+  RemoteMember member({"worker-1", devices.AddressOf(0)}, Security{});
+  const std::string before = member.CheckThere(kLong);
+  EXPECT_NE(before.find(devices.gates[0]->info().description), std::string::npos) << before;
+  devices.costs.processors[1].hardware = before;
+  RequestReport report;
+  devices.ExpectWhole(devices.Open()->Run(devices.inputs, &report));
+  EXPECT_FALSE(report.alone) << devices.Notes();
+
+  WorkerOptions other;
+  SessionOptions two_threads = ReferenceOptions();
+  two_threads.threads = 2;
+  other.processors = {std::make_shared<Cpu>("cpu", two_threads)};
+  devices.Stop(0);
+  devices.Start(0, other);
+  const auto session = devices.Open();
+  devices.ExpectWhole(session->Run(devices.inputs, &report));
+  EXPECT_TRUE(report.alone);
+  const std::string notes = devices.Notes();
+  EXPECT_NE(notes.find("worker-1 cannot serve, the others go on without it: [worker-1] has changed since the "
+                       "model was measured on it; got 2 threads"),
+            std::string::npos)
+      << notes;
+  EXPECT_NE(notes.find("expected " + before + "; try mete profile"), std::string::npos) << notes;
+}
+
 TEST(PoolSession, WhatFailedForAWhileIsToldOnceAndTriedAgain) {
   Devices devices(1);
   Builder b;
