@@ -205,10 +205,15 @@ HeldPlans PoolSession::HoldPlans() {
   std::unique_lock pause = keeper_.Pause();
   const KeeperStats stats = keeper_.stats();
   ReadyPlan ready = in_use_.ready();
+  std::vector<size_t> members = in_use_.members();
+  // A plan that fails later has an error of its own when it runs.
+  if (!in_use_.ServesAll(members))
+    Fail(Code::kUnavailable, "processors",
+         "the plan in use has failed, and the session has made no other yet; try again in a second");
   return {std::move(pause),
           runner_,
           options_.objective,
-          members_.PartOf(in_use_.members()),
+          members_.PartOf(std::move(members)),
           {std::move(ready.plan), stats.plan_s, stats.measured},
           std::move(ready.deployed)};
 }

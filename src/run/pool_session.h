@@ -76,7 +76,8 @@ class PoolSession {
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
   PoolSessionStats stats() const;
-  // Comparisons use this (run/compare_plans.h).
+  // For comparisons (run/compare_plans.h). Error UNAVAILABLE if the plan in use has failed and the keeper has
+  // put no other in use yet.
   HeldPlans HoldPlans();
 
  private:
