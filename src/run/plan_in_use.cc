@@ -72,8 +72,7 @@ void PlanInUse::Learn(double us, std::span<const double> compute_us, const Deplo
   double& usual_us = ready_.usual_us;
   usual_us = usual_us == 0 ? us : Smoothed(usual_us, us);
   for (size_t d = 0; d < std::min(compute_us.size(), parts_.size()); ++d) {
-    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a
-    // number.
+    // A worker's report is believed if it is possible: a number, and no longer than the request took.
     if (compute_us[d] > 0 && compute_us[d] <= us && parts_[d].planned_us > 0)
       parts_[d].drift.Add(compute_us[d], parts_[d].planned_us);
   }

@@ -92,7 +92,7 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   TakenMemory memory(*this);
   memory->views.clear();
   for (const Tensor& input : inputs) memory->views.push_back(input.view());
-  CheckInputs(graph_.name, inputs_, memory->views);  // here: whoever gets them would be blamed
+  CheckInputs(graph_.name, inputs_, memory->views);  // here: a processor that gets bad inputs would be blamed
   const int64_t start_ns = NowNs();
   RequestReport unread;
   RequestReport& told = report ? *report : unread;
@@ -182,7 +182,7 @@ void PoolSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Erro
   const std::optional<std::vector<size_t>> members = in_use_.Drop(deployed);
   if (!members) return;
   if (const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
-      of_processor && of_processor->processor() > 0)  // which has served, so that it may again
+      of_processor && of_processor->processor() > 0)  // it has served: the loss may pass
     members_.Lose((*members)[size_t(of_processor->processor())], error, BackOff::Loss::kMayPass);
   keeper_.AskToRebuild();
 }
