@@ -7,8 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat =
-    6;  // halves by channels; a local processor's link has the time of pieces written before
+// Since 6: halves by channels, and local links with the time of pieces that were written before.
+constexpr int kFormat = 6;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
