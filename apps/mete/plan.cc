@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/json.h"
 #include "checks.h"
 #include "cluster_flags.h"
 #include "commands.h"
@@ -173,7 +174,7 @@ void PlanCommand(PlanFlags flags, const Context& context) {
   const Graph& graph = GraphOf(model);
   const Planned planned =
       flags.machine.empty() ? PlanForHere(flags, graph, context) : PlanForFile(flags, graph);
-  if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, PlanJson(planned).dump(2) + "\n");
+  if (!flags.save_plan.empty()) WriteTextFile(flags.save_plan, JsonText(PlanJson(planned), 2) + "\n");
   if (context.json) PrintJson(PlanJson(planned));
   else PrintPlan(flags, planned);
 }

@@ -210,7 +210,9 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vecto
   result.measured =
       Load(session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
   result.stats = session.pool_stats();
-  const PoolPlan weighed = pool.Plan(model);
+  PoolOptions kernels;
+  kernels.kernels = PoolOptionsOf(model_flags, context).kernels;
+  const PoolPlan weighed = pool.Plan(model, kernels);
   result.best = weighed.processors[size_t(weighed.best_alone)].name;
   result.best_us = weighed.processors[size_t(weighed.best_alone)].alone_us;
   if (context.json) PrintJson(ResultJson(result));

@@ -100,18 +100,18 @@ struct LinkMessage {
 struct LinkFigures {
   std::string processor;
   double round_trip_us = 0;  // of a message of one byte and its answer
-  double message_us = 0;     // that each message takes of those that follow each other
+  double message_us = 0;     // of each of many messages that follow each other
   double up_mbit_per_s = 0, down_mbit_per_s = 0;
   double busy_up_mbit_per_s = 0, busy_down_mbit_per_s = 0;  // while both ends compute
-  std::vector<LinkMessage> sizes;                           // what the rates follow from
+  std::vector<LinkMessage> sizes;                           // the rates follow from these
 };
 
-// What was measured of a model on a pool.
+// The figures of a model on a pool, as measured.
 struct PoolFigures {
   std::string path;                     // the file in which it is kept; empty: of links alone
-  double seconds = 0;                   // that measuring took
-  double prepare_seconds = 0;           // of which graphs were made ready
-  std::vector<std::string> processors;  // that were measured, the home first
+  double seconds = 0;                   // duration of the measurement
+  double prepare_seconds = 0;           // the part of it in which graphs were made ready
+  std::vector<std::string> processors;  // the measured ones, the home first
   std::vector<LinkFigures> links;       // of each processor but the home
   std::vector<double> layers_us;        // for each processor, the sum of all layers; empty: of links alone
   std::string json;                     // all figures, for programs
@@ -122,7 +122,7 @@ struct PoolPlan {
   struct Share {
     int processor = 0;    // an index into `processors`
     std::string part;     // "all", "rows 0 to 20 of 56", "branches: 3 of 4 values"
-    int64_t bytes = 0;    // that are sent to the processor before
+    int64_t bytes = 0;    // sent to the processor before the group
     double ready_us = 0;  // until the processor has its inputs
     double compute_us = 0;
   };
@@ -153,8 +153,8 @@ struct PoolPlan {
   };
   struct LeftOut {
     int processor = 0;
-    double us =
-        0;  // of the best plan in which it, and others like it, have a part; infinite: none was weighed
+    // of the best plan in which it, and others like it, have a part; infinite: none was weighed
+    double us = 0;
   };
 
   std::string pool, objective;
@@ -223,23 +223,23 @@ struct RunReport {
   double us = 0;
   bool alone = true;     // by the home alone, planned or not
   bool retried = false;  // a processor failed, and the home computed the request again
-  // What each processor of the pool computed; empty if the home computed alone.
+  // The computing time of each processor of the pool; empty if the home computed alone.
   std::vector<double> compute_us;
 };
 
 struct PoolStats {
-  // What the plan in use has a processor compute.
+  // The part of a processor in the plan in use.
   struct Part {
     std::string processor;
     double compute_us = 0;  // predicted
-    int64_t bytes = 0;      // that are sent to it
+    int64_t bytes = 0;      // sent to the processor
   };
   int64_t requests = 0;
   int64_t retries = 0;  // requests that the home computed again because a processor failed
-  int64_t plans = 0;    // that were used, one after the other
-  int64_t lost = 0;     // times that a processor was lost
+  int64_t plans = 0;    // plans in use, one after the other
+  int64_t lost = 0;     // losses of processors
   int measured = 0;     // plans that were run before the one in use was chosen
-  double plan_s = 0;    // that planning took
+  double plan_s = 0;    // seconds of the last planning
   double usual_us = 0;  // of a request by the plan in use, as measured; 0: not yet known
   // Of the plan in use:
   std::string plan;  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"

@@ -1,4 +1,4 @@
-// Monotonic time: in nanoseconds for what is measured, and as a clock for whatever waits, retries or expires.
+// Monotonic time: in nanoseconds for measurements, and as a clock for code that waits, retries or expires.
 #pragma once
 
 #include <chrono>

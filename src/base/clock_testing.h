@@ -23,8 +23,8 @@ class FakeClock : public Clock {
     sleepers_.erase(sleeper);
   }
 
-  // Moves the time on, and returns when everybody whose time has come is awake. The caller holds no lock that
-  // they wait with.
+  // Moves the time on, and returns when all threads whose time has come are awake. The caller holds no lock
+  // of these threads.
   void Advance(Duration by) {
     {
       std::lock_guard lock(mutex_);
@@ -35,8 +35,8 @@ class FakeClock : public Clock {
     while (NotifyDue()) std::this_thread::yield();
   }
 
-  // Moves the time on in steps until done() is true. A step is made only while somebody sleeps for no longer
-  // than that: the time of those who wait for something else does not come meanwhile.
+  // Moves the time on in steps until done() is true. A step is made only while a thread sleeps that is due
+  // within the step, so that threads with later deadlines do not expire meanwhile.
   template <class Done>
   void AdvanceUntil(Duration step, Done done) {
     while (!done()) {
@@ -45,7 +45,7 @@ class FakeClock : public Clock {
     }
   }
 
-  // Waits until somebody sleeps whose time comes after `least` from now on, and no later than after `most`.
+  // Waits until a thread sleeps whose time comes `least` to `most` from now on.
   void AwaitSleeper(Duration least, Duration most) const {
     while (!HasSleeper(least, most)) std::this_thread::yield();
   }

@@ -124,7 +124,8 @@ TEST(Shapes, ABatchAndAPictureOfAnySize) {
 TEST(Shapes, ATunedSessionComputesOtherShapesInTheWaysThatItHasChosen) {
   const ModelFile file(OpenConvNet());
   SessionOptions options;
-  options.threads = 1, options.tuning_cache = options.profile_cache = "";
+  options.threads = 1;
+  options.tuning_cache = options.profile_cache = "";
   const Model model = Model::Load(file.path(), {.input_shapes = {{"data", {1, 3, 16, 16}}}});
   Session session(model, options);
   const Tensor one = Ramp({1, 3, 16, 16}, 0.02f), two = Ramp({2, 3, 16, 16}, 0.02f);

@@ -54,7 +54,7 @@ bool Visit(Graph& graph, const Node& node, const FoldOptions& options, Budget& b
   (void)InferOutputs(graph, node, options.limits.max_value_bytes);
   if (!IsComputable(graph, node)) return false;
   if (options.keep_dequantized && node.op == "DequantizeLinear") return false;
-  // nobody would know that the result is open too
+  // A result of open constants is open, too, which is only marked if `varying` is given.
   if (!options.varying && ReadsOpen(graph, node)) return false;
   const RefKernel kernel = FindReference(node.op);
   if (!kernel || (!NeedsNoData(graph, node) && !budget.Take(graph, node))) return false;

@@ -1,5 +1,7 @@
 #include "passes/fold_node.h"
 
+#include <cstring>
+
 #include "base/error.h"
 #include "base/rethrow.h"
 #include "graph/operators.h"
@@ -30,6 +32,11 @@ bool InferOutputs(Graph& graph, const Node& node, int64_t max_bytes) {
     out.shape = results[i].shape;
   }
   return changed;
+}
+
+bool SameContents(const Tensor& a, const Tensor& b) {
+  if (a.type() != b.type() || !(a.shape() == b.shape())) return false;
+  return a.data() == b.data() || a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 
 bool NeedsNoData(const Graph& graph, const Node& node) {

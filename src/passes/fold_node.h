@@ -1,4 +1,5 @@
-// Infers and evaluates one node of a graph: what constant folding and the walk over shapes have in common.
+// Infers and evaluates one node of a graph, and compares results: the common part of constant folding and of
+// the walk over shapes.
 #pragma once
 
 #include <functional>
@@ -11,6 +12,9 @@ namespace mete {
 // Writes the inferred types and shapes to the node's outputs. Returns true if one of them has changed. Errors
 // as those of InferNode().
 bool InferOutputs(Graph& graph, const Node& node, int64_t max_bytes = int64_t(1) << 33);
+
+// Returns true if the tensors have the same type, shape and bytes.
+bool SameContents(const Tensor& a, const Tensor& b);
 
 // Returns true for Shape and Size of a value of known shape: they need the shape of their input alone.
 bool NeedsNoData(const Graph& graph, const Node& node);

@@ -1,7 +1,6 @@
 #include "passes/open_graph.h"
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <set>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "passes/fold_node.h"
 #include "passes/pass.h"
 
 namespace mete {
@@ -106,17 +106,12 @@ Result RunAt(const Graph& imported, const OpenDims& dims, const Sizes& sizes, co
   return result;
 }
 
-bool SameTensor(const Tensor& a, const Tensor& b) {
-  if (a.type() != b.type() || !(a.shape() == b.shape())) return false;
-  return a.data() == b.data() || a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0;
-}
-
 bool Same(const Attribute& a, const Attribute& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
       [&](const auto& value) {
         using T = std::decay_t<decltype(value)>;
-        if constexpr (std::is_same_v<T, Tensor>) return SameTensor(value, std::get<T>(b));
+        if constexpr (std::is_same_v<T, Tensor>) return SameContents(value, std::get<T>(b));
         else return value == std::get<T>(b);
       },
       a);
@@ -168,7 +163,7 @@ class Comparison {
     if (a.name != b.name || a.type != b.type || a.layout != b.layout || a.open != b.open) return false;
     if (a.shape.known() != b.shape.known() || a.shape.rank() != b.shape.rank()) return false;
     if (a.is_constant() != b.is_constant()) return false;
-    return !a.is_constant() || a.open != kNoValue || SameTensor(a.constant, b.constant);
+    return !a.is_constant() || a.open != kNoValue || SameContents(a.constant, b.constant);
   }
 
   // A pass that makes a Reshape writes sizes to its target. Where these differ, they become 0, for the size
@@ -226,7 +221,7 @@ void ShareConstants(Graph& graph, const Graph& from) {
   for (Value& value : graph.values) {
     if (!value.is_constant() || value.open != kNoValue) continue;
     const auto at = known.find(value.name);
-    if (at != known.end() && SameTensor(value.constant, *at->second)) value.constant = *at->second;
+    if (at != known.end() && SameContents(value.constant, *at->second)) value.constant = *at->second;
   }
 }
 

@@ -1,7 +1,6 @@
 #include "passes/shape_walk.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/error.h"
 #include "passes/fold_node.h"
@@ -16,11 +15,6 @@ bool Any(const std::vector<ValueId>& ids, const std::vector<uint8_t>& marks) {
 void Mark(const std::vector<ValueId>& ids, std::vector<uint8_t>& marks) {
   for (ValueId id : ids)
     if (id != kNoValue) marks[size_t(id)] = 1;
-}
-
-bool SameContents(const Tensor& a, const Tensor& b) {
-  return a.type() == b.type() && a.shape() == b.shape() &&
-         (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A processor that computes as another one does, but not while its gate is closed: for tests of whoever waits
-// for it.
+// A processor that computes as another one does, but not while its gate is closed: for tests of code that
+// waits for it.
 #pragma once
 
 #include <atomic>

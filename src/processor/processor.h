@@ -1,5 +1,6 @@
-// The interface of whatever computes shares of a model: a CPU or some of its cores, an emulated processor,
-// the processor of another device, later a GPU. Each kind has a folder of its own beside this file.
+// The interface of the processors that compute shares of a model: a CPU or some of its cores, an emulated
+// processor, the processor of another device, later a GPU. Each kind has a folder of its own beside this
+// file.
 //
 // A share is a graph (partition/share.h), and each kind of processor runs it in its own way: a CPU by steps
 // and blocks on its threads, a GPU as one batch on its queue. Kernels, arenas, tuning and traces stay inside

@@ -1,5 +1,5 @@
-// When a processor that is lost is tried again: after a time that doubles until it has served for a while.
-// That it answers is not enough, as one that cannot serve may answer each time.
+// The time after which a lost processor is tried again. It doubles until the processor has served for a
+// while. An answer is not enough, because a processor that cannot serve may answer each time.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace mete {
 
-// What will not pass by itself: another version of the protocol, a token that is not accepted, no memory for
-// a share, a program that it does not know.
+// Returns true for an error that does not pass by itself: another version of the protocol, a token that is
+// not accepted, no memory for a share, a program that the worker does not know.
 inline bool IsRefusal(Code code) {
   return code == Code::kFailedPrecondition || code == Code::kResourceExhausted ||
          code == Code::kUnimplemented || code == Code::kInvalidArgument;
@@ -20,18 +20,18 @@ inline bool IsRefusal(Code code) {
 
 class BackOff {
  public:
-  enum class Loss { kMayPass, kRefusal };  // kRefusal: it is there, and that will not pass by itself
+  enum class Loss { kMayPass, kRefusal };  // kRefusal: it answers and does not serve
 
-  // guess: a worker that is started again is there after so long
+  // guess: a worker that is started again is there after this time
   static constexpr std::chrono::milliseconds kFirst{250};
-  // guess: nobody minds to wait so long for a board that was away for minutes
+  // guess: little beside the minutes for which a board was away
   static constexpr std::chrono::milliseconds kMost{10'000};
-  // After so long without trouble a processor is as one that never had any: what fails every two seconds
-  // costs one request in a hundred of 20 ms a second time, less than to go without it. With 30 s a worker
-  // that was killed every three was used for a tenth of the requests.
+  // After this time without trouble a processor counts as one that never had any: if it fails every two
+  // seconds, one request of 20 ms in a hundred is computed twice, which costs less than to do without the
+  // processor. With 30 s, a worker that was killed every three seconds was used for a tenth of the requests.
   static constexpr std::chrono::seconds kWell{2};
 
-  // It has a part of what is computed from now on; nothing new where it had one already.
+  // The processor has a part of the plan in use from now on. A second call changes nothing.
   void Serves(Clock::Time now) {
     if (!serving_since_) serving_since_ = now;
   }

@@ -16,7 +16,7 @@ enum class Coding : uint8_t { kF32, kF16, kU8 };
 const char* Name(Coding coding);         // "f32", "f16", "u8"
 Coding CodingOf(std::string_view name);  // Error for others
 
-// Bytes of a tensor on the way; as many whatever its values are.
+// Returns the bytes of a coded tensor, which do not depend on its values.
 int64_t CodedBytes(Coding coding, DType type, const Shape& shape);
 
 // u8: two f32, the least value and the step, then a byte a value, rounded to nearest. The error is half a

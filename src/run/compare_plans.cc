@@ -35,7 +35,7 @@ std::vector<ComparedPlan> ComparePlans(PoolSession& session, const std::vector<s
                                             : held.runner.Deploy(plans[i].made.plan, held.part.members));
   for (int round = -1; round < rounds; ++round)
     for (size_t k = 0; k < plans.size(); ++k) {
-      const size_t i = (k + size_t(round + 1)) % plans.size();  // whoever comes first finds other caches
+      const size_t i = (k + size_t(round + 1)) % plans.size();  // the first one finds other caches
       if (plans[i].same_as < i) continue;
       // The first run finds what others left in the caches, and cores that have slept.
       (void)held.runner.RunOnce(deployed[i].get(), inputs);

@@ -10,17 +10,17 @@ namespace mete {
 
 // A plan that ran in turns with others.
 struct ComparedPlan {
-  std::string name;  // "chosen", of the session; "alone NAME"; or of the planner
+  std::string name;  // "chosen" for the session's plan; "alone NAME"; or the planner's name
   MadePlan made;
   std::vector<double> us;  // of each round
-  // which of those compared has the processors do the same: itself, or an earlier one whose runs count for
-  // both
+  // the index of the first compared plan of the same work: its own, or that of an earlier plan whose runs
+  // count for both
   size_t same_as = 0;
 };
 
-// Runs the session's plan in use, each of its processors alone, and what `planners` plan, in turns on these
-// inputs. The second run of each turn counts; plans that are the same have one turn. No requests may run.
-// Nothing is planned again meanwhile. Error where a processor fails.
+// Runs the session's plan in use, each of its processors alone, and the plans of `planners` in turns on
+// these inputs. The second run of each turn counts; plans of the same work have one turn. No requests may
+// run meanwhile, and the session plans nothing again. Error if a processor fails or has failed.
 std::vector<ComparedPlan> ComparePlans(PoolSession& session, const std::vector<std::string>& planners,
                                        const std::vector<Tensor>& inputs, int rounds);
 

@@ -10,11 +10,12 @@ namespace {
 constexpr double kMostTimes = 3;  // of layers; guess
 // Of bytes; guess: echoes are in the nearest caches, activations are not.
 constexpr double kMostTimesSent = 10;
-// Of messages without bytes; guess: whoever takes a core for some 100 us at a time makes each that late.
+// Of messages without bytes; guess: a program that takes a core for some 100 us at a time delays each by
+// that.
 constexpr double kMostTimesEmpty = 100;
 
-// The bytes of some hand-over are to take as many times the time of one without bytes, or else they are lost
-// in its noise. Guess.
+// The bytes of some hand-over must take this many times the time of a hand-over without bytes; otherwise
+// they are lost in its noise. Guess.
 constexpr double kTelling = 3;
 
 StageTimes TimesOf(const GroupTimes& took, int processor, size_t group) {
@@ -22,20 +23,20 @@ StageTimes TimesOf(const GroupTimes& took, int processor, size_t group) {
   return p < took.size() && group < took[p].size() ? took[p][group] : StageTimes{};
 }
 
-// How many times its prediction a share took; 1 where that is not known.
+// Returns the ratio of a share's time to its prediction; 1 if it is not known.
 double TimesOf(const Share& share, double us) {
   return us > 0 && share.compute_us > 0 ? std::clamp(us / share.compute_us, 1 / kMostTimes, kMostTimes) : 1;
 }
 
-// What all shares of a group have in common: the factor that is nearest to 1, where all are on one side of
-// it.
+// Returns the factor that all shares of a group have in common: the one that is nearest to 1, if all are on
+// one side of 1; otherwise 1.
 double CommonOf(const std::vector<double>& times) {
   const auto [least, most] = std::minmax_element(times.begin(), times.end());
   return *least > 1 ? *least : *most < 1 ? *most : 1;
 }
 
-// A layer of which the share `part` takes so many times its time, by what does not shrink with the share:
-// what the whole layer takes stays, as far as that can be.
+// Returns the cost of a layer whose share `part` takes `times` its time. The part of the cost that does not
+// shrink with the share changes; the time of the whole layer stays, as far as possible.
 LayerCost WithShare(LayerCost cost, SplitAxis split, double part, double times) {
   const bool by_channels = split == SplitAxis::kChannels && cost.least_by_channels_us;
   double& least_us = by_channels ? *cost.least_by_channels_us : cost.least_us;
@@ -51,8 +52,8 @@ LayerCost WithShare(LayerCost cost, SplitAxis split, double part, double times) 
   return cost;
 }
 
-// Where all shares of a divided group take longer it is their division that takes it, by rows or by channels;
-// where one of them does it is its processor.
+// If all shares of a divided group take longer, their division by rows or by channels gets the common
+// factor; each processor gets the rest.
 void CorrectLayers(const PlannedGroup& group, const std::vector<double>& times, PoolCosts& costs) {
   const Placement& placement = group.placement;
   const bool divided = placement.shares.size() > 1 && group.shares.size() == placement.shares.size();
@@ -67,7 +68,7 @@ void CorrectLayers(const PlannedGroup& group, const std::vector<double>& times, 
   }
 }
 
-// What a message without bytes takes until this processor has it, by the slowest of all links.
+// Returns the time of a message without bytes, with the slowest message time and all latencies of the links.
 double EmptyUs(const PoolCosts& costs) {
   double message_us = 0, latency_us = 0;
   for (const ProcessorCosts& processor : costs.processors) {
@@ -77,14 +78,14 @@ double EmptyUs(const PoolCosts& costs) {
   return message_us + latency_us;
 }
 
-// What one processor waited for before a group.
+// The wait of one processor before a group.
 struct HandOver {
-  double bytes_us = 0;  // that its bytes were predicted to take
+  double bytes_us = 0;  // the predicted time of its bytes
   double wait_us = 0;
 };
 
-// Of each group the processor counts that waited the least: the others also waited for the last one to
-// compute.
+// For each group the processor with the least wait counts, because the others also waited for the last one
+// to compute.
 std::vector<HandOver> HandOversOf(const PoolCosts& costs, const Plan& plan, const GroupTimes& took) {
   const double empty_us = EmptyUs(costs);
   std::vector<HandOver> all;
@@ -98,13 +99,13 @@ std::vector<HandOver> HandOversOf(const PoolCosts& costs, const Plan& plan, cons
   return all;
 }
 
-// By how many times hand-overs take longer than predicted.
+// The ratios of the times of hand-overs to their predictions.
 struct LinkFactors {
   double empty = 1, bytes = 1;
 };
 
-// By the line through all hand-overs: its slope is that of the bytes, its value at no bytes that of a message
-// without any. Where all have few bytes, these are taken to be as predicted.
+// Fits a line through all hand-overs: its slope is the factor of the bytes, its value at no bytes the time
+// of a message without any. If all hand-overs have few bytes, the factor of the bytes is 1.
 LinkFactors FactorsOf(const PoolCosts& costs, const std::vector<HandOver>& hand_overs) {
   const double empty_us = EmptyUs(costs);
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, most_us = 0;

@@ -14,10 +14,10 @@ namespace mete {
 // By processor of the plan and by group: what the processor took; a list may end before the last group.
 using GroupTimes = std::vector<std::vector<StageTimes>>;
 
-// Returns the costs in which the shares of the plan and the bytes that it sends take what they took. If all
-// shares of a divided group took longer than predicted, their division by rows, or by channels, takes it;
-// what one share took beyond that its processor takes for these layers. A share that took 0 is not known.
-// Factors are bounded, since what is far off was disturbed.
+// Returns costs by which the shares of the plan, and the bytes that it sends, take the measured times. If
+// all shares of a divided group took longer than predicted, their division by rows, or by channels, is made
+// dearer by the common factor, and the layers of each processor by the rest. A share with a time of 0 was
+// not measured. Factors are bounded, because a time that is far off was disturbed.
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took);
 
 }  // namespace mete

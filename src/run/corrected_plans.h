@@ -1,4 +1,4 @@
-// Plans that follow from what a plan took when it ran.
+// Plans by costs that are corrected by the measured times of a plan.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,11 @@
 
 namespace mete {
 
-// Runs `plan`, plans again with the costs that follow (run/corrected_costs.h), and so on with the plan that
-// this gives, a few times. Returns the plan and those others, deployed. A plan that comes again gets the
-// predictions of the later costs. Only where all processors are in this process: to others each plan has
-// weights to send. Throws ProcessorError, and CANCELLED as the runner does.
+// Runs `plan`, plans again with the costs that follow from its times (run/corrected_costs.h), and repeats
+// this a few times with the new plan. Returns all of these plans, deployed. A plan that is made a second
+// time gets the predictions of the later costs. If a processor is not of this process, only `plan` is
+// returned, because each further plan would have weights to send. Throws ProcessorError, and CANCELLED as
+// the runner does.
 std::vector<ReadyPlan> CorrectedPlans(ReadyPlan plan, const PoolPart& part, const PlanRunner& runner,
                                       const std::vector<Tensor>& inputs);
 

@@ -15,7 +15,7 @@ namespace {
 // value is a guess: a member on a healthy network answers within a tenth of it.
 constexpr std::chrono::milliseconds kAskTime{50};
 
-// Who knows it may feed the deployment.
+// A process that knows the id may feed the deployment.
 std::string RandomId() {
   std::random_device random;
   std::string id;
@@ -47,7 +47,7 @@ double ComputeUs(std::span<const StageTimes> times) {
 
 }  // namespace
 
-// What the home's program sends.
+// Sends the pieces of the home's program.
 class DeployedPlan::Post : public Outbox {
  public:
   Post(DeployedPlan& plan, uint64_t request) : plan_(plan), request_(request) {}
@@ -99,7 +99,7 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
 
 DeployedPlan::~DeployedPlan() { StopAll(); }
 
-// Those of this process first: they may still send to the others.
+// Stops the programs of this process first, because they may still send to the others.
 void DeployedPlan::StopAll() {
   for (const bool local : {true, false})
     for (auto& [processor, program] : programs_)
@@ -163,7 +163,7 @@ void DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds
     LeaveLane(lane);
     throw;
   } catch (const Error& error) {
-    // Whatever the reason is, the workers' lanes are not where this one is any more.
+    // After any error the workers' lanes are at another request than this one.
     const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
     OnFailure(of_processor ? of_processor->processor() : 0, error);
     LeaveLane(lane);

@@ -1,6 +1,5 @@
-// A plan that is ready on all its processors: the home's share is computed by the calling thread, the others'
-// by members. Requests run over all of them. A plan of which a processor has failed stays failed; its owner
-// deploys another one.
+// A plan that is ready on all its processors. The calling thread computes the home's share of a request, and
+// members compute the others. A plan with a failed processor stays failed; its owner deploys another one.
 #pragma once
 
 #include <atomic>
@@ -16,7 +15,7 @@
 
 namespace mete {
 
-// Of a processor of the plan: it is gone, or late.
+// The error of a plan's processor that is gone or late.
 class ProcessorError : public Error {
  public:
   ProcessorError(const Error& error, int processor) : Error(error), processor_(processor) {}
@@ -29,19 +28,19 @@ class ProcessorError : public Error {
 struct DeployOptions {
   Coding coding = Coding::kF32;
   int lanes = 1;  // requests at a time
-  // until the slowest has prepared its share. Guess: VGG-16 on a slow board
+  // for the slowest processor to prepare its share. Guess: VGG-16 on a slow board
   std::chrono::milliseconds ready_timeout{120'000};
-  Clock* clock = &Clock::Steady();  // by which the plan's processors are late; outlives the plan
+  Clock* clock = &Clock::Steady();  // tells when processors are late; outlives the plan
 };
 
 struct RequestTimes {
   double us = 0;
-  // By processor, all its stages: of the last request of which it has told, as that mostly comes after the
-  // outputs. 0: of none yet.
+  // By processor, the sum of its stages in the last request that it has reported: a report mostly comes
+  // after the outputs. 0: no report yet.
   std::vector<double> compute_us;
 };
 
-// The home of plans: the processor on which the calling threads compute, which has the inputs and gets the
+// The home of plans: the calling threads compute on this processor, which has the inputs and gets the
 // outputs.
 struct HomeProcessor {
   Processor& processor;
@@ -50,26 +49,26 @@ struct HomeProcessor {
 
 class DeployedPlan : private PlanEvents {
  public:
-  // `members`: by processor of the plan; of the home, the first, null. Sends programs, and waits until all
-  // are ready. Keeps pointers to the members, and the reference in `home`. `notes` gets what is not as it
-  // should be. Throws ProcessorError.
+  // `members` has one for each processor of the plan; the first, the home's, is null. Sends the programs,
+  // and waits until all are ready. Keeps pointers to the members, and the reference in `home`. `notes` gets
+  // problems that do not stop the deployment. Throws ProcessorError.
   DeployedPlan(const Graph& graph, const Plan& plan, const HomeProcessor& home,
                const std::vector<Member*>& members, const DeployOptions& options,
                const WeightsProgress& progress, std::vector<std::string>* notes);
   ~DeployedPlan() override;
 
-  // Inputs in the order of InputsOf() (plan/pool/program.h); outputs in the graph's, of a plan of some
-  // layers in that of OutputsOf(). Waits for a lane that is free. Throws ProcessorError where a processor
-  // fails, or is later than `patience`; others where the data cause it. Thread-safe.
+  // Inputs are in the order of InputsOf() (plan/pool/program.h), outputs in the graph's order, and of a plan
+  // of some layers in that of OutputsOf(). Waits for a free lane. Throws ProcessorError if a processor fails
+  // or is later than `patience`, and the other Errors that the data cause. Thread-safe.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, std::chrono::microseconds patience,
                           RequestTimes* times = nullptr);
-  // The same; `outputs` gets them. A steady run allocates nothing where `outputs` and `times` are those of
-  // the run before.
+  // The same; writes to `outputs`. A steady run allocates nothing if `outputs` and `times` are those of the
+  // run before.
   void Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, std::vector<Tensor>& outputs,
            RequestTimes& times);
 
-  // By processor, its stages: of the last request of which it has told, as that mostly comes after the
-  // outputs; empty where it has told of none.
+  // Returns by processor the times of its stages in the last request that it has reported: a report mostly
+  // comes after the outputs. Empty: no report yet.
   std::vector<std::vector<StageTimes>> LastStages() const;
 
   bool failed() const;
@@ -92,8 +91,8 @@ class DeployedPlan : private PlanEvents {
   void LeaveLane(Lane& lane);
   void RunOn(Lane& lane, std::span<const Tensor> inputs, std::chrono::microseconds patience,
              std::vector<Tensor>& outputs);
-  // Who keeps all from a request that `processor` is late with: itself, or for whom it waits, as far as they
-  // say so until then.
+  // Returns the error of the processor that delays the request: `processor`, or the one for whose piece it
+  // waits, and so on, as far as the processors answer before `until`.
   ProcessorError TooLate(uint64_t request, int processor, Clock::Time until) const;
   void PutInOrder(const std::vector<Tensor>& held, std::vector<Tensor>& outputs) const;
 
@@ -108,14 +107,14 @@ class DeployedPlan : private PlanEvents {
   const std::vector<Member*> members_;
   const DeployOptions options_;
   const std::string id_;
-  const std::vector<ValueId> outputs_;  // what is held at last
+  const std::vector<ValueId> outputs_;  // of the values that the home holds at last
   std::unique_ptr<PreparedProgram> own_;
   std::optional<Inboxes> inboxes_;  // of own_
-  Turn turn_;                       // taken by whoever computes at home
+  Turn turn_;                       // of the threads that compute on the home
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Lane> lanes_;
-  std::vector<std::vector<StageTimes>> stages_;  // by processor, as LastStages() has it
+  std::vector<std::vector<StageTimes>> stages_;  // as LastStages() returns them
   std::optional<ProcessorError> error_;
   std::atomic<bool> ready_{false};  // all of programs_ are there and ready: no piece comes or goes before
   std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above

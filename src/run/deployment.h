@@ -31,23 +31,24 @@ class DeploymentEnds {
 
 class Deployment {
  public:
-  // `name`: of the worker or processor, for errors. `turn`: taken by whoever computes on the processor. As
-  // many threads as lanes compute requests, request n by thread n modulo lanes. A request is computed when it
-  // has begun and everything that the last request of its lane sent has been written.
+  // `name` is that of the worker or processor, for errors. A thread takes `turn` while it computes on the
+  // processor. As many threads as lanes compute requests, request n by thread n modulo lanes. A request is
+  // computed when it has begun and everything that the last request of its lane sent has been written.
   Deployment(std::string name, std::shared_ptr<const PreparedProgram> program, Coding coding, int lanes,
              Turn& turn, DeploymentEnds& ends);
   ~Deployment() { Stop(); }
 
-  // Does nothing once the deployment has failed: what peers sent before they knew is no fault of theirs.
-  // Error where the request is not one of the next.
+  // Does nothing once the deployment has failed, because peers send until they know of it. Error if the
+  // request is not one of the next.
   void Begin(uint64_t request);
-  // Where the request's pieces go. Null once the deployment has failed. Error as Begin().
+  // Returns the inbox for the request's pieces; null once the deployment has failed. Errors as those of
+  // Begin().
   std::shared_ptr<Inbox> InboxOf(uint64_t request);
   // Gives up all requests and tells the caller. The first failure counts.
   void Fail(const Error& error, int processor);
 
-  // Gives up what is under way. No message is sent any more when it returns. Peers may hold the object
-  // longer.
+  // Gives up the requests under way. The deployment sends no message after the return. Peers may hold the
+  // object longer.
   void Stop();
 
   // The processor whose piece a request is waiting for; -1: none.
@@ -58,7 +59,7 @@ class Deployment {
  private:
   // A request that is computed or comes next, or a place for one.
   struct Request {
-    std::shared_ptr<Inbox> inbox;  // null: nobody has told of the request, or it is done
+    std::shared_ptr<Inbox> inbox;  // null: no message of the request has come, or it is done
     uint64_t id = 0;
     bool begun = false;
   };
@@ -71,7 +72,7 @@ class Deployment {
     std::thread thread;
   };
 
-  // mutex_ is locked, also for the next ones.
+  // The callers of this function and of the next three have locked mutex_.
   Request& PlaceOf(uint64_t request);
   Request* RequestAt(uint64_t request);  // null: the deployment has failed
   void FailAll(const std::exception_ptr& error);

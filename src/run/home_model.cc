@@ -1,13 +1,9 @@
 #include "run/home_model.h"
 
 #include "base/clock.h"
+#include "run/drift.h"
 
 namespace mete {
-namespace {
-
-constexpr double kSmoothing = 0.1;  // of what requests take: the last ten or so. Guess
-
-}  // namespace
 
 HomeModel::HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us)
     : processor_(std::move(processor)), ready_(processor_->Prepare(graph)), usual_us_(predicted_us) {}
@@ -29,7 +25,7 @@ void HomeModel::Run(std::span<const ConstView> inputs, std::span<const View> out
 
 void HomeModel::Learn(double us) {
   std::lock_guard lock(mutex_);
-  usual_us_ += kSmoothing * (us - usual_us_);
+  usual_us_ = Smoothed(usual_us_, us);
 }
 
 double HomeModel::usual_us() const {

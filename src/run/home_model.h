@@ -1,5 +1,4 @@
-// The whole model on a session's home processor alone: retries are computed by it, so that it is always
-// ready.
+// The whole model on a session's home alone. It computes retries, and is therefore always ready.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@ namespace mete {
 
 class HomeModel {
  public:
-  // `predicted_us` is the time of a request as the costs say.
+  // `predicted_us` is the time of a request by the costs.
   HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us);
 
   // Computes a request; `us` gets the time that it took. Thread-safe.

@@ -1,5 +1,5 @@
-// What a processor gets from others for one request, as it comes in: filled by whoever reads from the
-// network, emptied by the thread that computes.
+// The pieces that a processor gets from others for one request: threads that read from the network, or that
+// compute on other processors, fill an inbox, and the thread that computes the request empties it.
 #pragma once
 
 #include <atomic>
@@ -28,8 +28,8 @@ class Inbox {
   // Keeps a reference to the program of this processor.
   Inbox(const Program& program, int processor, Coding coding);
 
-  // Makes the inbox one of another request, as if it were new, but keeps its memory. Nobody else has it, and
-  // it has not failed.
+  // Makes the inbox one of another request, as if it were new, but keeps its memory. No other thread has it,
+  // and it has not failed.
   void Reset();
 
   // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
@@ -41,7 +41,7 @@ class Inbox {
   void Put(int from, const PieceId& id, Tensor piece);
 
   // Take() then waits no longer than until `deadline` of this clock, to which the inbox keeps a reference. To
-  // be called before anybody takes something.
+  // be called before the first Take().
   void WaitUntil(Clock::Time deadline, Clock& clock) {
     deadline_ = deadline;
     clock_ = &clock;
@@ -52,13 +52,13 @@ class Inbox {
   // DEADLINE_EXCEEDED where it does not come in time. Once for each piece.
   Tensor Take(const PieceId& id);
 
-  // Everybody who waits, now or later, gets this error; the first one counts. Thread-safe.
+  // All calls that wait, now or later, get this error; the first one counts. Thread-safe.
   void Fail(std::exception_ptr error);
   void ThrowIfFailed();
-  // Is set by Fail(): for what computes meanwhile.
+  // Is set by Fail(), so that a computation under way ends.
   const CancelToken& failed() const { return failed_; }
 
-  // Error where Fail() was called, or where it is late: for who waits for something else.
+  // Error where Fail() was called, or where it is late. Threads that wait for their turn call it.
   void Check();
 
   // The processor whose piece did not come in time, this one where Check() found that; -1: none.
@@ -86,7 +86,7 @@ class Inbox {
   const Coding coding_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::atomic<uint32_t> changes_{0};        // of pieces_ and error_, for those that look without the lock
+  std::atomic<uint32_t> changes_{0};        // of pieces_ and error_, for threads that look without the lock
   std::vector<std::vector<size_t>> first_;  // by stage and need: the index of its first piece in pieces_
   std::vector<Arriving> pieces_;
   std::exception_ptr error_;
@@ -96,7 +96,7 @@ class Inbox {
   int late_ = -1, waits_for_ = -1;
 };
 
-// Inboxes for the requests of a program. One is used again once nobody has it any more.
+// Inboxes for the requests of a program. An inbox without other references is used again.
 class Inboxes {
  public:
   // Keeps a reference to the program.

@@ -12,7 +12,7 @@
 namespace mete {
 namespace {
 
-// of the time: a plan that gains less is not worth deploying. Guess
+// A plan is worth deploying if it takes at most this share of the time. Guess.
 constexpr double kGain = 0.95;
 
 // Returns the time of a plan where processors are faster or slower than it says.
@@ -72,7 +72,7 @@ void Keeper::Keep() {
 }
 
 void Keeper::LookAfterPlan(bool fails) {
-  // What is corrected is judged by the plan of least latency.
+  // Corrected costs are judged by the plan of least latency.
   const bool corrects =
       options_.remake && options_.planner == "dynamic" && options_.objective == PoolObjective::kLatency;
   if (fails || Due() || parts_.members.TryAgain() || (corrects && Correct())) Rebuild();
@@ -98,9 +98,9 @@ bool Keeper::Correct() {
 
 void Keeper::Rebuild() {
   for (bool first = true;; first = false) {
-    // Whoever is not there is found out now rather than by a deployment that waits for it.
+    // A processor that has gone is found now, and not by a deployment that waits for it.
     parts_.members.DropSilent();
-    // Who has come could not serve: the others go on as they did.
+    // The processor that came back could not serve: the others go on as before.
     if (!first && parts_.in_use.ServesAll(parts_.members.There())) return;
     try {
       if (Deploy()) return;
@@ -139,7 +139,7 @@ MadePlan Keeper::MakePlan(const PoolPart& part) const {
   return parts_.runner.Make(options_.planner, options_.objective, part);
 }
 
-// Returns the plan, or what is faster where it is tried.
+// Returns the plan, or a faster one that its trial has found.
 ReadyPlan Keeper::Tried(const Plan& plan, const PoolPart& part) {
   const bool latency = options_.objective == PoolObjective::kLatency;
   if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyProcessor(plan) == 0)

@@ -18,14 +18,14 @@
 namespace mete {
 
 struct KeeperStats {
-  int64_t plans = 0;  // that were deployed
-  int measured = 0;   // plans or parts of plans that a planner, or the last trial, had run
-  double plan_s = 0;  // that the planner took, with what it measured
+  int64_t plans = 0;  // deployed plans
+  int measured = 0;   // plans or parts of plans that the planner and the last trial have run
+  double plan_s = 0;  // seconds of the last planning, with the planner's measurements
 };
 
 class Keeper {
  public:
-  static constexpr std::chrono::milliseconds kLook{100};  // how often something is looked for; guess
+  static constexpr std::chrono::milliseconds kLook{100};  // between two looks for work; guess
 
   // The parts of the session that the keeper works with; it keeps the references.
   struct Parts {
@@ -37,25 +37,26 @@ class Keeper {
   };
   Keeper(const PoolSessionOptions& options, const Parts& parts)
       : options_(options), clock_(*options.deploy.clock), parts_(parts) {}
-  ~Keeper();  // `ending` is cancelled
+  ~Keeper();  // `ending` must be cancelled before
 
-  // Plans for all who are there, and deploys. The thread that makes the session calls it before Start().
+  // Plans for all processors that are there, and deploys the plan. The thread that makes the session calls
+  // this function before Start().
   void Rebuild();
   void Start();
 
-  void AskToRebuild();  // as the plan in use fails; thread-safe
+  void AskToRebuild();  // called when the plan in use has failed; thread-safe
   void Wake();          // makes the thread look at `ending`
-  // Nothing is planned, deployed or asked by the keeper while the caller has this.
+  // While the caller has this lock, the keeper plans and deploys nothing, and asks no processor.
   std::unique_lock<std::mutex> Pause() { return std::unique_lock(keeping_); }
 
   KeeperStats stats() const;
 
  private:
-  bool Wait();  // until there may be something to do; returns whether a plan fails
+  bool Wait();  // until there may be work; returns true if the plan in use has failed
   void Keep();
   void LookAfterPlan(bool fails);
   bool Due();
-  bool Correct();  // costs by what was measured; whether that is worth another plan
+  bool Correct();  // corrects costs by measured times; returns true if another plan is worth it
   bool Deploy();   // false: a processor was lost meanwhile
   MadePlan MakePlan(const PoolPart& part) const;
   ReadyPlan Tried(const Plan& plan, const PoolPart& part);
@@ -66,11 +67,11 @@ class Keeper {
   Clock& clock_;
   const Parts parts_;
 
-  std::mutex keeping_;                   // whoever asks processors, plans and deploys has it
-  std::string why_alone_;                // though processors are there; empty: it is not
-  std::optional<Clock::Time> again_at_;  // when what failed is tried again
+  std::mutex keeping_;     // held while processors are asked, and plans made and deployed
+  std::string why_alone_;  // why the home computes alone beside other processors; empty: it does not
+  std::optional<Clock::Time> again_at_;  // when the keeper plans again after a failure
 
-  mutable std::mutex mutex_;  // all below
+  mutable std::mutex mutex_;  // for the members below
   std::condition_variable wake_;
   bool rebuild_ = false;
   KeeperStats stats_;

@@ -20,9 +20,9 @@ struct MessageTimes {
 };
 
 struct LinkProfile {
-  double round_trip_us = 0;                       // of a message of one byte and its answer
-  double message_us = 0;                          // that each message takes of those that follow each other
-  double up_mbit_per_s = 0, down_mbit_per_s = 0;  // from the caller, to it
+  double round_trip_us = 0;                                 // of a message of one byte and its answer
+  double message_us = 0;                                    // of each of many messages that follow each other
+  double up_mbit_per_s = 0, down_mbit_per_s = 0;            // from the caller, to it
   double busy_up_mbit_per_s = 0, busy_down_mbit_per_s = 0;  // while both ends compute
   std::vector<MessageTimes> sizes;                          // what the rates follow from
 };

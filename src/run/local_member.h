@@ -11,7 +11,7 @@
 
 namespace mete {
 
-// A graph that was timed, made ready: a profile times the model twice.
+// A timed graph that stays ready, because a profile times the model twice.
 struct TimedGraph {
   std::string text;  // the graph's
   std::shared_ptr<Ready> ready;
@@ -43,9 +43,9 @@ class LocalMember : public Member {
  private:
   const std::shared_ptr<Processor> processor_;
   CancelToken cancelled_;
-  Turn turn_;  // of whoever computes on the processor
+  Turn turn_;  // of the threads that compute on the processor
   std::mutex timing_;
-  TimedGraph timed_;  // with timing_
+  TimedGraph timed_;  // guarded by timing_
 };
 
 }  // namespace mete

@@ -54,7 +54,7 @@ class LocalPool {
     return notes;
   }
 
-  FakeClock clock;  // nobody is late unless a test says so
+  FakeClock clock;  // no processor is late unless a test says so
   RandomGraph random;
   std::shared_ptr<Processor> home;
   PoolCosts costs;

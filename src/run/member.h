@@ -22,8 +22,8 @@
 
 namespace mete {
 
-// What the parts of a deployed plan tell each other through the session. Called by threads of the
-// deployments.
+// The messages between the parts of a deployed plan, which pass through the session. Threads of the
+// deployments call these functions.
 class PlanEvents {
  public:
   virtual ~PlanEvents() = default;
@@ -31,8 +31,8 @@ class PlanEvents {
   // has been handed over or written.
   virtual void Deliver(int from, int to, uint64_t request, const PieceId& id, Tensor piece,
                        Unwritten::Mark mark) = 0;
-  // Where pieces go that come from elsewhere for a processor of this process. Error where no such request is
-  // under way; null where its deployment has failed.
+  // Returns the inbox of a processor of this process, for a piece from elsewhere. Error if no such request
+  // is under way; null if its deployment has failed.
   virtual std::shared_ptr<Inbox> InboxOf(int processor, uint64_t request) = 0;
   virtual void OnDone(int processor, uint64_t request, std::span<const StageTimes> times) = 0;
   virtual void OnFailure(int processor, const Error& error) = 0;
@@ -47,13 +47,13 @@ class MemberProgram {
   virtual void Begin(uint64_t request) = 0;
   // A piece for the member, from a processor of this process.
   virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
-  // Where pieces go for a member of this process; null for others, and where the program has failed.
+  // Returns the inbox of a member of this process; null for other members, and if the program has failed.
   virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
   // The processor for whose piece the member waits in this request; -1: none. Nothing where it does not say
   // so by `until`. One thread for each request.
   virtual std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) = 0;
-  // Gives up what is under way. The program tells and delivers nothing any more when the function returns.
-  // All programs of a plan are stopped before the first of them goes.
+  // Gives up the requests under way. The program tells and delivers nothing after the return. All programs
+  // of a plan are stopped before the first of them goes.
   virtual void Stop() = 0;
 };
 
@@ -90,8 +90,8 @@ class Member {
   // UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it answers
   // but cannot serve. One thread at a time.
   virtual std::string CheckThere(std::chrono::milliseconds timeout) = 0;
-  // Begins to make a program ready there. `events` outlives the result. `notes` gets what is not as it should
-  // be.
+  // Begins to make a program ready there. `events` outlives the result. `notes` gets problems that do not
+  // stop the deployment.
   virtual std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                               const WeightsProgress& progress,
                                               std::vector<std::string>* notes) = 0;
@@ -100,7 +100,7 @@ class Member {
   // Ends everything that is under way with CANCELLED, now and later. Thread-safe.
   virtual void Cancel() = 0;
 
-  // Microseconds of each run of a graph there, by itself, on made-up values.
+  // Returns the microseconds of each run of a graph there, beside no request, on made-up values.
   virtual GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) = 0;
   virtual std::unique_ptr<Echo> OpenEcho() = 0;
 };

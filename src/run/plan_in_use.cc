@@ -4,11 +4,6 @@
 #include <utility>
 
 namespace mete {
-namespace {
-
-constexpr double kSmoothing = 0.1;  // of what requests take: the last ten or so. Guess
-
-}  // namespace
 
 double PlannedUs(const Plan& plan, size_t processor) {
   double us = 0;
@@ -75,10 +70,9 @@ void PlanInUse::Learn(double us, std::span<const double> compute_us, const Deplo
   std::lock_guard lock(mutex_);
   if (ready_.deployed.get() != deployed || dropped_) return;
   double& usual_us = ready_.usual_us;
-  usual_us = usual_us == 0 ? us : usual_us + kSmoothing * (us - usual_us);
+  usual_us = usual_us == 0 ? us : Smoothed(usual_us, us);
   for (size_t d = 0; d < std::min(compute_us.size(), parts_.size()); ++d) {
-    // What a worker says of itself is believed as far as it can be: no longer than the request took, and a
-    // number.
+    // A worker's report is believed if it is possible: a number, and no longer than the request took.
     if (compute_us[d] > 0 && compute_us[d] <= us && parts_[d].planned_us > 0)
       parts_[d].drift.Add(compute_us[d], parts_[d].planned_us);
   }

@@ -13,18 +13,18 @@
 
 namespace mete {
 
-// A plan, deployed.
+// A deployed plan.
 struct ReadyPlan {
   Plan plan;
   std::shared_ptr<DeployedPlan> deployed;  // null: the home alone
-  double usual_us = 0;                     // of a request; 0: nobody has tried
+  double usual_us = 0;                     // of a request; 0: not measured
 };
 
 // Says how far the times of a plan's processors have been from its predictions for long.
 struct PlanDrift {
-  std::vector<size_t> members;  // as Use() was told
+  std::vector<size_t> members;  // as given to Use()
   std::vector<double> ratios;   // by member
-  Plan plan;                    // with the predictions as they were
+  Plan plan;                    // with the predictions before their correction
 };
 
 // Thread-safe.
@@ -32,17 +32,18 @@ class PlanInUse {
  public:
   // Puts a plan in use. `members` are the indices of its processors in the pool.
   void Use(std::vector<size_t> members, ReadyPlan ready);
-  // Ends the use of a deployed plan that fails. Returns its members; none if another request was sooner.
+  // Ends the use of a deployed plan that has failed. Returns its members; nothing if another request has
+  // ended the use before.
   std::optional<std::vector<size_t>> Drop(const std::shared_ptr<DeployedPlan>& deployed);
 
   Plan plan() const;
   std::vector<size_t> members() const;
   std::shared_ptr<DeployedPlan> deployed() const;  // null: the home computes alone
   double usual_us() const;                         // of a request: of the plan's trial, then as measured
-  double ExpectedUs() const;                       // the longer of that and what is predicted
+  double ExpectedUs() const;                       // the longer of usual_us() and the prediction
   ReadyPlan ready() const;
 
-  // Returns true if the plan is of just these members and works.
+  // Returns true if the plan is for exactly these members and works.
   bool ServesAll(const std::vector<size_t>& members) const;
 
   // Takes in the times of a request by this plan. `deployed` is null if the home has computed it alone.
@@ -53,15 +54,15 @@ class PlanInUse {
 
  private:
   struct Part {
-    double planned_us = 0;  // that the plan predicts for the processor to compute
-    ProcessorDrift drift;   // of what it takes from that
+    double planned_us = 0;  // the predicted computing time of the processor
+    ProcessorDrift drift;   // of its computing time from that
   };
 
   mutable std::mutex mutex_;
   std::vector<size_t> members_;
   ReadyPlan ready_;
   std::vector<Part> parts_;  // by member
-  bool dropped_ = false;     // the plan fails, and the home computes alone until there is another
+  bool dropped_ = false;     // the plan has failed, and the home computes alone until another is used
 };
 
 // Returns the time that the plan predicts for a processor to compute.

@@ -10,7 +10,7 @@
 namespace mete {
 namespace {
 
-// of a plan that a planner wants to see measured; the median counts
+// runs of a plan that a planner measures; the median counts
 constexpr int kMeasuredRuns = 3;
 constexpr std::chrono::minutes kPatience{1};  // of one run. Guess: VGG-16 on the slowest board
 

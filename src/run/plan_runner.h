@@ -1,5 +1,5 @@
-// Makes and deploys plans on the processors of a session, and runs those that a planner, the trial or a
-// comparison wants to see measured.
+// Makes and deploys plans on the processors of a session, and runs the plans that a planner, the trial or a
+// comparison measures.
 #pragma once
 
 #include <memory>
@@ -17,8 +17,8 @@ namespace mete {
 
 struct MadePlan {
   Plan plan;
-  double plan_s = 0;  // that planning took, with what the planner had run
-  int measured = 0;   // plans or parts of plans that it had run
+  double plan_s = 0;  // seconds of planning, with the planner's measurements
+  int measured = 0;   // plans or parts of plans that the planner has run
 };
 
 class PlanRunner {
@@ -52,7 +52,7 @@ class PlanRunner {
 // Returns the processor that computes all of the plan; -1 where several do.
 int OnlyProcessor(const Plan& plan);
 
-// Returns true if the processors do the same for both, whoever planned it.
+// Returns true if the processors do the same work for both plans.
 bool SameWork(const Plan& a, const Plan& b);
 
 // Returns the time in the middle of an odd number of times.

@@ -61,7 +61,7 @@ void PoolMembers::Lose(size_t processor, const Error& error, BackOff::Loss loss)
   const bool refuses = loss == BackOff::Loss::kRefusal;
   {
     std::lock_guard lock(mutex_);
-    if (ending_.cancelled()) return;  // the session's own doing
+    if (ending_.cancelled()) return;  // the session has cancelled its members
     State& state = states_[processor];
     const bool was_there = std::exchange(state.there, false);
     state.back_off.Lost(options_.clock.Now(), loss);
@@ -101,7 +101,8 @@ bool PoolMembers::SaysHello(size_t processor) {
   }
 }
 
-// All are asked at the same time: of hundreds that are gone each takes as long as a connection is tried.
+// Asks all processors at the same time, because each one that is gone takes as long as an attempt to
+// connect.
 std::vector<size_t> PoolMembers::WhoAnswers(const std::vector<size_t>& processors) {
   std::vector<std::future<bool>> asked;
   for (const size_t d : processors)

@@ -1,5 +1,5 @@
-// Knows of the processors of a session who is there, when those that are lost are tried again, and how far
-// their times have been from the costs for long.
+// The processors of a session: which of them are there, when a lost one is tried again, and how far their
+// times have been from the costs for long.
 #pragma once
 
 #include <chrono>
@@ -18,10 +18,10 @@
 
 namespace mete {
 
-// Some processors of a pool, to plan for.
+// Some of a pool's processors, for which a plan is made.
 struct PoolPart {
-  std::vector<size_t> indices;   // into the pool's
-  PoolCosts costs;               // corrected by what was measured
+  std::vector<size_t> indices;   // of these processors in the pool
+  PoolCosts costs;               // corrected by measured times
   std::vector<Member*> members;  // the home's is null
 };
 
@@ -34,36 +34,37 @@ struct PoolMembersOptions {
 class PoolMembers {
  public:
   // `members` has one for each processor of the costs; the first, the home's, is null. This object keeps the
-  // references. Once `ending` is cancelled nobody is lost any more.
+  // references. Once `ending` is cancelled, no processor counts as lost any more.
   PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
               const PoolMembersOptions& options, Teller& teller, const CancelToken& ending);
 
-  std::vector<size_t> There() const;  // the home is always
+  std::vector<size_t> There() const;  // the home is always among them
   PoolPart PartOf(std::vector<size_t> processors) const;
   size_t size() const { return members_.size(); }
-  int64_t lost() const;  // times that one was
+  int64_t lost() const;  // the number of losses
 
   void Lose(size_t processor, const Error& error, BackOff::Loss loss);
   void Serves(size_t processor);                 // the plan in use has a part for it
-  void Correct(size_t processor, double ratio);  // of its times beside the costs
+  void Correct(size_t processor, double ratio);  // of its times to the costs
 
-  bool TryAgain();    // asks the lost ones whose time has come; true if somebody has come back
-  void DropSilent();  // asks all who are there; those who do not answer are lost
+  bool TryAgain();    // asks the lost processors whose time has come; true if one is back
+  void DropSilent();  // asks the processors that are there; those that do not answer are lost
 
   void ForgetShares();
-  void Cancel();  // ends whatever somebody waits for
+  void Cancel();  // ends all calls of members
 
  private:
   struct State {
     bool there = true;
     BackOff back_off;
-    // why it cannot serve, as was told; of one that serves, or is lost in another way, none
+    // why it cannot serve, as the user was told; nothing if it serves, or is lost for another reason
     std::optional<Code> refusal;
     double scale = 1;  // of the costs
   };
 
-  bool SaysHello(size_t processor);                                       // else it is lost
-  std::vector<size_t> WhoAnswers(const std::vector<size_t>& processors);  // the others are lost
+  bool SaysHello(size_t processor);  // false: the processor is lost now
+  // Returns the processors that answer; the others are lost now.
+  std::vector<size_t> WhoAnswers(const std::vector<size_t>& processors);
 
   const PoolCosts& costs_;
   const std::vector<std::unique_ptr<Member>> members_;

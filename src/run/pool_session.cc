@@ -92,7 +92,7 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   TakenMemory memory(*this);
   memory->views.clear();
   for (const Tensor& input : inputs) memory->views.push_back(input.view());
-  CheckInputs(graph_.name, inputs_, memory->views);  // here: whoever gets them would be blamed
+  CheckInputs(graph_.name, inputs_, memory->views);  // here: a processor that gets bad inputs would be blamed
   const int64_t start_ns = NowNs();
   RequestReport unread;
   RequestReport& told = report ? *report : unread;
@@ -182,7 +182,7 @@ void PoolSession::Lost(const std::shared_ptr<DeployedPlan>& deployed, const Erro
   const std::optional<std::vector<size_t>> members = in_use_.Drop(deployed);
   if (!members) return;
   if (const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
-      of_processor && of_processor->processor() > 0)  // which has served, so that it may again
+      of_processor && of_processor->processor() > 0)  // it has served: the loss may pass
     members_.Lose((*members)[size_t(of_processor->processor())], error, BackOff::Loss::kMayPass);
   keeper_.AskToRebuild();
 }
@@ -205,10 +205,15 @@ HeldPlans PoolSession::HoldPlans() {
   std::unique_lock pause = keeper_.Pause();
   const KeeperStats stats = keeper_.stats();
   ReadyPlan ready = in_use_.ready();
+  std::vector<size_t> members = in_use_.members();
+  // A plan that fails later has an error of its own when it runs.
+  if (!in_use_.ServesAll(members))
+    Fail(Code::kUnavailable, "processors",
+         "the plan in use has failed, and the session has made no other yet; try again in a second");
   return {std::move(pause),
           runner_,
           options_.objective,
-          members_.PartOf(in_use_.members()),
+          members_.PartOf(std::move(members)),
           {std::move(ready.plan), stats.plan_s, stats.measured},
           std::move(ready.deployed)};
 }

@@ -1,9 +1,9 @@
-// A model on several processors: plans, deploys, and answers requests whatever becomes of the processors. One
-// that dies, hangs or is late costs its request one retry: the request is then computed here alone, from a
-// model that is always ready (run/home_model.h), while the keeper makes the plan again without that processor
-// (run/keeper.h). Lost processors are tried again, with back-off, and taken in when they are back
-// (run/pool_members.h). Where processors are for long faster or slower than the costs say
-// (run/plan_in_use.h), these are corrected and the plan is made again, if that gains something.
+// A session of a model on several processors: it plans, deploys, and answers every request, also if
+// processors fail. A processor that dies, hangs or is late costs its request one retry: the home computes
+// the request alone, by a model that is always ready (run/home_model.h), while the keeper plans again
+// without this processor (run/keeper.h). Lost processors are tried again, with back-off, and get a part
+// again when they are back (run/pool_members.h). If processors are faster or slower than the costs say for
+// long (run/plan_in_use.h), the session corrects the costs, and plans again if that gains something.
 #pragma once
 
 #include <memory>
@@ -26,61 +26,62 @@ namespace mete {
 
 struct PoolSessionStats {
   int64_t requests = 0;
-  int64_t retries = 0;  // requests that were computed again, as a processor failed
-  int64_t plans = 0;    // as KeeperStats has it, also the next two
+  int64_t retries = 0;  // requests that the home computed again, because a processor failed
+  int64_t plans = 0;    // this member and the next two: as in KeeperStats
   int measured = 0;
   double plan_s = 0;
-  int64_t lost = 0;     // times that a processor was
-  double usual_us = 0;  // of a request by the plan in use: of its trial, then as measured; 0: not known yet
+  int64_t lost = 0;     // losses of processors
+  double usual_us = 0;  // time of a request by the plan in use: of its trial, then as measured; 0: unknown
 };
 
 struct RequestReport {
   double us = 0;
-  bool alone = true;  // computed by this processor alone, planned or not
+  bool alone = true;  // the home alone has computed the request, planned or not
   bool retried = false;
-  // by processor of the plan, what it computed for the request; empty where this processor did it alone
+  // by processor of the plan: its computing time; empty if the home alone has computed the request
   std::vector<double> compute_us;
 };
 
-// Has the plan in use and what runs others. Nothing is planned again while the object lives.
+// The plan in use, and the runner of other plans. The keeper plans nothing while this object lives.
 struct HeldPlans {
   const std::unique_lock<std::mutex> pause;
   const PlanRunner& runner;
   PoolObjective objective;
-  PoolPart part;  // that the plan is of
+  PoolPart part;  // the processors of the plan in use
   MadePlan chosen;
   std::shared_ptr<DeployedPlan> deployed;
 };
 
 class PoolSession {
  public:
-  // `graph` as it is before the pass `layout`. `home`: on which the calling threads compute. `members`: one
-  // for each processor of the costs, the first, the home's, null. A member that does not answer is left out,
-  // and tried again later. Error where the costs are not of the graph's layers, or there is nothing to run it
-  // on; CANCELLED.
+  // `graph` is the graph before the pass `layout`. The calling threads compute on `home`. `members` has one
+  // for each processor of the costs; the first, the home's, is null. A member that does not answer is left
+  // out, and tried again later. Error if the costs are not those of the graph's layers, or if there is no
+  // processor; CANCELLED.
   PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor> home,
               std::vector<std::unique_ptr<Member>> members, PoolSessionOptions options);
   ~PoolSession();
 
-  // Inputs and outputs in the graph's order. Errors: of the inputs, and what data cause. Thread-safe;
-  // requests at a time: the lanes.
+  // Inputs and outputs are in the graph's order. Errors are those of the inputs and of the data.
+  // Thread-safe; as many requests as there are lanes run at a time.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
-  // Writes the outputs to memory of the caller's. Error also for an output whose shape depends on data. The
-  // inputs are copied, because a processor that is late may still read them when the run is over. A steady
-  // run over processors of this process allocates nothing.
+  // Writes the outputs to the caller's memory. Error also for an output whose shape depends on data. The
+  // session copies the inputs, because a late processor may still read them after the run. A steady run over
+  // processors of this process allocates nothing.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, RequestReport* report = nullptr);
-  // Computes all of the model on the home alone, as for retries.
+  // Computes the whole model on the home alone, as a retry does.
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs);
   void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs);
 
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
   PoolSessionStats stats() const;
-  // Comparisons use this (run/compare_plans.h).
+  // For comparisons (run/compare_plans.h). Error UNAVAILABLE if the plan in use has failed and the keeper has
+  // put no other in use yet.
   HeldPlans HoldPlans();
 
  private:
-  // What a request works with, kept for later ones.
+  // The memory of a request, kept for later requests.
   struct RequestMemory {
     std::vector<Tensor> inputs, outputs;
     std::vector<ConstView> views;
@@ -88,12 +89,12 @@ class PoolSession {
   };
   class TakenMemory;
 
-  // Returns true if the plan in use has computed the request, into memory.outputs; the home has to otherwise.
+  // Returns true if the plan in use has computed the request, into memory.outputs; otherwise the home must.
   bool RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report);
   void Count(const RequestReport& report);
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
-  void End();  // whatever is under way gives up
+  void End();  // gives up all work under way
 
   const Graph graph_;
   const std::vector<Port> inputs_, outputs_;
@@ -108,7 +109,7 @@ class PoolSession {
   Buffers buffers_;  // for the inputs of requests
   mutable std::mutex mutex_;
   int64_t requests_ = 0, retries_ = 0;
-  std::vector<std::unique_ptr<RequestMemory>> memories_;  // that no request has
+  std::vector<std::unique_ptr<RequestMemory>> memories_;  // memories that no request uses
   Keeper keeper_;                                         // last: its thread uses all of the above
 };
 

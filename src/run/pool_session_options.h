@@ -1,4 +1,4 @@
-// What a session on several processors is told when it is made.
+// The options of a session on several processors.
 #pragma once
 
 #include <chrono>
@@ -13,27 +13,29 @@
 namespace mete {
 
 struct PoolSessionOptions {
-  DeployOptions deploy;  // its clock is also the one by which what is lost or fails is tried again
-  // plan/pool/named.h; planners that measure do so when the session is made
+  DeployOptions deploy;  // its clock also times the attempts after losses and failures
+  // a name of plan/pool/named.h; a planner that measures does so in the session's constructor
   std::string planner = "dynamic";
   PoolObjective objective = PoolObjective::kLatency;
   // A plan for all processors, which replaces the planner's while all of them are there.
   std::optional<Plan> plan = {};
-  // of a request: others are given up in time to compute it here. 0: after four times the usual
+  // Milliseconds of a request: late processors are given up in time for the home to compute it. 0: four
+  // times the usual time, and 250 ms.
   double deadline_ms = 0;
   bool remake = true;  // false: the first plan is kept as long as it works
-  // Before a plan that divides the model is used it runs in turns with what the best single processors would
-  // do, and the one that is the fastest is taken (run/trial.h). Only of planner dynamic, and for latency.
+  // Before a plan that divides the model is used, it runs in turns with the best single processors, and the
+  // session takes the fastest of them (run/trial.h). Only for the planner dynamic and for latency.
   bool trial = true;
-  // what fails though no processor does is tried again after so long. Guess
+  // the time until the session plans again after a failure that is no processor's. Guess
   std::chrono::milliseconds again{10'000};
-  // a processor that does not answer for so long is lost. Guess: more than a busy board is late
+  // A processor that does not answer for this time is lost. Guess: more than a busy board is late.
   std::chrono::milliseconds hello_timeout{1000};
-  // ends the making of a session, which then throws CANCELLED; planning itself ends first
+  // Ends the session's constructor, which then throws CANCELLED; a plan that is being made is finished
+  // first.
   const CancelToken* cancel = nullptr;
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
-  // What happens to processors, in a line: one at a time, by any thread, which may use the session but not
-  // end it. Does not throw.
+  // Gets notes about the processors, a line each: one at a time, from any thread. The function may use the
+  // session, must not destroy it, and does not throw.
   std::function<void(const std::string&)> tell = [](const std::string&) {};
 };
 

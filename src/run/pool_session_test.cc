@@ -1,6 +1,8 @@
 // Sessions over processors of this process. What is the same over a network is tested in network/remote.
 #include "run/pool_session.h"
 
+#include <atomic>
+
 #include "base/errors_testing.h"
 #include "plan/pool/dynamic.h"
 #include "processor/emulated/emulated.h"
@@ -56,6 +58,22 @@ TEST(LocalPools, ARequestWhoseProcessorFailsIsComputedAtHome) {
     EXPECT_NE(pool.Notes().find("gpu is lost, the others go on without it"), std::string::npos)
         << pool.Notes();
   }
+}
+
+// The loss is told before the keeper is asked for another plan.
+TEST(LocalPools, APlanThatHasFailedIsNotHeld) {
+  LocalPool pool(3);
+  pool.Add(Failing("lost 1"));
+  std::atomic<int> told{0};
+  std::unique_ptr<PoolSession> session;
+  pool.options.tell = [&](const std::string&) {
+    if (told++ > 0) return;
+    EXPECT_TELLS(session->HoldPlans(), "the plan in use has failed");
+  };
+  session = pool.Open();
+  EXPECT_TRUE(session->HoldPlans().deployed);
+  pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_GE(told, 1);
 }
 
 TEST(LocalPools, AProcessorThatStaysLostIsToldOnce) {

@@ -1,4 +1,4 @@
-// How much memory requests take, told before any of it is asked for.
+// The memory that requests take, computed before any of it is allocated.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,10 @@
 
 namespace mete {
 
-// Of a request on a processor that holds nothing at first, a worker: what comes in, that of the next request
-// too, what is put together, computed, held and sent. Of all stages, as others may be ahead or behind; an
-// upper bound, but for the one piece that is being encoded.
+// Returns the bytes of a request on a worker, which holds nothing at first: the pieces that come in, also
+// those of the next request, and all that is put together, computed, held and sent. All stages count,
+// because other processors may be ahead or behind. The result is an upper bound, except for the one piece
+// that is being encoded.
 int64_t RequestBytes(const Program& program, int processor, Coding coding);
 
 }  // namespace mete

@@ -14,7 +14,7 @@
 
 namespace mete {
 
-// Takes what one processor sends to others. Errors of sending are told to those who wait, not here.
+// Takes the pieces that a processor sends. Errors of sending reach the processors that wait for the pieces.
 class Outbox {
  public:
   virtual ~Outbox() = default;

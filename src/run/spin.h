@@ -12,8 +12,8 @@ namespace mete {
 // As long as the threads of a CPU look for the next region (processor/cpu/threads/thread_pool.cc).
 inline constexpr std::chrono::microseconds kSpin{100};
 
-// Returns when `done`, which is asked with the lock held, is true, or when kSpin has passed. Whoever changes
-// what `done` depends on adds to `changes` with the lock held.
+// Returns when `done`, which is asked with the lock held, is true, or when kSpin has passed. A thread that
+// changes the result of `done` adds to `changes` with the lock held.
 template <class Done>
 void SpinUntil(std::unique_lock<std::mutex>& lock, const std::atomic<uint32_t>& changes, Done done) {
   const auto until = std::chrono::steady_clock::now() + kSpin;

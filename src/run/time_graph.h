@@ -1,4 +1,4 @@
-// What a graph takes on this processor, by itself: for profiles of processors.
+// Times a graph on a processor of this process, for profiles.
 #pragma once
 
 #include <span>
@@ -15,8 +15,8 @@ namespace mete {
 // Small values of both signs; integers are 0, which is an index of anything.
 Tensor MadeUp(DType type, const Shape& shape);
 
-// Of values whose shapes are known. Those of one type share their bytes: nodes that do not feed each other
-// then read what is in a cache, as they do within a model.
+// Returns made-up values for `ids`, whose shapes are known. Values of one type share their bytes, so that
+// nodes which do not feed each other read from a cache, as they do within a model.
 std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
 
 struct GraphTimes {

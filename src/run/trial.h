@@ -1,5 +1,5 @@
-// Tries a plan before it is used: predictions may err, and nobody wants to be slower than the best single
-// choice.
+// Tries a plan before its use, because predictions may be wrong: a session must not be slower than its best
+// single processor.
 #pragma once
 
 #include <string>

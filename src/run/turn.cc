@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-constexpr std::chrono::milliseconds kCheckEvery{20};  // guess: less than anybody notices, and next to no work
+constexpr std::chrono::milliseconds kCheckEvery{20};  // guess: less than a user notices, and next to no work
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Whose turn it is to compute: the cores are one processor, and two that use them at a time only make each
-// other late.
+// Orders the threads that compute on a processor: one at a time has all of its cores, because two at a time
+// would only delay each other.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ class Turn {
   // Has the turn for as long as it lives.
   class Taken {
    public:
-    // Waits for it, in the order in which it was asked for. Who must wait calls `check` now and then, which
+    // Waits for the turn, in the order of the calls. A thread that waits calls `check` now and then, which
     // gives up by throwing.
     Taken(Turn& turn, const std::function<void()>& check);
     ~Taken() { turn_.Leave(this); }

@@ -149,6 +149,11 @@ class Plans(Cli):
         self.fails(BAD_FILE, "is for another pool", "bench", self.net, "--processors", turned, "--plan", saved)
         self.fails(BAD_FILE, "is for another", "bench", self.net, "--plan", saved)
 
+    def test_a_bench_on_processors_weighs_what_its_own_kernels_take(self):
+        core = min(os.sched_getaffinity(0))
+        answer = self.answer("bench", self.net, "--processors", f"cpu:{core}", "--reference", "--runs", 2, env={"METE_CACHE": str(self.path("cache"))})
+        self.assertEqual(answer["best_single_device"], f"cpu:{core}")
+
     def test_plan_over_devices_has_an_objective(self):
         board = BOARDS / "rk3399x6.toml"
         plans = {o: self.answer("plan", self.net, "--processors", board, "--objective", o) for o in ("latency", "throughput", "energy")}

@@ -1,4 +1,4 @@
-// Devices that are there: workers behind addresses, with what proves who they are.
+// The workers of a file, with the caller's credentials.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace mete::cli {
 
-// What proves who we are, and whom we believe; empty paths: nothing. Prints notes.
+// Returns the caller's credentials, and those that workers must have; none for empty paths. Prints notes.
 Security ReadSecurity(const std::string& keys_folder, const std::string& token_file, const Context& context);
 
-// What a worker of a file says of itself.
+// The answer of a worker of a file.
 struct HostState {
   DeviceInPool host;
   RemoteHello hello;

@@ -20,7 +20,7 @@
 namespace mete {
 namespace {
 
-constexpr size_t kMostNotes = 100;  // guess: more than anybody reads; the oldest go
+constexpr size_t kMostNotes = 100;  // guess: more than a user reads; the oldest go
 
 // The notes of a session, for its caller's function and for Notes().
 class NoteBook {

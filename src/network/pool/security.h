@@ -1,4 +1,4 @@
-// What proves to workers who the caller is, read from the files that a pool names.
+// The caller's credentials for workers, read from the files that a pool names.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace mete {
 
-// Empty paths: nothing. `note` gets what the caller should know, such as keys that others can read.
+// An empty path stands for no credentials. `note` gets warnings, such as keys that others can read.
 Security ReadSecurity(const std::string& keys_folder, const std::string& token_file,
                       const std::function<void(const std::string&)>& note);
 

@@ -1,5 +1,5 @@
-// Converts a processor's program to a message and back. Whoever reaches a port may send the message, so the
-// resulting program is verified.
+// Converts a processor's program to a message and back. Any process that reaches a port may send the
+// message, so the resulting program is verified.
 #pragma once
 
 #include <map>

@@ -31,12 +31,12 @@ struct RemoteAddress {
 struct RemoteHello {
   std::string version, machine;
   int threads = 0, deployments = 0;
-  std::vector<std::string> processors;  // names of those that it offers
+  std::vector<std::string> processors;  // names of the processors that it offers
   std::vector<std::string> hardware;    // by processor: its cores, CPU and instruction set
 };
 
-// Ends a call when somebody asks for it; one that has not yet begun ends as soon as it does. `context`
-// outlives it.
+// Ends a call when `stop` asks for it; a call that begins later ends at once. `context` outlives this
+// object.
 class CancelOn {
  public:
   CancelOn(std::stop_token stop, grpc::ClientContext& context)
@@ -64,7 +64,7 @@ class RemoteDevice {
   void Cancel() { stop_.request_stop(); }
   std::stop_token cancelled() const { return stop_.get_token(); }
 
-  // Error UNAVAILABLE or DEADLINE_EXCEEDED where nobody answers, FAILED_PRECONDITION for another protocol or
+  // Error UNAVAILABLE or DEADLINE_EXCEEDED without an answer, FAILED_PRECONDITION for another protocol or
   // a token or certificate that is not accepted. After an error the device closes the connection and
   // opens a new one, because gRPC checks an idle broken connection only every five seconds and a restarted
   // worker would stay unseen for that time. One thread at a time.
@@ -109,8 +109,8 @@ class RemoteDeployment : public MemberProgram {
   void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   std::shared_ptr<Inbox> InboxOf(uint64_t) override { return nullptr; }
   void Stop() override;
-  // The device for whose piece it waits in this request; -1: none. Nothing where it does not say so until
-  // then. One thread a request.
+  // Returns the device for whose piece the worker waits in this request, -1 for none; nothing without an
+  // answer before `until`. One thread for each request.
   std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) override;
 
  private:

@@ -23,7 +23,7 @@ struct Rejected {
   double predicted_us = 0;
   std::string reason;
 };
-// Choices that a step keeps: all of up to 17 cores, the fastest of more. Guess: nobody reads as many.
+// Choices that a step keeps: all of up to 17 cores, the fastest of more. Guess: more than a user reads.
 inline constexpr size_t kMostRejected = 16;
 
 struct Step {

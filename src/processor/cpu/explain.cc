@@ -1,4 +1,4 @@
-// Who does what, how fast, and why: as values and as a table.
+// How each step is computed, how fast, and why: as values and as a table.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -249,10 +249,21 @@ std::string ReadyOnCpu::WholeRunText() const {
   return text.empty() ? "" : "whole runs: " + text + "\n";
 }
 
+// The packer's text and problems change when runs with other shapes prepare nodes.
+std::string ReadyOnCpu::PackerText() const {
+  std::lock_guard lock(mutex_);
+  return kernels_.packer().Explain();
+}
+
+std::vector<std::string> ReadyOnCpu::PackerProblems() const {
+  std::lock_guard lock(mutex_);
+  return kernels_.packer().problems();
+}
+
 std::string ReadyOnCpu::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
   const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", graph_.name, plan_.machine,
                                        plan_.threads, plan_.threads == 1 ? "" : "s", ReasonOf(plan_)) +
-                           WholeRunText() + TuningText(tuner_) + kernels_.packer().Explain();
+                           WholeRunText() + TuningText(tuner_) + PackerText();
   std::string text;
   for (const std::string& line : WrapText(head, columns)) text += line + "\n";
   text.erase(text.find_last_not_of('\n') + 2);  // one line break, and not that of the empty line behind it
@@ -264,7 +275,7 @@ std::vector<std::string> ReadyOnCpu::Notes() const {
   if (!profile_note_.empty()) notes.push_back(profile_note_);
   if (const std::string note = shape_stats().note; !note.empty()) notes.push_back(note);
   if (tuner_ && !tuner_->note().empty()) notes.push_back(tuner_->note());
-  for (const std::string& problem : kernels_.packer().problems()) notes.push_back(problem);
+  for (const std::string& problem : PackerProblems()) notes.push_back(problem);
   for (const int core : kernels_.pool().refused_cores())
     notes.push_back(fmt::format(
         "no thread could be pinned to core {}, which went away or is not allowed; that thread runs on any",

@@ -54,6 +54,8 @@ class ReadyOnCpu : public Ready {
   std::shared_ptr<Executor> ExecutorFor(std::span<const ConstView> inputs);
   SessionStats StatsOf(const SessionOptions& options) const;
   std::string WholeRunText() const;
+  std::string PackerText() const;
+  std::vector<std::string> PackerProblems() const;
 
   const std::unique_ptr<const Graph> owned_;  // null where the graph is another's
   const Graph& graph_;

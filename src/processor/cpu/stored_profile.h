@@ -12,8 +12,8 @@ namespace mete {
 // What a profile of this machine is valid for, measured now.
 ProfileKey KeyOf(const Machine& machine);
 
-// Nothing where there is none that serves: `why` then says why and what to do, for people; it is empty where
-// nobody has measured one, or `folder` is empty.
+// Returns null if no profile serves. `why` then tells people the reason and what to do; it is empty if no
+// profile was measured, or `folder` is empty.
 std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& machine, std::string* why);
 
 // The file where a profile with that key is kept; its folder is made. Error UNAVAILABLE where there is none.

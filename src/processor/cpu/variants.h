@@ -1,5 +1,5 @@
-// The variants of a session: what is planned and ready for sets of input shapes other than the session's
-// first one.
+// The variants of a session: plans and executors for sets of input shapes other than the session's first
+// one.
 #pragma once
 
 #include <functional>

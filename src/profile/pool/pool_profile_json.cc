@@ -7,7 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kFormat = 7;  // the hardware of workers
+// Since 7: the hardware of workers.
+constexpr int kFormat = 7;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();

@@ -5,11 +5,11 @@
 //     for each request, for each group, for each processor of its placement: wait for what the processors of the
 //     group before send of its inputs,
 //     then compute
-//     in the end, whoever has outputs sends them to the caller
+//     in the end, the processors that have outputs send them to the caller
 //
 // A processor sends when it has computed; what it computes, what it sends and what it gets go on at the same
-// time. Requests that follow each other are all there from the beginning; who may do something for several
-// does it for the oldest.
+// time. Requests that follow each other are all there from the beginning; a processor with work for several
+// requests does that of the oldest.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
   int processor = 0;
-  int other = 0;  // of a message: to whom it goes, or from whom it comes
+  int other = 0;  // of a message: its receiver, or its sender
   int request = 0;
   size_t group = 0;  // of the plan, that it is for; as many as it has: the outputs
   int64_t bytes = 0;

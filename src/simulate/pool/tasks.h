@@ -19,7 +19,7 @@ struct TaskTimes {
   double begin_us = 0, end_us = 0;
 };
 
-// All begin at 0 that wait for nobody. Error where tasks wait in a circle.
+// Tasks that wait for no other begin at 0. Error if tasks wait in a circle.
 std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources);
 
 }  // namespace mete
