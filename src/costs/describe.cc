@@ -12,7 +12,7 @@ namespace {
 // The register tile of most kernels in src/kernels/fast, below which no node is divided. For the cores of
 // other machines this value is a guess.
 constexpr int64_t kTileRows = 8, kTileColumns = 16;
-// the fewest elements of a block that only moves data: as in processor/cpu/elementwise.cc
+// the fewest elements of a block that only moves data: as in processor/cpu/prepare/elementwise.cc
 constexpr int64_t kLeastElements = 16 * 1024;
 
 int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }

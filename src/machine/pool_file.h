@@ -1,5 +1,5 @@
-// The processors of a site that a model may be divided over, as somebody wrote them down: a tree of devices
-// and their processors, where workers are to be reached, and why they believe the caller. A TOML file:
+// The processors of a site that a model may be divided over, as a file lists them: a tree of devices and
+// their processors, the addresses of workers, and the keys by which they trust the caller. A TOML file:
 //
 //     name = "Two boards and a laptop"
 //     # this device's certificate and key, made by `mete keys make`; beside this file

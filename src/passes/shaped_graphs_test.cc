@@ -117,6 +117,23 @@ TEST(ShapedGraphs, PassesDoNotReadWhatDependsOnSizes) {
   EXPECT_EQ(made.graphs->note(), "");
 }
 
+// max(1, 8 / length) times the rows: once at large sizes, where a pass would remove the Tile. A length of 1
+// is broadcast to max(8, length) rows, where a pass would remove the Expand.
+TEST(ShapedGraphs, KeepNodesThatChangeNothingAtSomeSizesOnly) {
+  Builder b;
+  const ValueId x = b.Input({9, 3});
+  const ValueId length = b.Op("Gather", {b.Op("Shape", {x}), b.Ints({0})});
+  const ValueId times = b.Op("Max", {b.Op("Div", {b.Ints({8}), length}), b.Ints({1})});
+  const auto with_rows = [&](ValueId rows, int64_t columns) {
+    return b.Op("Concat", {rows, b.Ints({columns})}, With("axis", int64_t{0}));
+  };
+  b.Output(b.Op("Relu", {b.Op("Tile", {x, with_rows(times, 1)})}));
+  const ValueId rows = b.Op("Max", {length, b.Ints({8})});
+  Made made(b.Output(b.Op("Exp", {b.Op("Expand", {x, with_rows(rows, 3)})})), {{0, kFixed}});
+  for (const int64_t length : {12, 8, 1, 100}) ExpectAt(made, {Shape{length, 3}});
+  EXPECT_EQ(made.graphs->note(), "");
+}
+
 // A Reshape of (rows, 4) to (-1, 8) exists for even numbers of rows only.
 TEST(ShapedGraphs, MakeUpSizesThatTheModelTakes) {
   Builder b;

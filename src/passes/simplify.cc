@@ -18,6 +18,13 @@ bool AllZero(const Graph& graph, ValueId id) {
   return std::all_of(t.as<int64_t>(), t.as<int64_t>() + t.elements(), [](int64_t v) { return v == 0; });
 }
 
+// Returns true if the output's shape follows from an open constant: it may differ from the input's at other
+// sizes, although both are the same here.
+bool HasOpenTarget(const Graph& graph, const Node& node) {
+  return IsOneOf(node.op, {"Reshape", "Expand", "Tile"}) && node.input(1) != kNoValue &&
+         graph.value(node.input(1)).open != kNoValue;
+}
+
 bool ChangesNothing(const Graph& graph, const Node& node) {
   for (size_t i = 1; i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNoValue) return false;
@@ -25,7 +32,7 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   // Shape inference has rejected training, so a constant training_mode is false.
   if (node.op == "Dropout") return node.input(2) == kNoValue || IsConstant(graph, node.input(2));
   if (IsOneOf(node.op, {"Cast", "CastLike", "Reshape", "Expand", "Flatten", "Squeeze", "Unsqueeze", "Tile"}))
-    return SameTypeAndShape(graph, node);
+    return SameTypeAndShape(graph, node) && !HasOpenTarget(graph, node);
   if (IsOneOf(node.op, {"Concat", "Sum", "Max", "Min", "Mean"})) return node.inputs.size() == 1;
   if (node.op == "Transpose")
     return node.attributes.Has("perm") && IsIdentity(node.attributes.IntList("perm"));

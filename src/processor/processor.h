@@ -48,9 +48,9 @@ class Ready {
   // on data.
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
 
-  virtual int64_t memory_bytes() const = 0;  // that its activations and packed weights take
-  virtual int threads() const = 0;           // that compute it, the calling thread included
-  virtual double prepare_ms() const = 0;     // that making it ready took
+  virtual int64_t memory_bytes() const = 0;  // of activations and packed weights
+  virtual int threads() const = 0;           // the calling thread included
+  virtual double prepare_ms() const = 0;     // of making it ready
 };
 
 class Processor {

@@ -21,9 +21,9 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
 
 struct GraphTimes {
   std::vector<double> us;  // of each run
-  // of each node the least, in the order in which they run
+  // the least time of each node, in the order in which the nodes run
   std::vector<std::pair<std::string, double>> nodes;
-  double prepare_ms = 0;  // where it was made ready for this
+  double prepare_ms = 0;  // of making the graph ready, if that was done for these runs
 };
 
 // Runs a graph that `ready` was made of: once without counting, then `runs` times, or fewer where they take

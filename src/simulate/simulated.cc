@@ -114,7 +114,7 @@ class Simulator {
     return workers;
   }
 
-  // When a worker asks that is wanted at `start_ns`. Worker 0 is who wants it. One that is still waking up,
+  // Returns when a worker asks for work if worker 0 wants it at `start_ns`. A worker that is still waking up,
   // for a region that was over before, comes when it is awake.
   int64_t AwakeNs(int w, int64_t start_ns) const {
     const int64_t idle_since_ns = idle_since_ns_[size_t(w)];

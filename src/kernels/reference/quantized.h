@@ -24,7 +24,8 @@ inline double* Doubles(RefArgs& args, const ConstView& v) {
 
 // Rounds half to even, as ONNX requires, adds the zero point and saturates. ONNX does not define the result
 // for a NaN. ONNX Runtime's CPU kernels return the lowest level, because they first take the maximum of the
-// value and the lowest level. This function and processor/cpu/quantized.cc return the lowest level too.
+// value and the lowest level. This function and
+// processor/cpu/prepare/quantized.cc return the lowest level too.
 template <class T>
 T Quantized(double scaled, double zero_point) {
   if (std::isnan(scaled)) return std::numeric_limits<T>::min();

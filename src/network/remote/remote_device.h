@@ -70,8 +70,8 @@ class RemoteDevice {
   // worker would stay unseen for that time. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
-  // Sends those that are not there; `sent` is told the bytes so far, and all that have to be sent. `note`:
-  // what the worker says of keeping them.
+  // Sends the weights that the worker lacks; `sent` is called with the bytes sent so far and with the bytes
+  // of all these weights. `note` becomes the worker's message about keeping them.
   void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
                    std::string* note);
 

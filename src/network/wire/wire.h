@@ -1,7 +1,7 @@
 // Converts a share's graph to bytes and back: a device is sent these bytes and computes the graph. The bytes
-// have no large weights; they name them by their digests, because a weight is sent only once. Whoever can
-// reach a port can send bytes, so no field is trusted: numbers and sizes have limits, and the resulting graph
-// is verified.
+// have no large weights; they name them by their digests, because a weight is sent only once. Any program
+// that reaches a port can send bytes, so no field is trusted: numbers and sizes have limits, and the
+// resulting graph is verified.
 #pragma once
 
 #include <cstdint>

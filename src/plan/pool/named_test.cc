@@ -47,7 +47,7 @@ TEST(PlanPoolBy, EveryPlannerCoversTheLayersOnceInOrder) {
   }
 }
 
-// A join is no layer for those who gather after each layer.
+// A join is no layer for plans that gather after each layer.
 TEST(PlanPoolBy, OthersHaveAJoinInTheGroupOfTheLayerBefore) {
   const ModuleChain chain(2);
   const PoolCosts pool = ThreeAlike(chain.graph, 10000);

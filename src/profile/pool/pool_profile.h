@@ -19,8 +19,8 @@ struct PoolProfile {
   std::string digest;              // of the graph that was measured: what is divided
   std::vector<LinkProfile> links;  // by processor; of the caller's own nothing
   PoolCosts costs;
-  double seconds = 0;  // that measuring took
-  // of which the processor that was the last to be ready made graphs ready; kernels are chosen once
+  double seconds = 0;  // of measuring
+  // the part of it that the slowest processor took to make graphs ready; kernels are chosen once
   double prepare_seconds = 0;
 };
 

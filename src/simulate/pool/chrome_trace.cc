@@ -41,7 +41,7 @@ std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan) {
       lanes[{processor, row}] = timeline.AddLane(process, kRows[row]);
   }
   const auto lane_of = [&](const SimulatedSpan& span) { return lanes.at({span.processor, int(span.kind)}); };
-  // Who sends is known where a message is received, and who received where its group is computed.
+  // The sender is known where a message is received, and the receiver where its group is computed.
   std::map<std::tuple<int, int, int, size_t>, const SimulatedSpan*> sent;  // from, to, request, group
   // processor, request, group
   std::map<std::tuple<int, int, size_t>, std::vector<const SimulatedSpan*>> received;

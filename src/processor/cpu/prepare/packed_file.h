@@ -14,8 +14,8 @@
 
 namespace mete {
 
-// 128 bits of XXH3. The digest detects differences by chance, not attacks: whoever may write to the folder of
-// the files is trusted.
+// 128 bits of XXH3. The digest detects differences by chance, not attacks: the users who may write to the
+// folder of the files are trusted.
 struct PackedDigest {
   uint64_t low = 0, high = 0;
   bool operator==(const PackedDigest&) const = default;
