@@ -158,14 +158,15 @@ void DeployedPlan::Run(std::span<const Tensor> inputs, std::chrono::microseconds
   Lane& lane = TakeLane();
   try {
     RunOn(lane, inputs, patience, outputs);
-  } catch (const std::bad_alloc&) {
-    OnFailure(0, Error(Code::kResourceExhausted, "[processors] no memory for a request"));
-    LeaveLane(lane);
-    throw;
   } catch (const Error& error) {
     // After any error the workers' lanes are at another request than this one.
     const auto* of_processor = dynamic_cast<const ProcessorError*>(&error);
     OnFailure(of_processor ? of_processor->processor() : 0, error);
+    LeaveLane(lane);
+    throw;
+  } catch (const std::exception& error) {  // such as a lack of memory
+    OnFailure(0, Error(Code::kResourceExhausted,
+                       fmt::format("[processors] a request cannot be computed: {}", error.what())));
     LeaveLane(lane);
     throw;
   }

@@ -65,7 +65,7 @@ void Keeper::Keep() {
     try {
       LookAfterPlan(fails);
     } catch (const std::exception& error) {
-      if (fails) again_at_ = clock_.Now() + options_.again;
+      if (fails || Due()) again_at_ = clock_.Now() + options_.again;
       parts_.teller.Tell(fmt::format("the plan stays as it is: {}", error.what()));
     }
   }
@@ -75,7 +75,9 @@ void Keeper::LookAfterPlan(bool fails) {
   // Corrected costs are judged by the plan of least latency.
   const bool corrects =
       options_.remake && options_.planner == "dynamic" && options_.objective == PoolObjective::kLatency;
-  if (fails || Due() || parts_.members.TryAgain() || (corrects && Correct())) Rebuild();
+  // A request may have asked while the plan was being made again.
+  const bool fails_still = fails && !parts_.in_use.ServesAll(parts_.members.There());
+  if (fails_still || Due() || parts_.members.TryAgain() || (corrects && Correct())) Rebuild();
 }
 
 bool Keeper::Due() { return again_at_ && clock_.Now() >= *again_at_; }

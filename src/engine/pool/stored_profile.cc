@@ -60,8 +60,8 @@ std::string ThreadsText(const SessionOptions& kernels) {
 
 }  // namespace
 
-// Everything that decides over times is a part of the name; what a worker computes with is known to its host
-// alone.
+// Everything that decides over times is a part of the name, except `tune`, for which `mete plan` has no flag,
+// and the hardware of workers, which the profile itself has.
 std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels) {
   std::string pool = digest + KernelsText(kernels);
   const std::vector<ProcessorEntry>& here = file.devices[0].processors;
