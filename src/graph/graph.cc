@@ -26,6 +26,13 @@ Node& Graph::AddNode(std::string op, std::string node_name, std::vector<ValueId>
   return nodes.back();
 }
 
+int64_t ConstantBytes(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.is_constant()) bytes += int64_t(value.constant.bytes());
+  return bytes;
+}
+
 std::optional<Ints> IntsOf(const Graph& graph, ValueId id) {
   if (!IsConstant(graph, id) || graph.value(id).type != DType::kI64) return std::nullopt;
   const Tensor& t = graph.value(id).constant;

@@ -52,6 +52,9 @@ struct Graph {
   std::vector<Node> nodes;       // topologically sorted, which Verify() checks
   std::vector<ValueId> inputs;   // values that the caller provides; never constants
   std::vector<ValueId> outputs;  // values that the caller receives; may be constants or inputs
+  // Bytes of the constants of other graphs that run between two runs of this one, as the other shares of a
+  // model do: caches that do not have room for all of them do not keep this graph's constants either.
+  int64_t other_constant_bytes = 0;
 
   const Value& value(ValueId id) const { return values[size_t(id)]; }
   Value& value(ValueId id) { return values[size_t(id)]; }
@@ -62,6 +65,9 @@ struct Graph {
   Node& AddNode(std::string op, std::string name, std::vector<ValueId> inputs, std::vector<ValueId> outputs,
                 Attributes attributes = {});
 };
+
+// Returns the bytes of the graph's own constants.
+int64_t ConstantBytes(const Graph& graph);
 
 // Returns true if the value is f32 and its shape is known, which fast kernels and their fusion passes
 // require.

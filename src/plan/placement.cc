@@ -23,6 +23,22 @@ std::string BranchesText(const Placement& placement, const std::vector<std::stri
   return text;
 }
 
+// Kernels compute channels in blocks of vectors, and rows of channels that begin with a cache line are read
+// and written the fastest: 16 floats are a cache line, and a vector of the widest instructions.
+constexpr int64_t kChannelBlock = 16;
+// Where a share would have fewer blocks than these on average, blocks are smaller, so that shares stay in
+// proportion to the speeds. This value is a guess.
+constexpr int64_t kLeastBlocks = 2;
+
+// Returns the number of rows, or channels, of which shares have multiples.
+int64_t BlockOf(const Placement& placement, int64_t rows) {
+  if (placement.split != SplitAxis::kChannels) return 1;
+  const int64_t blocks = kLeastBlocks * int64_t(placement.processors.size());
+  int64_t block = kChannelBlock;
+  while (block > 1 && block * blocks > rows) block /= 2;
+  return block;
+}
+
 int OwnerOf(const Placement& placement, size_t live) {
   if (live >= placement.owners.size())
     Fail(Code::kInternal, "placement", "has no owner of live value {}; got {} owners", live,
@@ -73,12 +89,13 @@ std::vector<PlacedPart> PartsOn(const Placement& placement, const Shape& shape, 
     return {{placement.processors[size_t(largest)], Part::All()}};
   }
   std::vector<PlacedPart> parts;
+  const int64_t block = BlockOf(placement, shape[axis]);
   int64_t begin = 0;
   double before = 0;
   for (size_t k = 0; k < placement.processors.size(); ++k) {
     before += placement.shares[k];
-    const int64_t rounded =
-        std::clamp<int64_t>(std::llround(before * double(shape[axis])), begin, shape[axis]);
+    const int64_t rounded = std::clamp<int64_t>(
+        block * std::llround(before * double(shape[axis]) / double(block)), begin, shape[axis]);
     const int64_t end = k + 1 == placement.processors.size() ? shape[axis] : rounded;
     if (end > begin)
       parts.push_back({placement.processors[k], Normalized(Part::Of(axis, {begin, end}), shape)});

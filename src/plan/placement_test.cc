@@ -33,6 +33,30 @@ TEST(Placement, TooFewRowsLeaveProcessorsWithoutAny) {
   EXPECT_EQ(parts[1].processor, 2);
 }
 
+// The channels that each processor has.
+std::vector<int64_t> ChannelsOf(const std::vector<double>& shares, const Shape& shape) {
+  Placement placement{SplitAxis::kChannels, {}, shares};
+  for (size_t k = 0; k < shares.size(); ++k) placement.processors.push_back(int(k));
+  std::vector<int64_t> channels(shares.size(), 0);
+  for (const PlacedPart& p : PartsOn(placement, shape, 0)) channels[size_t(p.processor)] = p.part.rows.size();
+  return channels;
+}
+
+TEST(Placement, ChannelsAreDividedInWholeBlocks) {
+  using Channels = std::vector<int64_t>;
+  EXPECT_EQ(ChannelsOf({0.503, 0.497}, {1, 512, 14, 14}), (Channels{256, 256}));
+  EXPECT_EQ(ChannelsOf({0.71, 0.29}, {1, 64, 7, 7}), (Channels{48, 16}));
+  EXPECT_EQ(ChannelsOf({0.503, 0.497}, {1, 1000}), (Channels{496, 504}));  // the last has what is left
+  EXPECT_EQ(ChannelsOf({0.503, 0.497}, {1, 196, 192}), (Channels{96, 96}));
+}
+
+TEST(Placement, BlocksOfChannelsAreSmallerWhereThereAreFew) {
+  using Channels = std::vector<int64_t>;
+  EXPECT_EQ(ChannelsOf({0.6, 0.4}, {1, 24, 7, 7}), (Channels{16, 8}));
+  EXPECT_EQ(ChannelsOf({0.6, 0.4}, {1, 5, 7, 7}), (Channels{3, 2}));
+  EXPECT_EQ(ChannelsOf(std::vector<double>(8, 0.125), {1, 64, 7, 7}), Channels(8, 8));
+}
+
 TEST(Placement, BranchesAreWholeOnTheirOwners) {
   const Placement branches = OwnedBy({2, 0, 2});
   EXPECT_EQ(branches.processors, (std::vector<int>{0, 2}));

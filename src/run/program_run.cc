@@ -17,10 +17,19 @@ void RunShare(Ready& share, std::span<const ConstView> in, std::span<const View>
   }
 }
 
+// All graphs of a program run between two runs of one of them.
+Program WithOtherConstants(Program program) {
+  int64_t all = 0;
+  for (const ProgramStage& stage : program.stages) all += ConstantBytes(stage.graph);
+  for (ProgramStage& stage : program.stages)
+    stage.graph.other_constant_bytes = all - ConstantBytes(stage.graph);
+  return program;
+}
+
 }  // namespace
 
 PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make)
-    : program_(std::move(program)), index_(index), processor_(processor) {
+    : program_(WithOtherConstants(std::move(program))), index_(index), processor_(processor) {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
     const Graph& graph = program_.stages[s].graph;
     ready_.push_back(graph.nodes.empty() ? nullptr : make(graph));
@@ -139,9 +148,11 @@ Tensor PreparedProgram::Gather(size_t s, size_t n, Inbox& inbox, const ProgramMe
     return size_t(source.hold) < homes.size() && homes[size_t(source.hold)].need == int(n) &&
            homes[size_t(source.hold)].at == source.at;
   };
-  for (size_t k = 0; k < need.sources.size(); ++k)
-    if (!lies_there(need.sources[k]))
-      Place(piece(k).view(), need.sources[k].at, whole.mutable_view(), Part::All());
+  // The others' pieces come last, because they may still be computed.
+  for (const bool own : {true, false})
+    for (size_t k = 0; k < need.sources.size(); ++k)
+      if ((need.sources[k].processor == index_) == own && !lies_there(need.sources[k]))
+        Place(piece(k).view(), need.sources[k].at, whole.mutable_view(), Part::All());
   return whole;
 }
 

@@ -206,6 +206,28 @@ TEST(ProgramRun, FastKernelsAreWithinTheirErrorAndCodingsWithinTheirs) {
   EXPECT_GT(u8, f16);
 }
 
+TEST(ProgramRun, SharesAreMadeReadyWithTheConstantsOfTheOtherSharesOfTheirProgram) {
+  ResidualNet net;
+  // two groups of halves: of rows, then of channels
+  const int layers = int(LayersOf(net.b.graph).size());
+  const Plan plan = PlanOf(net.b.graph, net.pool,
+                           {{layers - 1, {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}},
+                            {layers, {SplitAxis::kChannels, {0, 1}, {0.5, 0.5}}}});
+  for (const Program& program : ProgramsOf(net.b.graph, plan)) {
+    int64_t all = 0;
+    for (const ProgramStage& stage : program.stages) all += ConstantBytes(stage.graph);
+    int shares = 0;
+    const auto make = [&](const Graph& share) {
+      EXPECT_GT(share.other_constant_bytes, 0);
+      EXPECT_EQ(ConstantBytes(share) + share.other_constant_bytes, all);
+      ++shares;
+      return ReferenceReady(share);
+    };
+    const PreparedProgram prepared(program, 0, ReferenceCpu(), make);
+    EXPECT_EQ(shares, 2);
+  }
+}
+
 TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {
   ResidualNet net;
   std::vector<Program> programs = ProgramsOf(net.b.graph, net.plan);

@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "base/temp_path_testing.h"
 #include "machine/machine.h"
 
 namespace mete {
@@ -20,6 +26,46 @@ TEST(Cpu, ItsCallerRunsOnTheFastestCore) {
 
 TEST(Cpu, ItsCallerIsNotPinnedIfItHasNoCores) {
   EXPECT_EQ(Cpu("cpu", SessionOptions::Estimated(1)).CallerCore(), -1);
+}
+
+// All files of the folder, one after the other.
+std::string TextOf(const std::string& folder) {
+  std::string text;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    if (entry.is_regular_file()) {
+      std::ifstream file(entry.path());
+      text.append(std::istreambuf_iterator<char>(file), {});
+    }
+  return text;
+}
+
+Graph SmallConv() {
+  Graph graph;
+  graph.name = "small";
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 16, 8, 8}),
+                w = graph.AddConstant("w", Tensor(DType::kF32, {16, 16, 3, 3})),
+                y = graph.AddValue("y", DType::kF32, {1, 16, 6, 6});
+  graph.AddNode("Conv", "conv", {x, w}, {y});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  return graph;
+}
+
+TEST(Cpu, KernelsOfAShareAreMeasuredWithItsWeightsWhereTheyAreInTheWholeModel) {
+  for (const bool large : {false, true}) {
+    SCOPED_TRACE(large);
+    const TempPath cache;
+    SessionOptions options;
+    options.threads = 1;
+    options.tuning_cache = cache.str();
+    options.profile_cache = "";
+    Graph share = SmallConv();
+    if (large) share.other_constant_bytes = int64_t(1) << 40;
+    (void)Cpu("cpu", options).Prepare(share);
+    const std::string times = TextOf(cache.str());
+    EXPECT_EQ(times.find("weights near") != std::string::npos, !large) << times;
+    EXPECT_EQ(times.find("weights far") != std::string::npos, large) << times;
+  }
 }
 
 }  // namespace

@@ -66,13 +66,6 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
   return tuner->note().empty() ? text : text + tuner->note() + "\n";
 }
 
-int64_t ConstantBytes(const Graph& graph) {
-  int64_t bytes = 0;
-  for (const Value& value : graph.values)
-    if (value.is_constant()) bytes += int64_t(value.constant.bytes());
-  return bytes;
-}
-
 // A network with quantized values is judged by the roundings of the engine that calibrated it
 // (passes/fuse_quantized.cc), which a larger error would cross more often.
 bool HasQuantizedValues(const Graph& graph) {
@@ -165,8 +158,8 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
   tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveTarget()));
   kernels.tuner = &*tuner_;
   const Cluster& fastest = machine_.clusters.front();
-  kernels.weights_from_memory =
-      ConstantBytes(graph_) > std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
+  kernels.weights_from_memory = ConstantBytes(graph_) + graph_.other_constant_bytes >
+                                std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
   return kernels;
 }
 
