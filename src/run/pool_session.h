@@ -44,7 +44,7 @@ struct RequestReport {
 
 // Has the plan in use and what runs others. Nothing is planned again while the object lives.
 struct HeldPlans {
-  const std::unique_lock<std::mutex> pause;
+  std::unique_lock<std::mutex> pause;
   const PlanRunner& runner;
   PoolObjective objective;
   PoolPart part;  // that the plan is of
