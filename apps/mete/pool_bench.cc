@@ -161,7 +161,7 @@ void PrintResult(const PoolResult& r) {
   const Style style = StyleOf(1);
   const Spread time = Summarize(r.measured.ms);
   PrintText(fmt::format("{}{}{} on {} processors, planner {}", style.bold, r.model, style.reset,
-                        r.figures.processors.size(), r.flags.planner));
+                        r.planned.parts.size(), r.flags.planner));
   Rows rows{{"plan", r.planned.plan},
             {"predicted", FormatMs(r.planned.predicted_us * 1e-3) +
                               (r.planned.joules > 0 ? ", " + JoulesText(r.planned.joules) : "")},

@@ -37,6 +37,14 @@ void PrintFigures(const PoolFigures& figures, const std::string& model) {
   for (size_t p = 0; p < figures.processors.size(); ++p)
     rows.push_back({figures.processors[p], FormatMs(figures.layers_us[p] * 1e-3)});
   fmt::print("{}", FormatTable(rows, "lr", "  "));
+  for (const PoolFigures& several : figures.as_several)
+    PrintFigures(several, model + ", its cores as processors");
+}
+
+Json FiguresJson(const PoolFigures& figures) {
+  Json json = Json::parse(figures.json);
+  for (const PoolFigures& several : figures.as_several) json["as_several"] = FiguresJson(several);
+  return json;
 }
 
 void PrintLinksAlone(const PoolFigures& figures, const Context& context) {
@@ -86,7 +94,7 @@ void ProfileOnPool(const std::vector<std::string>& models, const std::string& pr
     const Model model = LoadModel(flags, context);
     const PoolFigures figures =
         Measuring(session, context, [&](const PoolOptions& options) { return pool.Measure(model, options); });
-    if (context.json) json.push_back(Json::parse(figures.json));
+    if (context.json) json.push_back(FiguresJson(figures));
     else PrintFigures(figures, name);
   }
   if (context.json) PrintJson(json);

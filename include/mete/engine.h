@@ -277,7 +277,7 @@ class Session {
 
   // Runs the model once. Inputs and outputs are in the model's order. The function allocates the outputs. The
   // inputs may have any sizes in the dimensions that Port::declared leaves open, as far as the model's nodes
-  // allow, and have those of Port::shape in the others; on a pool they have the shapes of the ports.
+  // allow, and have those of Port::shape in the others; on a pool the home alone computes other sizes.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
   std::vector<Tensor> Run(std::initializer_list<Tensor> inputs, const RunOptions& options = {});
 
@@ -300,7 +300,7 @@ class Session {
   // cache folder that cannot be written.
   std::vector<std::string> Notes() const;
   const SessionStats& stats() const;  // of the constructor; on a pool prepare_ms alone, of the home
-  ShapeStats shape_stats() const;     // as of now; UNIMPLEMENTED on a pool
+  ShapeStats shape_stats() const;     // as of now; on a pool, of runs with other shapes than the loaded
   PoolStats pool_stats() const;       // FAILED_PRECONDITION if the session is not on a pool
 
  private:

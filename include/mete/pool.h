@@ -13,6 +13,16 @@
 // kept in CacheFolder() (mete/device.h). If they are missing, and all processors are of this device, the
 // session's constructor measures them; workers on the network have to be measured by Pool::Measure() before.
 //
+// A pool may be one CPU, "cpu". Its cores can compute as one pool of threads, which share every layer, or as
+// several processors, which exchange less: one for each cluster of the CPU, or two halves of its cores. A
+// session for latency with the planner dynamic measures both ways, runs both in turns and keeps the sooner
+// one; it is not tried with PoolOptions::keep_plan, a `plan_json` or several lanes. A plan for either way is
+// accepted.
+//
+// The plan is for the shapes for which the model was loaded. A run with other shapes that the model's file
+// allows is computed by the home alone, as a session on one CPU does (mete/engine.h): the first such run
+// makes the model ready for it, and a note says so. It is refused if the home is no CPU of this process.
+//
 // All functions throw mete::Error. A pool that contradicts itself is refused when it is made, one with cores
 // that this process may not use when a session or a measurement opens it.
 #pragma once
@@ -54,9 +64,9 @@ struct PoolOptions {
   // latency, or throughput if `lanes` is more than 1.
   std::string objective = {};
   std::string planner = "dynamic";  // or a planner for comparisons, of PoolPlanners()
-  // A plan from Session::PlanJson() or PoolPlan::json for exactly these processors, which replaces the
-  // planner's. It is used as it is, as with `keep_plan`. If a processor is lost, the planner plans for the
-  // others, until the processor is back.
+  // A plan from Session::PlanJson() or PoolPlan::json for exactly these processors, or for the cores of a
+  // pool that is one CPU as several processors. It replaces the planner's. It is used as it is, as with
+  // `keep_plan`. If a processor is lost, the planner plans for the others, until the processor is back.
   std::string plan_json = {};
   // The plan is used as it is: without a trial beside the best single processors before its use, and without
   // another plan later if processors are faster or slower than predicted.
@@ -115,6 +125,8 @@ struct PoolFigures {
   std::vector<LinkFigures> links;       // of each processor but the home
   std::vector<double> layers_us;        // for each processor, the sum of all layers; empty: of links alone
   std::string json;                     // all figures, for programs
+  // What Measure() has measured of one CPU's cores as several processors; at most one element.
+  std::vector<PoolFigures> as_several = {};
 };
 
 // A plan, with the alternatives that were weighed. Times are predictions.
@@ -196,16 +208,18 @@ class Pool {
   bool is_here() const;  // false: it describes boards that are not here
 
   // Measures what the model's layers take on each processor, and the links between them, and keeps both in
-  // CacheFolder(). The time is a few times that of preparing and running the model. Error UNAVAILABLE if a
-  // processor does not answer.
+  // CacheFolder(). The time is a few times that of preparing and running the model. A pool that is one CPU is
+  // measured in both ways. Error UNAVAILABLE if a processor does not answer.
   PoolFigures Measure(const Model& model, const PoolOptions& options = {}) const;
   PoolFigures MeasureLinks(const PoolOptions& options = {}) const;  // the links alone; nothing is kept
   // Returns what Measure() has kept for this model; nothing if it has not been called, or not since the
   // model, the pool, this device's CPU, the version of Mete or `kernels` of the options changed.
   std::optional<PoolFigures> Measured(const Model& model, const PoolOptions& options = {}) const;
 
-  // Plans without running anything. Only `objective`, `kernels` and `note` of the options count. Error
-  // FAILED_PRECONDITION if the model was not measured.
+  // Plans without running anything. Only `objective`, `kernels` and `note` of the options count. For a pool
+  // that is one CPU, a plan for latency is of its cores as one pool of threads, or of them as several
+  // processors if that was measured and is predicted to be sooner. Error FAILED_PRECONDITION if the model was
+  // not measured.
   PoolPlan Plan(const Model& model, const PoolOptions& options = {}) const;
 
   Pool() = default;  // empty, to be assigned to
@@ -234,13 +248,13 @@ struct PoolStats {
     double compute_us = 0;  // predicted
     int64_t bytes = 0;      // sent to the processor
   };
-  int64_t requests = 0;
-  int64_t retries = 0;  // requests that the home computed again because a processor failed
-  int64_t plans = 0;    // plans in use, one after the other
-  int64_t lost = 0;     // losses of processors
-  int measured = 0;     // plans that were run before the one in use was chosen
-  double plan_s = 0;    // seconds of the last planning
-  double usual_us = 0;  // of a request by the plan in use, as measured; 0: not yet known
+  int64_t requests = 0;  // with the shapes for which the model was loaded
+  int64_t retries = 0;   // requests that the home computed again because a processor failed
+  int64_t plans = 0;     // plans in use, one after the other
+  int64_t lost = 0;      // losses of processors
+  int measured = 0;      // plans that were run before the one in use was chosen
+  double plan_s = 0;     // seconds of the last planning
+  double usual_us = 0;   // of a request by the plan in use, as measured; 0: not yet known
   // Of the plan in use:
   std::string plan;  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
   int groups = 0;

@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "engine/model.h"
 #include "engine/session_on_pool.h"
+#include "engine/shaped_model.h"
 #include "graph/ports.h"
 #include "mete/pool.h"
 #include "plan/plan.h"
@@ -18,18 +19,6 @@ std::optional<ThreadPlan> ThreadsOf(const Graph& graph, const SessionOptions& op
     Invalid("plan", "divides the model; got {} groups, expected one with one share for a session on the CPU",
             plan.groups.size());
   return plan.groups[0].shares[0].threads;
-}
-
-// The model's graph at other shapes; null if no input has an open dimension.
-std::unique_ptr<ShapedGraphs> ShapedGraphsOf(const Model& model) {
-  const ModelInternals::Impl& impl = ModelInternals::Of(model);
-  if (impl.imported.inputs.empty()) return nullptr;
-  return std::make_unique<ShapedGraphs>(impl.imported, impl.graph, impl.dims, impl.passes);
-}
-
-bool HasLoadedShapes(const Model& model, std::span<const ConstView> inputs) {
-  return std::equal(inputs.begin(), inputs.end(), model.inputs().begin(), model.inputs().end(),
-                    [](const ConstView& input, const Port& port) { return input.shape == port.shape; });
 }
 
 }  // namespace
@@ -105,9 +94,7 @@ std::string Session::PlanJson() const {
 const SessionStats& Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }
 
 ShapeStats Session::shape_stats() const {
-  if (on_pool_)
-    Fail(Code::kUnimplemented, "session", "has one set of shapes on a pool; try a session on one CPU");
-  return impl().ready.shape_stats();
+  return on_pool_ ? on_pool_->shape_stats() : impl().ready.shape_stats();
 }
 
 PoolStats Session::pool_stats() const {

@@ -18,6 +18,7 @@ class SessionOnPool {
   virtual std::string PlanJson() const = 0;
   virtual std::vector<std::string> Notes() const = 0;
   virtual const SessionStats& stats() const = 0;
+  virtual ShapeStats shape_stats() const = 0;
   virtual PoolStats pool_stats() const = 0;
 };
 

@@ -44,7 +44,7 @@ struct RequestReport {
 
 // The plan in use, and the runner of other plans. The keeper plans nothing while this object lives.
 struct HeldPlans {
-  const std::unique_lock<std::mutex> pause;
+  std::unique_lock<std::mutex> pause;
   const PlanRunner& runner;
   PoolObjective objective;
   PoolPart part;  // the processors of the plan in use

@@ -6,12 +6,11 @@
 #include "plan/pool/dynamic.h"
 #include "run/corrected_plans.h"
 #include "run/time_graph.h"
+#include "run/turns.h"
 
 namespace mete {
 namespace {
 
-// of plans that run in turns; guess: a median that a disturbance or two do not move
-constexpr int kRounds = 7;
 // processors that are tried alone, the best by prediction; guess
 constexpr int kSingles = 2;
 
@@ -51,12 +50,9 @@ Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner&
   std::vector<ReadyPlan> ready = CorrectedPlans(std::move(planned), part, runner, inputs);
   const size_t divided = ready.size();
   std::move(singles.begin(), singles.end(), std::back_inserter(ready));
-  std::vector<std::vector<double>> us(ready.size());
-  for (int round = -1; round < kRounds; ++round)
-    for (size_t i = 0; i < ready.size(); ++i)
-      if (const double run_us = runner.RunOnce(ready[i].deployed.get(), inputs); round >= 0)
-        us[i].push_back(run_us);
-  for (size_t i = 0; i < ready.size(); ++i) ready[i].usual_us = MedianOf(us[i]);
+  const std::vector<double> us =
+      MediansInTurns(ready.size(), [&](size_t i) { return runner.RunOnce(ready[i].deployed.get(), inputs); });
+  for (size_t i = 0; i < ready.size(); ++i) ready[i].usual_us = us[i];
   const auto best = std::min_element(ready.begin(), ready.end(), [](const ReadyPlan& a, const ReadyPlan& b) {
     return a.usual_us < b.usual_us;
   });

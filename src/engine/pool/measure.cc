@@ -2,7 +2,9 @@
 
 #include "base/clock.h"
 #include "engine/model.h"
+#include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
+#include "machine/machine.h"
 
 namespace mete {
 namespace {
@@ -41,8 +43,14 @@ std::vector<LinkFigures> FiguresOf(const std::vector<std::string>& names,
 
 PoolFigures FiguresOf(const PoolProfile& profile, const std::string& path) {
   const std::vector<std::string> names = NamesOf(profile.costs);
-  PoolFigures figures{path, profile.seconds, profile.prepare_seconds, names, FiguresOf(names, profile.links),
-                      {},   ToJson(profile)};
+  PoolFigures figures{path,
+                      profile.seconds,
+                      profile.prepare_seconds,
+                      names,
+                      FiguresOf(names, profile.links),
+                      {},
+                      ToJson(profile),
+                      {}};
   for (const ProcessorCosts& processor : profile.costs.processors) {
     double us = 0;
     for (const LayerCost& layer : processor.layers) us += layer.us;
@@ -81,8 +89,14 @@ PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const 
   const Impl& impl = PoolInternals::Of(*this);
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(FileOf(impl), graph, options.note);
-  const PoolProfile profile = MeasureOn(OpenAndCheck(impl, file, options), file, graph, options);
-  return FiguresOf(profile, PoolProfilePath(profile.digest, file, options.kernels));
+  const auto measure = [&](const PoolFile& on) {
+    const PoolProfile profile = MeasureOn(OpenAndCheck(impl, on, options), on, graph, options);
+    return FiguresOf(profile, PoolProfilePath(profile.digest, on, options.kernels));
+  };
+  PoolFigures figures = measure(file);
+  if (const auto several = AsSeveralProcessors(file, ReadMachine(), options.kernels))
+    figures.as_several.push_back(measure(*several));
+  return figures;
 }
 
 PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
@@ -91,7 +105,7 @@ PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
   const OpenPool open = OpenAndCheck(impl, FileOf(impl), options);
   const std::vector<std::string> names = NamesOf(impl.file);
   const std::vector<LinkProfile> links = ProfileLinks(*open.home, open.pointers(), ProfileOptionsOf(options));
-  return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links)};
+  return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links), {}};
 }
 
 std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions& options) const {

@@ -19,15 +19,14 @@ std::string WhyNot(const ProcessorEntry& entry, const Graph& graph) {
   return "";
 }
 
-// The options of the kernels, without what is of one session on one CPU.
+}  // namespace
+
 SessionOptions KernelOptionsOf(const PoolOptions& options) {
   SessionOptions kernels = options.kernels;
   kernels.plan_json = {};
   kernels.progress = {};
   return kernels;
 }
-
-}  // namespace
 
 std::vector<Member*> OpenPool::pointers() const {
   std::vector<Member*> all;

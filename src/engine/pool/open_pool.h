@@ -19,6 +19,9 @@ struct OpenPool {
   std::vector<Member*> pointers() const;
 };
 
+// Returns the options of the kernels, without what is of one session on one CPU.
+SessionOptions KernelOptionsOf(const PoolOptions& options);
+
 // Returns the processors of the pool. Error FAILED_PRECONDITION if it describes boards that are not here.
 const PoolFile& FileOf(const PoolInternals::Impl& pool);
 

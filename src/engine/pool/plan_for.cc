@@ -1,6 +1,6 @@
 #include "engine/pool/plan_for.h"
 
-#include "plan/pool/plan_for.h"
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +11,7 @@
 #include "plan/pool/named.h"
 #include "plan/pool/placements.h"
 #include "plan/pool/plan_exchanges.h"
+#include "plan/pool/plan_for.h"
 #include "simulate/pool/simulate_pool.h"
 
 namespace mete {
@@ -101,20 +102,11 @@ void AddTransfers(const Weighed& w, PoolPlan& report) {
     }
 }
 
-}  // namespace
-
-PoolObjective ObjectiveOf(const PoolOptions& options) {
-  if (!options.objective.empty()) return ParsePoolObjective(options.objective, "objective");
-  return options.lanes > 1 ? PoolObjective::kThroughput : PoolObjective::kLatency;
-}
-
-PoolPlan Pool::Plan(const Model& model, const PoolOptions& options) const {
-  const Graph& graph = DivisibleOf(model);
-  const KnownCosts known = PoolInternals::CostsOf(*this, graph, options);
-  const PoolObjective objective = ObjectiveOf(options);
+PoolPlan ReportOf(const Graph& graph, const KnownCosts& known, PoolObjective objective,
+                  const std::string& pool) {
   const Weighed w = Weigh(graph, known.costs, objective);
   PoolPlan report;
-  report.pool = name();
+  report.pool = pool;
   report.objective = PoolObjectives()[size_t(objective)];
   report.note = known.note;
   AddGroups(w, report);
@@ -133,6 +125,31 @@ PoolPlan Pool::Plan(const Model& model, const PoolOptions& options) const {
   report.text = ToText(w.plan, graph);
   report.json = ToJson(w.plan, graph);
   return report;
+}
+
+int UsedProcessors(const PoolPlan& plan) {
+  return int(std::count_if(plan.processors.begin(), plan.processors.end(),
+                           [](const PoolPlan::Processor& processor) { return processor.is_used; }));
+}
+
+}  // namespace
+
+PoolObjective ObjectiveOf(const PoolOptions& options) {
+  if (!options.objective.empty()) return ParsePoolObjective(options.objective, "objective");
+  return options.lanes > 1 ? PoolObjective::kThroughput : PoolObjective::kLatency;
+}
+
+PoolPlan Pool::Plan(const Model& model, const PoolOptions& options) const {
+  const Graph& graph = DivisibleOf(model);
+  const PoolObjective objective = ObjectiveOf(options);
+  PoolPlan one = ReportOf(graph, PoolInternals::CostsOf(*this, graph, options), objective, name());
+  const std::optional<KnownCosts> known = PoolInternals::CostsAsSeveral(*this, graph, options);
+  if (!known || objective != PoolObjective::kLatency) return one;
+  PoolPlan several = ReportOf(graph, *known, objective, name());
+  if (UsedProcessors(several) < 2 || several.predicted_us >= one.predicted_us) return one;
+  several.note +=
+      fmt::format(" One pool of threads is predicted to take {:.2f} ms.", one.predicted_us * 1e-3);
+  return several;
 }
 
 }  // namespace mete

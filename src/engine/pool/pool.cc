@@ -5,7 +5,9 @@
 #include "base/error.h"
 #include "engine/pool/open_pool.h"
 #include "engine/pool/pool_internals.h"
+#include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
+#include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
 #include "simulate/pool/estimate_pool.h"
@@ -61,6 +63,17 @@ void CheckReachesWorkers(const PoolFile& file, const Network* network, const std
            Printable(device.name), Printable(device.address));
 }
 
+KnownCosts Known(PoolCosts costs) {
+  const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
+                                 [](const ProcessorCosts& p) { return p.power.has_value(); });
+  return {
+      std::move(costs),
+      fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile has "
+                  "measured.{}",
+                  power ? " Watts are the file's." : ""),
+      ""};
+}
+
 }  // namespace
 
 Pool Pool::FromList(const std::string& list) { return Pool(PoolOf(PoolOfList(list), nullptr)); }
@@ -109,15 +122,18 @@ KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const Po
             "machine file's figures; and the links' figures, as the devices file says.",
             "all times of layers, and the links' figures"};
   const PoolFile file = ThoseThatCan(impl.file, graph, options.note);
-  const PoolCosts costs = CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
-  const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
-                                 [](const ProcessorCosts& p) { return p.power.has_value(); });
-  return {
-      costs,
-      fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile has "
-                  "measured.{}",
-                  power ? " Watts are the file's." : ""),
-      ""};
+  return Known(CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file));
+}
+
+std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const Graph& graph,
+                                                        const PoolOptions& options) {
+  const Impl& impl = Of(pool);
+  if (impl.described) return std::nullopt;
+  const std::optional<PoolFile> file = AsSeveralProcessors(impl.file, ReadMachine(), options.kernels);
+  if (!file) return std::nullopt;
+  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, *file, options.kernels, options.note);
+  if (!stored) return std::nullopt;
+  return Known(CostsOn(*stored, *file));
 }
 
 }  // namespace mete

@@ -1,9 +1,11 @@
 // What a Pool holds, for the library's own code and the programs that the layer table names.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "costs/pool.h"
 #include "engine/pool/network.h"
@@ -30,6 +32,10 @@ struct KnownCosts {
   std::string estimates;  // which of them are estimates; empty: none
 };
 
+// Returns the microseconds of a request on each session.
+using TimeOfSessions =
+    std::function<std::vector<double>(const std::vector<PoolSession*>&, const CancelToken*)>;
+
 struct PoolInternals {
   using Impl = Pool::Impl;
   static Pool Make(std::shared_ptr<const Impl> impl) { return Pool(std::move(impl)); }
@@ -39,6 +45,13 @@ struct PoolInternals {
   // Returns the costs that were measured, or the estimates of boards that are not here. Error
   // FAILED_PRECONDITION if the model was not measured.
   static KnownCosts CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options);
+  // Returns the costs on one CPU's cores as several processors (engine/pool/several_processors.h); nothing if
+  // the pool is another one, or if they were not measured.
+  static std::optional<KnownCosts> CostsAsSeveral(const Pool& pool, const Graph& graph,
+                                                  const PoolOptions& options);
+  // Returns a session that chooses by these times between one CPU and its cores as several processors.
+  static Session MakeSession(const Model& model, const Pool& pool, const PoolOptions& options,
+                             const TimeOfSessions& time);
   // The internal session of a session on a pool.
   static PoolSession& SessionOf(const Session& session);
 };

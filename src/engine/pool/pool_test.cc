@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <mutex>
+#include <thread>
 
 #include "base/errors_testing.h"
 #include "engine/engine_testing.h"
@@ -152,17 +153,105 @@ TEST_F(PoolTest, ABrokenFileOfWhatWasMeasuredIsNotedAndMeasuredAgain) {
   }
 }
 
-TEST_F(PoolTest, AnotherShapeIsRefusedWithTheWayToLoadTheModelForIt) {
+TEST_F(PoolTest, AnotherShapeIsComputedByTheHomeAlone) {
   const ModelFile open(OpenConvNet());
   const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
   Session session(model, Pool::FromList(List()), Divided());
+  Session one(model, SessionOptions::Estimated());
+  EXPECT_EQ(session.shape_stats().planned, 1);
+  const Shape shapes[] = {{2, 3, 16, 16}, {1, 3, 9, 20}, kInput, {2, 3, 16, 16}};
+  for (const Shape& shape : shapes) {
+    SCOPED_TRACE(ToString(shape));
+    const Tensor input = Ramp(shape, 0.02f);
+    RunReport report;
+    const std::vector<Tensor> got = session.Run(std::vector{input}, {.report = &report}),
+                              want = one.Run({input});
+    ASSERT_EQ(got.at(0).shape(), want.at(0).shape());
+    const bool other = !(shape == kInput);
+    if (other) EXPECT_EQ(Values(got[0]), Values(want[0]));
+    else ExpectNear(Values(got[0]), Values(want[0]));
+    EXPECT_EQ(report.alone, other);
+    EXPECT_GT(report.us, 0);
+    EXPECT_EQ(report.compute_us.size(), other ? 0u : 2u);
+  }
+  EXPECT_EQ(
+      session.Notes(),
+      std::vector<std::string>{
+          "the plan is for the shapes for which the model was loaded (data 1x3x16x16), and the home "
+          "computes others alone, such as 2x3x16x16; for a plan of that shape load the model with --shape "
+          "data=2x3x16x16, in C++ LoadOptions::input_shapes"});
+  const ShapeStats stats = session.shape_stats(), want = one.shape_stats();
+  EXPECT_EQ(stats.kept, 3);
+  EXPECT_EQ(stats.planned, 3);
+  EXPECT_EQ(stats.passes, want.passes);
+  EXPECT_EQ(stats.packed_bytes, want.packed_bytes);
+  EXPECT_EQ(session.pool_stats().requests, 1) << "of the plan";
+}
+
+TEST_F(PoolTest, AnotherShapeIsWrittenToTheCallersMemoryAndKeptAsOnOneCpu) {
+  const ModelFile open(OpenConvNet());
+  const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
+  PoolOptions options = Divided();
+  options.kernels.kept_shapes = 1;
+  Session session(model, Pool::FromList(List()), options);
+  Session one(model, SessionOptions::Estimated());
+  for (const int64_t batch : {2, 3, 2}) {
+    const Tensor input = Ramp({batch, 3, 16, 16}, 0.02f);
+    Tensor output(DType::kF32, {batch, 5});
+    session.Run(std::vector<ConstView>{input.view()}, std::vector<View>{output.mutable_view()});
+    EXPECT_EQ(Values(output), Values(one.Run({input}).at(0)));
+    Tensor small(DType::kF32, {1, 5});
+    EXPECT_TELLS(session.Run(std::vector<ConstView>{input.view()}, std::vector<View>{small.mutable_view()}),
+                 "wrong output");
+  }
+  EXPECT_EQ(session.shape_stats().kept, 2);
+  EXPECT_EQ(session.shape_stats().planned, 4);
+}
+
+TEST_F(PoolTest, ShapesThatTheFileDoesNotAllowAreRefusedAsOnOneCpu) {
+  const ModelFile open(OpenConvNet());
+  const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
+  Session session(model, Pool::FromList(List()), Divided()), one(model, SessionOptions::Estimated());
+  for (const Shape& shape : {Shape{1, 4, 16, 16}, Shape{1, 3, 16}, Shape{1, 3, 1, 1}}) {
+    const std::string message = MessageOf([&] { one.Run({Ramp(shape, 0.02f)}); });
+    EXPECT_NE(message, "");
+    EXPECT_EQ(MessageOf([&] { session.Run({Ramp(shape, 0.02f)}); }), message);
+  }
+  EXPECT_TRUE(session.Notes().empty());
+}
+
+TEST_F(PoolTest, SeveralThreadsMayBringDifferentShapes) {
+  const ModelFile open(OpenConvNet());
+  const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
+  Session session(model, Pool::FromList(List()), Divided()), one(model, SessionOptions::Estimated());
+  std::vector<std::thread> threads;
+  for (const int64_t batch : {1, 2, 3}) {
+    const Tensor input = Ramp({batch, 3, 16, 16}, 0.02f);
+    threads.emplace_back([&session, input, want = Values(one.Run({input}).at(0))] {
+      for (int i = 0; i < 10; ++i) ExpectNear(Values(session.Run({input}).at(0)), want);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(session.pool_stats().requests, 10);
+  EXPECT_EQ(session.Notes().size(), 1u);
+}
+
+TEST_F(PoolTest, AHomeOfAnotherKindRefusesAnotherShape) {
+  const ModelFile open(OpenConvNet());
+  const Model model = Model::Load(open.path(), {.input_shapes = {{"data", kInput}}});
+  const std::string path = Write("gpu.toml", fmt::format("name = \"gpu\"\n[[device]]\nname = \"here\"\n"
+                                                         "[[device.processor]]\nname = \"gpu\"\n"
+                                                         "kind = \"emulated\"\ncores = \"{}\"\n",
+                                                         cores_[0]));
+  PoolOptions options;
+  options.kernels = SessionOptions::Estimated();
+  Session session(model, Pool::FromFile(path), options);
   EXPECT_EQ(MessageOf([&] {
               session.Run({Ramp({2, 3, 16, 16}, 0.02f)});
             }),
             "[data] wrong input shape; got 2x3x16x16, expected 1x3x16x16; try --shape data=2x3x16x16, in C++ "
             "LoadOptions::input_shapes");
-  EXPECT_EQ(MessageOf([&] { session.shape_stats(); }),
-            "[session] has one set of shapes on a pool; try a session on one CPU");
+  EXPECT_EQ(session.shape_stats().kept, 1);
 }
 
 TEST_F(PoolTest, ASessionWritesToTheCallersMemory) {

@@ -1,103 +1,20 @@
 // A session on a pool.
-#include <algorithm>
-#include <cmath>
-#include <deque>
-#include <mutex>
+#include <atomic>
+#include <optional>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "engine/model.h"
-#include "engine/pool/measure.h"
-#include "engine/pool/open_pool.h"
-#include "engine/pool/plan_for.h"
+#include "engine/pool/make_session.h"
+#include "engine/pool/note_book.h"
+#include "engine/pool/other_shapes.h"
 #include "engine/pool/pool_internals.h"
-#include "engine/pool/stored_profile.h"
-#include "base/clock.h"
 #include "engine/session_on_pool.h"
+#include "engine/shaped_model.h"
 #include "graph/ports.h"
-#include "plan/pool/named.h"
-#include "plan/pool/program.h"
 
 namespace mete {
 namespace {
-
-constexpr size_t kMostNotes = 100;  // guess: more than a user reads; the oldest go
-
-// The notes of a session, for its caller's function and for Notes().
-class NoteBook {
- public:
-  explicit NoteBook(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
-
-  void Add(const std::string& note) {
-    {
-      std::lock_guard lock(mutex_);
-      if (notes_.size() == kMostNotes) notes_.pop_front();
-      notes_.push_back(note);
-    }
-    if (tell_) tell_(note);
-  }
-  std::vector<std::string> all() const {
-    std::lock_guard lock(mutex_);
-    return {notes_.begin(), notes_.end()};
-  }
-
- private:
-  const std::function<void(const std::string&)> tell_;
-  mutable std::mutex mutex_;
-  std::deque<std::string> notes_;
-};
-
-void CheckPlanner(const PoolOptions& options, PoolObjective objective) {
-  const auto& names = PoolPlanners();
-  if (std::find(names.begin(), names.end(), options.planner) == names.end())
-    Invalid("planner", "unknown planner; got '{}', expected one of those of PoolPlanners()",
-            Printable(options.planner));
-  const bool any = options.planner == "dynamic" || options.planner == "alone";
-  if (objective != PoolObjective::kLatency && !any && !options.objective.empty())
-    Invalid("planner", "{} plans for latency alone; got objective {}, try planner dynamic", options.planner,
-            options.objective);
-}
-
-// Processors of a pool choose the threads of steps when they prepare their shares.
-void CheckHasNoThreads(const Plan& plan) {
-  for (const PlannedGroup& group : plan.groups)
-    for (const Share& share : group.shares)
-      if (share.threads)
-        Invalid("plan",
-                "has the threads of steps, which the processors of a pool choose themselves; expected a plan "
-                "of a pool; try a session on one CPU, or to plan again for this pool");
-}
-
-Plan GivenPlan(const PoolOptions& options, const PoolFile& file, const Graph& graph) {
-  Plan plan = PlanFromJson(options.plan_json, graph);
-  CheckProcessors(plan, NamesOf(file));
-  CheckHasNoThreads(plan);
-  return plan;
-}
-
-PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& open,
-                   const PoolOptions& options) {
-  if (HasWorkers(file)) return CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
-  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.kernels, options.note);
-  return CostsOn(stored ? *stored : MeasureOn(open, file, graph, options), file);
-}
-
-PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const PoolFile& file, const Graph& graph) {
-  PoolSessionOptions session;
-  if (options.lanes < 1 || options.lanes > kMostLanes)
-    Invalid("lanes", "cannot be that many; got {}, expected 1 to {}", options.lanes, kMostLanes);
-  if (!(options.deadline_ms >= 0) || !std::isfinite(options.deadline_ms))
-    Invalid("deadline", "is no time; got {} ms, expected 0 or more", options.deadline_ms);
-  session.objective = ObjectiveOf(options);
-  CheckPlanner(options, session.objective);
-  if (!options.plan_json.empty()) session.plan = GivenPlan(options, file, graph);
-  session.deploy.coding = CodingOf(options.transfer);
-  session.deploy.lanes = options.lanes;
-  session.planner = options.planner;
-  session.deadline_ms = options.deadline_ms;
-  session.remake = session.trial = !options.keep_plan && !session.plan;
-  session.cancel = options.cancel;
-  return session;
-}
 
 std::vector<PoolStats::Part> PartsOf(const Plan& plan) {
   std::vector<PoolStats::Part> parts;
@@ -112,29 +29,18 @@ std::vector<PoolStats::Part> PartsOf(const Plan& plan) {
 
 class OnPool : public SessionOnPool {
  public:
-  OnPool(const Model& model, const Pool& pool, const PoolOptions& options)
-      : model_(model), notes_(std::make_shared<NoteBook>(options.note)) {
-    const Graph& graph = DivisibleOf(model);
-    const PoolInternals::Impl& impl = PoolInternals::Of(pool);
-    PoolOptions own = options;
-    own.note = [notes = notes_](const std::string& note) { notes->Add(note); };
-    const PoolFile file = ThoseThatCan(FileOf(impl), graph, own.note);
-    PoolSessionOptions session = SessionOptionsOf(own, file, graph);
-    OpenPool open = Open(impl, file, own);
-    const PoolCosts costs = CostsFor(graph, file, open, own);
-    if (session.objective == PoolObjective::kEnergy) CheckPower(costs);
-    session.tell = own.note;
-    if (options.progress)
-      session.progress = [progress = options.progress](const std::string& to, int64_t sent, int64_t all) {
-        progress("sending weights and preparing shares of " + to, sent, all);
-      };
-    session_ = std::make_unique<PoolSession>(graph, costs, open.home, std::move(open.members), session);
+  OnPool(const Model& model, const Pool& pool, const PoolOptions& options, const TimeOfSessions& time)
+      : model_(model),
+        notes_(std::make_shared<NoteBook>(options.note)),
+        session_(MakePoolSession(DivisibleOf(model), PoolInternals::Of(pool), options, notes_, time)) {
     stats_.prepare_ms = session_->prepare_ms();
+    if (auto home = HomeOptionsOf(PoolInternals::Of(pool), options))
+      other_shapes_.emplace(model_, std::move(*home));
   }
 
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
     CheckRun(options);
-    CheckTensors(inputs);
+    if (!HaveShapesOfPlan(inputs)) return RunOtherShapes(inputs, options);
     if (options.alone == RunOptions::Alone::kAlways) return RunAtHome(inputs, options.report);
     RequestReport report;
     std::vector<Tensor> outputs = session_->Run(inputs, &report);
@@ -145,7 +51,7 @@ class OnPool : public SessionOnPool {
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs,
            const RunOptions& options) override {
     CheckRun(options);
-    CheckInputs(model_.name(), model_.inputs(), inputs);
+    if (!AreShapesOfPlan(inputs)) return RunOtherShapes(inputs, outputs, options);
     CheckOutputs(model_.name(), model_.outputs(), outputs);
     if (options.alone == RunOptions::Alone::kAlways) return RunAtHome(inputs, outputs, options.report);
     if (!options.report) return session_->Run(inputs, outputs);
@@ -158,6 +64,7 @@ class OnPool : public SessionOnPool {
   std::string PlanJson() const override { return ToJson(session_->plan(), DivisibleOf(model_)); }
   std::vector<std::string> Notes() const override { return notes_->all(); }
   const SessionStats& stats() const override { return stats_; }
+  ShapeStats shape_stats() const override { return other_shapes_ ? other_shapes_->stats() : ShapeStats{}; }
 
   PoolStats pool_stats() const override {
     const PoolSessionStats s = session_->stats();
@@ -188,11 +95,45 @@ class OnPool : public SessionOnPool {
       throw Error(Code::kCancelled, "[session] cancelled before the request began");
   }
 
-  // The plan divides rows of the shapes for which the model was loaded.
-  void CheckTensors(std::span<const Tensor> inputs) const {
+  // Returns whether the inputs have the shapes for which the model was loaded, whose rows the plan divides.
+  // Error if the model's file does not allow their shapes, or the home cannot compute others.
+  bool AreShapesOfPlan(std::span<const ConstView> inputs) const {
+    CheckOpenInputs(model_.name(), model_.inputs(), inputs);
+    if (!other_shapes_) CheckInputs(model_.name(), model_.inputs(), inputs);
+    return HasLoadedShapes(model_, inputs);
+  }
+  bool HaveShapesOfPlan(std::span<const Tensor> inputs) const {
     std::vector<ConstView> views;
     for (const Tensor& input : inputs) views.push_back(input.view());
-    CheckInputs(model_.name(), model_.inputs(), views);
+    return AreShapesOfPlan(views);
+  }
+
+  std::vector<Tensor> RunOtherShapes(std::span<const Tensor> inputs, const RunOptions& options) {
+    const int64_t start_ns = NowNs();
+    std::vector<Tensor> outputs = other_shapes_->Run(inputs, options.cancel);
+    for (size_t i = 0; i < inputs.size(); ++i) NoteOtherShape(i, inputs[i].shape());
+    if (options.report) *options.report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
+    return outputs;
+  }
+  void RunOtherShapes(std::span<const ConstView> inputs, std::span<const View> outputs,
+                      const RunOptions& options) {
+    CheckOutputMemory(model_.name(), model_.outputs(), outputs);
+    const int64_t start_ns = NowNs();
+    other_shapes_->Run(inputs, outputs, options.cancel);
+    for (size_t i = 0; i < inputs.size(); ++i) NoteOtherShape(i, inputs[i].shape);
+    if (options.report) *options.report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
+  }
+
+  // Notes, at the first input with another shape, who computes such runs.
+  void NoteOtherShape(size_t input, const Shape& shape) {
+    const Port& port = model_.inputs()[input];
+    if (shape == port.shape || noted_shape_.exchange(true)) return;
+    notes_->Add(
+        fmt::format("the plan is for the shapes for which the model was loaded ({} {}), and the home "
+                    "computes others alone, "
+                    "such as {}; for a plan of that shape load the model with --shape {}={}, in C++ "
+                    "LoadOptions::input_shapes",
+                    port.name, ToString(port.shape), ToString(shape), port.name, ToString(shape)));
   }
 
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs, RunReport* report) {
@@ -209,16 +150,24 @@ class OnPool : public SessionOnPool {
 
   const Model model_;
   const std::shared_ptr<NoteBook> notes_;
-  std::unique_ptr<PoolSession> session_;
+  const std::unique_ptr<PoolSession> session_;
   SessionStats stats_;
+  std::optional<OtherShapes> other_shapes_;  // nothing: the home is no CPU
+  std::atomic<bool> noted_shape_{false};
 };
 
 }  // namespace
 
 Session::Session(const Model& model, const Pool& pool) : Session(model, pool, PoolOptions{}) {}
 
-Session::Session(const Model& model, const Pool& pool, const PoolOptions& options) : Session() {
-  on_pool_ = std::make_unique<OnPool>(model, pool, options);
+Session::Session(const Model& model, const Pool& pool, const PoolOptions& options)
+    : Session(PoolInternals::MakeSession(model, pool, options, TimeOneAndSeveral)) {}
+
+Session PoolInternals::MakeSession(const Model& model, const Pool& pool, const PoolOptions& options,
+                                   const TimeOfSessions& time) {
+  Session session;
+  session.on_pool_ = std::make_unique<OnPool>(model, pool, options, time);
+  return session;
 }
 
 PoolSession& PoolInternals::SessionOf(const Session& session) {

@@ -11,4 +11,7 @@ namespace mete {
 // `options`: of every share, but for threads, cores and speeds, which are the entry's.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
+// Returns `options` with the threads, cores and speeds of an entry that is a CPU.
+SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options);
+
 }  // namespace mete

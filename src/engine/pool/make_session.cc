@@ -1,0 +1,152 @@
+#include "engine/pool/make_session.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "engine/pool/measure.h"
+#include "engine/pool/open_pool.h"
+#include "engine/pool/plan_for.h"
+#include "engine/pool/several_processors.h"
+#include "engine/pool/stored_profile.h"
+#include "machine/machine.h"
+#include "plan/pool/named.h"
+#include "plan/pool/program.h"
+#include "run/compare_sessions.h"
+
+namespace mete {
+namespace {
+
+using Tell = std::function<void(const std::string&)>;
+
+void CheckPlanner(const PoolOptions& options, PoolObjective objective) {
+  const auto& names = PoolPlanners();
+  if (std::find(names.begin(), names.end(), options.planner) == names.end())
+    Invalid("planner", "unknown planner; got '{}', expected one of those of PoolPlanners()",
+            Printable(options.planner));
+  const bool any = options.planner == "dynamic" || options.planner == "alone";
+  if (objective != PoolObjective::kLatency && !any && !options.objective.empty())
+    Invalid("planner", "{} plans for latency alone; got objective {}, try planner dynamic", options.planner,
+            options.objective);
+}
+
+// Processors of a pool choose the threads of steps when they prepare their shares.
+void CheckGiven(const Plan& plan, const PoolFile& file) {
+  CheckProcessors(plan, NamesOf(file));
+  for (const PlannedGroup& group : plan.groups)
+    for (const Share& share : group.shares)
+      if (share.threads)
+        Invalid("plan",
+                "has the threads of steps, which the processors of a pool choose themselves; expected a plan "
+                "of a pool; try a session on one CPU, or to plan again for this pool");
+}
+
+PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& graph) {
+  PoolSessionOptions session;
+  if (options.lanes < 1 || options.lanes > kMostLanes)
+    Invalid("lanes", "cannot be that many; got {}, expected 1 to {}", options.lanes, kMostLanes);
+  if (!(options.deadline_ms >= 0) || !std::isfinite(options.deadline_ms))
+    Invalid("deadline", "is no time; got {} ms, expected 0 or more", options.deadline_ms);
+  session.objective = ObjectiveOf(options);
+  CheckPlanner(options, session.objective);
+  if (!options.plan_json.empty()) session.plan = PlanFromJson(options.plan_json, graph);
+  session.deploy.coding = CodingOf(options.transfer);
+  session.deploy.lanes = options.lanes;
+  session.planner = options.planner;
+  session.deadline_ms = options.deadline_ms;
+  session.remake = session.trial = !options.keep_plan && !session.plan;
+  session.cancel = options.cancel;
+  if (options.progress)
+    session.progress = [progress = options.progress](const std::string& to, int64_t sent, int64_t all) {
+      progress("sending weights and preparing shares of " + to, sent, all);
+    };
+  return session;
+}
+
+PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& open,
+                   const PoolOptions& options) {
+  if (HasWorkers(file)) return CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
+  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.kernels, options.note);
+  return CostsOn(stored ? *stored : MeasureOn(open, file, graph, options), file);
+}
+
+// The sessions of one model with one set of options.
+struct Maker {
+  const Graph& graph;
+  const PoolInternals::Impl& pool;
+  const PoolOptions& options;  // whose notes go to the session's
+  const PoolSessionOptions& session;
+
+  void Measure(const PoolFile& file) const {
+    (void)CostsFor(graph, file, Open(pool, file, options), options);
+  }
+  std::unique_ptr<PoolSession> Make(const PoolFile& file, Tell tell) const {
+    if (session.plan) CheckGiven(*session.plan, file);
+    OpenPool open = Open(pool, file, options);
+    const PoolCosts costs = CostsFor(graph, file, open, options);
+    if (session.objective == PoolObjective::kEnergy) CheckPower(costs);
+    PoolSessionOptions own = session;
+    own.tell = std::move(tell);
+    return std::make_unique<PoolSession>(graph, costs, open.home, std::move(open.members), std::move(own));
+  }
+};
+
+// Gives the operating system what a session has freed: allocators keep much of it for later.
+void ReturnFreeMemory() {
+#ifdef __GLIBC__
+  (void)malloc_trim(0);
+#endif
+}
+
+// Returns `one`, or a session on the same cores as several processors where that is sooner.
+std::unique_ptr<PoolSession> Sooner(std::unique_ptr<PoolSession> one, const PoolFile& several,
+                                    const Maker& maker, const TimeOfSessions& time) {
+  const auto notes = std::make_shared<WaitingNotes>(maker.options.note);
+  std::unique_ptr<PoolSession> other =
+      maker.Make(several, [notes](const std::string& note) { notes->Add(note); });
+  const std::vector<double> us = time({one.get(), other.get()}, maker.options.cancel);
+  if (us[1] >= us[0]) {
+    other.reset();
+    ReturnFreeMemory();
+    return one;
+  }
+  one.reset();
+  ReturnFreeMemory();
+  maker.options.note(
+      fmt::format("{} are faster than one pool of threads: {:.2f} instead of {:.2f} ms as measured",
+                  TextOfSeveral(several), us[1] * 1e-3, us[0] * 1e-3));
+  notes->Tell();
+  return other;
+}
+
+}  // namespace
+
+std::vector<double> TimeOneAndSeveral(const std::vector<PoolSession*>& sessions, const CancelToken* cancel) {
+  const bool divides = UsedProcessors(sessions.at(1)->plan()).size() > 1;
+  return divides ? TimeSessions(sessions, cancel) : std::vector{0., std::numeric_limits<double>::infinity()};
+}
+
+std::unique_ptr<PoolSession> MakePoolSession(const Graph& graph, const PoolInternals::Impl& pool,
+                                             const PoolOptions& options,
+                                             const std::shared_ptr<NoteBook>& notes,
+                                             const TimeOfSessions& time) {
+  PoolOptions own = options;
+  own.note = [notes](const std::string& note) { notes->Add(note); };
+  const PoolFile file = ThoseThatCan(FileOf(pool), graph, own.note);
+  const PoolSessionOptions session = SessionOptionsOf(own, graph);
+  const Maker maker{graph, pool, own, session};
+  const std::optional<PoolFile> several = AsSeveralProcessors(file, ReadMachine(), own.kernels);
+  if (several && session.plan && session.plan->processors == NamesOf(*several)) {
+    maker.Measure(file);  // the figures of the pool are kept, whichever plan is used
+    return maker.Make(*several, own.note);
+  }
+  std::unique_ptr<PoolSession> one = maker.Make(file, own.note);
+  const bool chooses = session.trial && session.planner == "dynamic" && session.deploy.lanes == 1 &&
+                       session.objective == PoolObjective::kLatency;
+  return several && chooses ? Sooner(std::move(one), *several, maker, time) : std::move(one);
+}
+
+}  // namespace mete
