@@ -45,9 +45,11 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
 int AxisOf(SplitAxis split, const Shape& shape);
 
 // The parts of a value that the placement's processors have, in the order of their rows and processors; those
-// without any are left out. They cover it once. A value without the axis, or of unknown shape, is whole on
-// the processor with the largest share. `live` is the value's index among the live values of the boundary
-// (LiveValues), by which kBranches has owners. Error where there is none.
+// without any are left out. They cover it once. Channels are divided in blocks of 16, and in smaller ones
+// where a processor would have fewer than two blocks on average; the last part has what is left. A value
+// without the axis, or of unknown shape, is whole on the processor with the largest share. `live` is the
+// value's index among the live values of the boundary (LiveValues), by which kBranches has owners. Error
+// where there is none.
 std::vector<PlacedPart> PartsOn(const Placement& placement, const Shape& shape, size_t live);
 
 }  // namespace mete

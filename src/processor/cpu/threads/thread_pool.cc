@@ -97,8 +97,15 @@ std::vector<int> ThreadPool::FirstOfClusters() const {
 }
 
 void ThreadPool::ReserveScratch(int64_t bytes) {
+  scratch_bytes_ = std::max(scratch_bytes_, bytes);
   scratch_.resize(size_t(threads_));
-  for (Tensor& t : scratch_) Reserve(t, bytes);
+  for (size_t w = 1; w < scratch_.size(); ++w) Reserve(scratch_[w], bytes);
+  Reserve(CallerScratch(), scratch_bytes_);
+}
+
+Tensor& ThreadPool::CallerScratch() {
+  thread_local Tensor scratch;
+  return scratch;
 }
 
 void ThreadPool::Reserve(Tensor& memory, int64_t bytes) {
@@ -180,6 +187,7 @@ void ThreadPool::RunAlone(int64_t blocks, BlockFn fn, void* context) {
 }
 
 void ThreadPool::Run(int64_t blocks, int64_t run, BlockFn fn, void* context) {
+  if (scratch_bytes_ > 0) Reserve(CallerScratch(), scratch_bytes_);  // the thread may be another one
   const int64_t region = first_region_ == 0 ? 0 : first_region_ + std::min(regions_++, kRegionsOfAStep - 1);
   if (taking_part_ == 1 || blocks <= 1 || stand_in_ != kNobody) return RunAlone(blocks, fn, context);
   const uint64_t next = NextRegion(taking_part_);

@@ -81,10 +81,15 @@ class ThreadPool {
   }
 
   // Working memory of a worker, aligned to 64 bytes. All steps use the same memory, so that it stays in the
-  // worker's cache from one step to the next; its content does not survive a region. ReserveScratch makes the
-  // memory at least `bytes` large; it may change the addresses, so it must not be called while a region runs.
+  // worker's cache from one step to the next; its content does not survive a region. The memory of worker 0
+  // is the calling thread's, and the same in all pools that the thread calls: of a model in several shares,
+  // each with a pool, it stays in the cache from one share to the next. ReserveScratch makes the memory at
+  // least `bytes` large; it may change the addresses, so it must not be called while a region runs.
+  // scratch(0) is to be called by the thread that has called Run(), in a region or after ReserveScratch().
   void ReserveScratch(int64_t bytes);
-  std::byte* scratch(int w) { return static_cast<std::byte*>(scratch_[size_t(w)].mutable_view().data); }
+  std::byte* scratch(int w) {
+    return static_cast<std::byte*>((w == 0 ? CallerScratch() : scratch_[size_t(w)]).mutable_view().data);
+  }
 
   // Working memory of all workers: what a worker writes there in a region, all workers may read in the next
   // region of the step.
@@ -151,6 +156,7 @@ class ThreadPool {
   class Asking;                       // holds the policy's lock
   bool Work(int w, uint64_t region);  // returns whether the worker has computed any block
   static void Reserve(Tensor& memory, int64_t bytes);
+  static Tensor& CallerScratch();  // of the calling thread
   bool NextBlock(int w, uint64_t region, BlockRange* range);
   uint64_t NextRegion(int workers) const;
   void Announce(uint64_t region);
@@ -197,7 +203,8 @@ class ThreadPool {
   std::vector<std::thread> workers_;
   std::vector<int> refused_;  // by the workers' own threads
   mutable std::atomic<bool> caller_refused_{false};
-  std::vector<Tensor> scratch_;  // one per thread
+  std::vector<Tensor> scratch_;  // one per thread; that of worker 0 stays empty
+  int64_t scratch_bytes_ = 0;    // that ReserveScratch() has promised
   Tensor shared_;
   int64_t wait_ns_ = 0;
   bool record_spans_ = false;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstring>
 #include <thread>
 #include <tuple>
 #include <vector>
@@ -24,6 +25,29 @@ TEST(ThreadPool, ScratchIsEachWorkersOwnAndOnlyGrows) {
   EXPECT_EQ(pool.scratch(0), first);
   EXPECT_EQ(reinterpret_cast<uintptr_t>(first) % 64, 0u);
   EXPECT_GE(std::abs(pool.scratch(1) - first), 1000);
+}
+
+TEST(ThreadPool, TheCallersScratchIsTheSameInAllPoolsThatTheThreadCalls) {
+  ThreadPool one(1), two(2);
+  one.ReserveScratch(1000);
+  two.ReserveScratch(500);
+  EXPECT_EQ(one.scratch(0), two.scratch(0));
+  two.ReserveScratch(5000);
+  EXPECT_EQ(one.scratch(0), two.scratch(0));
+  std::memset(one.scratch(0), 1, 5000);
+}
+
+TEST(ThreadPool, AThreadThatHasReservedNothingHasScratchInARegion) {
+  ThreadPool pool(1);
+  pool.ReserveScratch(1000);
+  std::byte* const first = pool.scratch(0);
+  std::thread([&] {
+    pool.For(1, [&](int w, int64_t, int64_t) {
+      ASSERT_NE(pool.scratch(w), nullptr);
+      EXPECT_GE(std::abs(pool.scratch(w) - first), 1000);
+      std::memset(pool.scratch(w), 1, 1000);
+    });
+  }).join();
 }
 
 TEST(ThreadPool, RunsEveryBlockOnceInEachOfManyRegions) {
