@@ -149,6 +149,21 @@ class Plans(Cli):
         self.fails(BAD_FILE, "is for another pool", "bench", self.net, "--processors", turned, "--plan", saved)
         self.fails(BAD_FILE, "is for another", "bench", self.net, "--plan", saved)
 
+    def test_one_cpu_may_be_planned_as_several_processors(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("this process may use one core alone")
+        one, saved = f"cpu:{cores[0]},{cores[1]}", self.path("one_cpu.json")
+        measured, = self.answer("profile", self.net, "--processors", one)
+        self.assertEqual([p["name"] for p in measured["as_several"]["processors"]], [f"cpu:{cores[0]}", f"cpu:{cores[1]}"])
+        ways = ([one], [f"cpu:{cores[0]}", f"cpu:{cores[1]}"])
+        self.assertIn(self.answer("plan", self.net, "--processors", one)["processors"], ways)
+        self.answer("bench", self.net, "--processors", one, "--runs", 2, "--save-plan", saved)
+        chosen = json.loads(saved.read_text())
+        self.assertIn(chosen["processors"], ways)
+        again = self.answer("bench", self.net, "--processors", one, "--runs", 2, "--plan", saved)
+        self.assertEqual(again["groups"], len(chosen["groups"]))
+
     def test_plan_over_devices_has_an_objective(self):
         board = BOARDS / "rk3399x6.toml"
         plans = {o: self.answer("plan", self.net, "--processors", board, "--objective", o) for o in ("latency", "throughput", "energy")}
