@@ -154,6 +154,21 @@ class Plans(Cli):
         answer = self.answer("bench", self.net, "--processors", f"cpu:{core}", "--reference", "--runs", 2, env={"METE_CACHE": str(self.path("cache"))})
         self.assertEqual(answer["best_single_device"], f"cpu:{core}")
 
+    def test_one_cpu_may_be_planned_as_several_processors(self):
+        cores = sorted(os.sched_getaffinity(0))
+        if len(cores) < 2:
+            self.skipTest("this process may use one core alone")
+        one, saved = f"cpu:{cores[0]},{cores[1]}", self.path("one_cpu.json")
+        measured, = self.answer("profile", self.net, "--processors", one)
+        self.assertEqual([p["name"] for p in measured["as_several"]["processors"]], [f"cpu:{cores[0]}", f"cpu:{cores[1]}"])
+        ways = ([one], [f"cpu:{cores[0]}", f"cpu:{cores[1]}"])
+        self.assertIn(self.answer("plan", self.net, "--processors", one)["processors"], ways)
+        self.answer("bench", self.net, "--processors", one, "--runs", 2, "--save-plan", saved)
+        chosen = json.loads(saved.read_text())
+        self.assertIn(chosen["processors"], ways)
+        again = self.answer("bench", self.net, "--processors", one, "--runs", 2, "--plan", saved)
+        self.assertEqual(again["groups"], len(chosen["groups"]))
+
     def test_plan_over_devices_has_an_objective(self):
         board = BOARDS / "rk3399x6.toml"
         plans = {o: self.answer("plan", self.net, "--processors", board, "--objective", o) for o in ("latency", "throughput", "energy")}
