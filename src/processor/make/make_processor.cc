@@ -1,20 +1,55 @@
 #include "processor/make/make_processor.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "machine/machine.h"
 #include "processor/cpu/cpu.h"
 #include "processor/emulated/emulated.h"
 
 namespace mete {
+namespace {
+
+std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions options) {
+  if (options.threads <= 0) options.threads = ReadMachine().default_threads();
+  if (entry.speed < 1) options.speeds.assign(size_t(options.threads), entry.speed);
+  return std::make_shared<Cpu>(entry.name, std::move(options));
+}
+
+struct Kind {
+  const char* name;
+  void (*read)(TomlKeys& keys, ProcessorEntry& entry);  // its own keys in a pool file; null: it has none
+  // `options` have the threads and cores of the entry.
+  std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options);
+};
+
+constexpr Kind kKinds[] = {
+    {"cpu", nullptr, MakeCpu},
+    {"emulated", ReadEmulation, MakeEmulated},
+};
+
+}  // namespace
+
+std::vector<std::string> ProcessorKinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+PoolFile ReadPool(const std::string& path) {
+  std::vector<KindInFile> kinds;
+  for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.read});
+  return ReadPoolFile(path, kinds);
+}
 
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options) {
   if (!entry.cores.empty()) {
     options.cores = entry.cores;
     options.threads = int(entry.cores.size());
   }
-  if (entry.emulation) return std::make_shared<Emulated>(entry.name, options, entry.speed, *entry.emulation);
-  if (options.threads <= 0) options.threads = ReadMachine().default_threads();
-  if (entry.speed < 1) options.speeds.assign(size_t(options.threads), entry.speed);
-  return std::make_shared<Cpu>(entry.name, std::move(options));
+  for (const Kind& kind : kKinds)
+    if (kind.name == entry.kind) return kind.make(entry, std::move(options));
+  Invalid(entry.name, "its kind is unknown; got '{}'{}", Printable(entry.kind),
+          ExpectedOneOf(entry.kind, ProcessorKinds()));
 }
 
 }  // namespace mete
