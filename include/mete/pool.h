@@ -47,7 +47,7 @@ struct PoolProcessor {
   std::string address;     // HOST:PORT of the device's worker; empty: a processor of this process
   std::vector<int> cores;  // CPU numbers; empty: all that this process may use, or unknown (a worker's)
   double speed = 1;        // emulated speed, 0.01 to 1
-  std::string kind;  // "cpu", or "emulated" for another kind on a CPU's cores; empty: a worker's, unknown
+  std::string kind;        // as a pool file names it: "cpu", "emulated", ...; empty: a worker's, unknown
 };
 
 // Some cores of this device, as Pool::FromProcessors() takes them.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/mapped_file.h"
+#include "base/nearest.h"
 #include "machine/core_list.h"
 #include "machine/devices_file.h"
 #include "machine/toml_keys.h"
@@ -21,7 +22,7 @@ toml::table Parse(const std::string& path) {
 
 class Reader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  Reader(std::string path, std::span<const KindInFile> kinds) : path_(std::move(path)), kinds_(kinds) {}
 
   PoolFile Do(const toml::table& table) {
     RefuseOtherDescription(table, path_, Description::kPool);
@@ -104,56 +105,24 @@ class Reader {
                      Printable(cores));
     }
     if (keys.Find("speed")) processor.speed = keys.Number("speed", 0.01, 1);
-    const std::string kind = keys.Find("kind") ? keys.Text("kind") : "cpu";
-    if (kind == "emulated") processor.emulation = ReadEmulation(keys, table);
-    else if (kind != "cpu")
-      keys.Problem(table.get("kind"), "is unknown; got '{}', expected cpu or emulated", Printable(kind));
+    ReadKind(keys, processor);
     keys.RefuseOthers();
     return processor;
   }
 
-  static Emulation ReadEmulation(TomlKeys& keys, const toml::table& table) {
-    constexpr double kMostUs = 1e6;  // guess: a second is more than any device takes
-    Emulation e;
-    for (const auto& [key, us] :
-         {std::pair{"launch_us", &e.launch_us}, std::pair{"map_us", &e.map_us},
-          std::pair{"map_us_per_mib", &e.map_us_per_mib}, std::pair{"wake_us", &e.wake_us}})
-      if (keys.Find(key)) *us = keys.Number(key, 0, kMostUs);
-    if (keys.Find("fails")) e.fails = keys.Text("fails");
-    if (!e.fails.empty() && !IsFault(e.fails))
-      keys.Problem(
-          table.get("fails"),
-          "is no fault; got '{}', expected prepare, or one of run, hang and lost with the number of a "
-          "run, such as 'run 3'",
-          Printable(e.fails));
-    const toml::node* lacks = keys.Find("lacks");
-    const toml::array* types = lacks ? lacks->as_array() : nullptr;
-    if (lacks && !types) keys.Problem(lacks, "'lacks' is no list of element types, such as [\"i8\", \"u8\"]");
-    if (types)
-      for (const toml::node& type : *types) {
-        e.lacks.push_back(type.value_or(std::string()));
-        if (!IsElementType(e.lacks.back()))
-          keys.Problem(&type, "is no element type; got '{}', expected one like f32 or i8",
-                       Printable(e.lacks.back()));
-      }
-    return e;
-  }
-
-  static bool IsElementType(const std::string& name) {
-    for (int t = int(DType::kF32); t <= int(DType::kBool); ++t)
-      if (Name(DType(t)) == name) return true;
-    return false;
-  }
-
-  static bool IsFault(const std::string& text) {
-    if (text == "prepare") return true;
-    for (const std::string_view stage : {"run ", "hang ", "lost "}) {
-      if (!text.starts_with(stage)) continue;
-      const std::string number = text.substr(stage.size());
-      return !number.empty() && number.size() <= 6 &&
-             number.find_first_not_of("0123456789") == std::string::npos;
+  void ReadKind(TomlKeys& keys, ProcessorEntry& processor) {
+    const toml::node* at = keys.Find("kind");
+    if (at) processor.kind = keys.Text("kind");
+    const auto kind = std::find_if(kinds_.begin(), kinds_.end(),
+                                   [&](const KindInFile& k) { return k.name == processor.kind; });
+    if (kind != kinds_.end()) {
+      if (kind->read) kind->read(keys, processor);
+      return;
     }
-    return false;
+    std::vector<std::string> names;
+    for (const KindInFile& k : kinds_) names.push_back(k.name);
+    keys.Problem(at, "its kind is unknown; got '{}'{}", Printable(processor.kind),
+                 ExpectedOneOf(processor.kind, names));
   }
 
   static std::optional<ProcessorPower> ReadPower(TomlKeys& keys) {
@@ -176,6 +145,7 @@ class Reader {
   }
 
   const std::string path_;
+  const std::span<const KindInFile> kinds_;
   Problems problems_;
   PoolFile file_;
   std::set<std::string> names_, addresses_, processors_;
@@ -203,7 +173,9 @@ bool DescribesDevices(const std::string& path) {
   return description && *description != Description::kMachine;
 }
 
-PoolFile ReadPoolFile(const std::string& path) { return Reader(path).Do(Parse(path)); }
+PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds) {
+  return Reader(path, kinds).Do(Parse(path));
+}
 
 bool IsProcessorList(const std::string& text) {
   return (text == "cpu" || text.starts_with("cpu:") || text.starts_with("cpu,")) && !text.ends_with(".toml");
@@ -235,7 +207,7 @@ PoolFile PoolOfList(const std::string& list) {
                 Printable(text.substr(0, 80)));
       if (!names.insert(text).second)
         Invalid("--processors", "has a processor twice; got {}", Printable(text));
-      pool.devices[0].processors.push_back({text, *cores, 1, {}});
+      pool.devices[0].processors.push_back({text, *cores});
     });
   problems.ThrowIfAny();
   return pool;

@@ -13,15 +13,10 @@
 //     cores = "0-3"
 //     [[device.processor]]
 //     name = "gpu"
-//     kind = "emulated"                # computes on these cores as another processor would
-//     cores = "4"
-//     speed = 0.5                      # of the cores, emulated by stretching time; also of a CPU
-//     launch_us = 50                   # until a share begins to be computed
-//     map_us = 200                     # for each piece that enters or leaves its memory
-//     map_us_per_mib = 40              # and for each MiB of it
-//     wake_us = 100                    # where it has not computed for a millisecond
-//     lacks = ["i8", "u8"]             # element types that it cannot compute
-//     fails = "run 3"                  # or "prepare", "hang 3", "lost 3": in the third run. For tests
+//     kind = "emulated"                # "cpu", where it is left out
+//     cores = "4"                      # no other processor's: those that compute, or that start its shares
+//     speed = 0.5                      # of the cores, emulated by stretching time
+//     launch_us = 50                   # a key of this kind: processor/emulated/emulated.h
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
@@ -35,7 +30,9 @@
 //     name = "cpu:4-5"                 # as `mete worker --processors` there names it
 #pragma once
 
+#include <any>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -48,20 +45,22 @@ struct ProcessorPower {
   Figure sent_nj_per_byte, received_nj_per_byte;  // 0, without a source, where they are left out
 };
 
-// What an emulated processor adds to the cores on which it computes. Microseconds.
-struct Emulation {
-  double launch_us = 0;
-  double map_us = 0, map_us_per_mib = 0;
-  double wake_us = 0;
-  std::vector<std::string> lacks;  // names of element types
-  std::string fails;               // "prepare", "run 3", "hang 3", "lost 3"; empty: never
-};
-
 struct ProcessorEntry {
   std::string name;
-  std::vector<int> cores;              // ascending; empty: all that the process may use
-  double speed = 1;                    // emulated
-  std::optional<Emulation> emulation;  // nothing: a CPU
+  std::vector<int> cores;  // ascending; empty: all that the process may use
+  double speed = 1;        // emulated
+  std::string kind = "cpu";
+  std::any settings = {};           // the values of the kind's own keys, in a type of the kind's own
+  std::string timed_settings = {};  // those that change times, as a text; a pool with others is measured anew
+};
+
+class TomlKeys;  // machine/toml_keys.h
+
+// A kind of processor that a file may name.
+struct KindInFile {
+  std::string name;
+  // Reads the keys that only this kind has into both settings of the entry; null: it has none.
+  void (*read)(TomlKeys& keys, ProcessorEntry& entry);
 };
 
 struct DeviceInPool {
@@ -92,8 +91,9 @@ bool IsPoolFile(const std::string& path);
 // Whether the file has several devices, of either kind, rather than one machine. Error where it is no TOML.
 bool DescribesDevices(const std::string& path);
 
-// Throws Error with all problems of the file at once.
-PoolFile ReadPoolFile(const std::string& path);
+// `kinds`: those that the file may name; ReadPool() of processor/make knows all. Throws Error with all
+// problems of the file at once.
+PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds);
 
 // A pool of some processors of this device, as a list names them: "cpu:0,cpu:1" or "cpu:0-3,cpu:4-5"; "cpu"
 // has all cores. Error where the list is none.

@@ -6,6 +6,7 @@
 
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
+#include "machine/toml_keys.h"
 
 namespace mete {
 namespace {
@@ -19,7 +20,18 @@ class File {
   const TempPath path_{".toml"};
 };
 
-PoolFile Read(const std::string& text) { return ReadPoolFile(File(text).path()); }
+void ReadHeater(TomlKeys& keys, ProcessorEntry& entry) {
+  const double degrees = keys.Number("degrees", 0, 100);
+  entry.settings = degrees;
+  entry.timed_settings = fmt::format("{} degrees", degrees);
+}
+
+PoolFile ReadAt(const std::string& path) {
+  const std::vector<KindInFile> kinds{{"cpu", nullptr}, {"heater", ReadHeater}};
+  return ReadPoolFile(path, kinds);
+}
+
+PoolFile Read(const std::string& text) { return ReadAt(File(text).path()); }
 
 const std::string kOwn = "[[device]]\nname = \"laptop\"\n";
 const std::string kPi = "[[device]]\nname = \"pi\"\naddress = \"192.168.1.20:7077\"\n";
@@ -63,12 +75,12 @@ TEST(PoolFile, IsToldFromAFileOfDevicesThatAreNotThere) {
 TEST(PoolFile, AllProblemsAreToldAtOnce) {
   const File file("name = \"home\"\nkeys = \"k\"\ninsecure = true\n" + kPi + kPi + kPi +
                   "[[device]]\nname = \"x\"\naddress = \"host:99999\"\nspeed = 1\n");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "is said 2 times, expected once");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "the first device is this one and has no address");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "another device has this name");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "another device has this address");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "expected HOST:PORT");
-  EXPECT_TELLS(ReadPoolFile(file.path()), "speed");
+  EXPECT_TELLS(ReadAt(file.path()), "is said 2 times, expected once");
+  EXPECT_TELLS(ReadAt(file.path()), "the first device is this one and has no address");
+  EXPECT_TELLS(ReadAt(file.path()), "another device has this name");
+  EXPECT_TELLS(ReadAt(file.path()), "another device has this address");
+  EXPECT_TELLS(ReadAt(file.path()), "expected HOST:PORT");
+  EXPECT_TELLS(ReadAt(file.path()), "speed");
   for (const char* address : {"host", ":1", "host:", "host:0", "ho st:1", "http://a:1", "host:12x"})
     EXPECT_TELLS(Read("name = \"h\"\ninsecure = true\n" + kOwn + "[[device]]\nname = \"b\"\naddress = \"" +
                       address + "\"\n"),
@@ -78,18 +90,16 @@ TEST(PoolFile, AllProblemsAreToldAtOnce) {
 TEST(PoolFile, HasProcessorsOfThisDevice) {
   const PoolFile file = Read(
       "name = \"desk\"\n[[device]]\nname = \"here\"\n[[device.processor]]\nname = \"big\"\ncores = \"0-1\"\n"
-      "[[device.processor]]\nname = \"gpu\"\nkind = \"emulated\"\ncores = \"2\"\nspeed = 0.5\nlaunch_us = "
-      "50\n"
-      "map_us = 200\nlacks = [\"i8\"]\nfails = \"run 3\"\n");
+      "[[device.processor]]\nname = \"gpu\"\nkind = \"heater\"\ncores = \"2\"\nspeed = 0.5\ndegrees = 50\n");
   const std::vector<ProcessorEntry>& processors = file.devices[0].processors;
   ASSERT_EQ(processors.size(), 2u);
   EXPECT_EQ(processors[0].cores, (std::vector<int>{0, 1}));
-  EXPECT_FALSE(processors[0].emulation);
-  ASSERT_TRUE(processors[1].emulation);
+  EXPECT_EQ(processors[0].kind, "cpu");
+  EXPECT_FALSE(processors[0].settings.has_value());
+  EXPECT_EQ(processors[1].kind, "heater");
   EXPECT_EQ(processors[1].speed, 0.5);
-  EXPECT_EQ(processors[1].emulation->launch_us, 50);
-  EXPECT_EQ(processors[1].emulation->map_us, 200);
-  EXPECT_EQ(processors[1].emulation->lacks, std::vector<std::string>{"i8"});
+  EXPECT_EQ(std::any_cast<double>(processors[1].settings), 50);
+  EXPECT_EQ(processors[1].timed_settings, "50 degrees");
 }
 
 TEST(PoolFile, ProblemsOfProcessorsAreToldAtOnce) {
@@ -97,11 +107,12 @@ TEST(PoolFile, ProblemsOfProcessorsAreToldAtOnce) {
   const File file(
       head +
       "[[device.processor]]\nname = \"a\"\ncores = \"x\"\n[[device.processor]]\nname = \"a\"\n"
-      "kind = \"tpu\"\n[[device.processor]]\nname = \"c\"\nkind = \"emulated\"\nlacks = [\"f33\"]\n"
-      "fails = \"often\"\nspeed = 2\n");
+      "kind = \"tpu\"\n[[device.processor]]\nname = \"c\"\nkind = \"heater\"\ndegrees = 101\nspeed = 2\n"
+      "[[device.processor]]\nname = \"d\"\ndegrees = 1\n");
   for (const char* problem : {"is no list of cores", "another processor has this name",
-                              "expected cpu or emulated", "is no element type", "is no fault", "speed"})
-    EXPECT_TELLS(ReadPoolFile(file.path()), problem);
+                              "its kind is unknown; got 'tpu', expected one of cpu, heater", "'degrees' ",
+                              "speed", "processor 'd': unknown key 'degrees'"})
+    EXPECT_TELLS(ReadAt(file.path()), problem);
   EXPECT_TELLS(
       Read("name = \"desk\"\ninsecure = true\n[[device]]\nname = \"here\"\n[[device]]\nname = \"pi\"\n"
            "address = \"pi:1\"\n[[device.processor]]\nname = \"a\"\ncores = \"0\"\n"),

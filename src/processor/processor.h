@@ -21,7 +21,7 @@ namespace mete {
 
 struct ProcessorInfo {
   std::string name;         // within its pool: "cpu:0", "gpu"
-  std::string kind;         // "cpu", "emulated", "member"
+  std::string kind;         // "cpu", "gpu", ...: a kind of processor/make, or "member"
   std::string description;  // for people: "1 thread on core 0"
 };
 

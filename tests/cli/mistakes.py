@@ -170,7 +170,7 @@ SEVERAL_DEVICES = [
     ("bench {net} --processors cpu:", USAGE, ["--processors", "cpu:"], "such as cpu:0-3"),
     ("plan {net} --processors cpu:0", USAGE, ["--processors"], "try mete profile MODEL --processors FILE"),
     ("bench {net} --processors {two_alike}", BAD_FILE, ["two_alike.toml", "another processor has this name"], "expected names that differ"),
-    ("bench {net} --processors {odd_kind}", BAD_FILE, ["odd_kind.toml", "tpu"], "expected cpu or emulated"),
+    ("bench {net} --processors {odd_kind}", BAD_FILE, ["odd_kind.toml", "tpu"], "expected one of cpu, "),
     ("bench {net} --processors {lacks_f32}", UNSUPPORTED, ["gpu", "cannot compute f32"], "try another processor as the first"),
     ("bench {net} --processors {never_ready}", USAGE, ["gpu"], "as its description asks for"),
     ("devices --processors {hosts}", FAILURE, ["hosts.toml", "far"], "try 'mete worker'"),

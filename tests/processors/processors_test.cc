@@ -1,5 +1,5 @@
 // What every kind of processor keeps, whatever it computes on: bits of one processor, order, errors,
-// cancellation, several shares at once. A new kind adds one line to AllProcessors().
+// cancellation, several shares at once. The kinds are those of processor/make, and members.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,6 +11,7 @@
 #include "partition/random_graphs_testing.h"
 #include "processor/cpu/cpu_testing.h"
 #include "processor/emulated/emulated.h"
+#include "processor/make/make_processor.h"
 #include "run/local_member.h"
 #include "run/member_processor.h"
 
@@ -18,7 +19,7 @@ namespace mete {
 namespace {
 
 struct Kind {
-  const char* name;
+  std::string name;
   std::function<std::shared_ptr<Processor>()> make;
 };
 
@@ -39,14 +40,16 @@ class OverAMember : public Processor {
 };
 
 std::vector<Kind> AllProcessors() {
-  return {
-      {"cpu", [] { return std::make_shared<Cpu>("cpu", ReferenceOptions()); }},
-      {"emulated",
+  std::vector<Kind> all{
+      {"member", [] { return std::make_shared<OverAMember>(); }},
+      {"emulated_slow",
        [] {
          return std::make_shared<Emulated>("gpu", ReferenceOptions(), 0.5, Emulation{20, 10, 5, 0, {}, ""});
        }},
-      {"member", [] { return std::make_shared<OverAMember>(); }},
   };
+  for (const std::string& kind : ProcessorKinds())
+    all.push_back({kind, [kind] { return MakeProcessor({.name = kind, .kind = kind}, ReferenceOptions()); }});
+  return all;
 }
 
 class Processors : public testing::TestWithParam<size_t> {

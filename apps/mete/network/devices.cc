@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "network/discovery/discovery.h"
 #include "network/workers.h"
+#include "processor/make/make_processor.h"
 #include "model_flags.h"
 #include "terminal.h"
 
@@ -111,7 +112,7 @@ void PrintStates(const std::vector<HostState>& states) {
 // Asks the workers of a file. FAILURE in the end where one of them is not there.
 void ShowStates(const DevicesFlags& flags, const Context& context) {
   const std::vector<HostState> states = [&] {
-    const PoolFile file = ReadPoolFile(flags.file);
+    const PoolFile file = ReadPool(flags.file);
     const Progress progress(context, "asking workers");
     return AskHosts(file, TimeoutOf(flags), context);
   }();

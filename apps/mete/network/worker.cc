@@ -68,7 +68,7 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
 }
 
 PoolFile FileOf(const std::string& processors) {
-  if (!IsProcessorList(processors)) return ReadPoolFile(processors);
+  if (!IsProcessorList(processors)) return ReadPool(processors);
   try {
     return PoolOfList(processors);
   } catch (const Error& error) {

@@ -32,7 +32,7 @@ std::optional<SessionOptions> HomeOptionsOf(const PoolInternals::Impl& pool, con
   const DeviceInPool& device = FileOf(pool).devices.at(0);
   const ProcessorEntry home =
       device.processors.empty() ? ProcessorEntry{.name = device.name} : device.processors[0];
-  if (home.emulation) return std::nullopt;
+  if (home.kind != "cpu") return std::nullopt;
   return CpuOptionsOf(home, KernelOptionsOf(options));
 }
 

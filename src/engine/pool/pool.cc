@@ -10,6 +10,7 @@
 #include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
+#include "processor/make/make_processor.h"
 #include "simulate/pool/estimate_pool.h"
 
 namespace mete {
@@ -22,10 +23,8 @@ std::vector<PoolProcessor> ProcessorsOf(const PoolFile& file) {
     if (device.processors.empty())
       all.push_back({device.name, device.name, device.address, {}, 1, is_here ? "cpu" : ""});
     for (const ProcessorEntry& p : device.processors)
-      all.push_back({NameInPool(device, p), device.name, device.address, p.cores, p.speed,
-                     !is_here      ? ""
-                     : p.emulation ? "emulated"
-                                   : "cpu"});
+      all.push_back(
+          {NameInPool(device, p), device.name, device.address, p.cores, p.speed, is_here ? p.kind : ""});
   }
   return all;
 }
@@ -90,7 +89,7 @@ Pool Pool::FromProcessors(const std::vector<CpuCores>& processors) {
     const auto same = [&](const ProcessorEntry& other) { return other.name == p.name; };
     if (std::any_of(file.devices[0].processors.begin(), file.devices[0].processors.end(), same))
       Invalid("processors", "has a processor twice; got {}", Printable(p.name));
-    file.devices[0].processors.push_back({p.name, p.cores, p.speed, {}});
+    file.devices[0].processors.push_back({p.name, p.cores, p.speed});
     file.name += (file.name.empty() ? "" : ",") + p.name;
   }
   return Pool(PoolOf(std::move(file), nullptr));
@@ -98,7 +97,7 @@ Pool Pool::FromProcessors(const std::vector<CpuCores>& processors) {
 
 Pool Pool::FromFile(const std::string& path, std::shared_ptr<const Network> network) {
   if (!IsPoolFile(path)) return Pool(PoolOf(ReadDevicesFile(path)));
-  PoolFile file = ReadPoolFile(path);
+  PoolFile file = ReadPool(path);
   CheckReachesWorkers(file, network.get(), path);
   return Pool(PoolOf(std::move(file), std::move(network)));
 }

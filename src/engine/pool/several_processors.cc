@@ -21,7 +21,7 @@ std::optional<ProcessorEntry> OnlyCpu(const PoolFile& pool) {
   if (pool.devices.size() != 1) return std::nullopt;
   const std::vector<ProcessorEntry>& here = pool.devices[0].processors;
   if (here.empty()) return ProcessorEntry{.name = pool.devices[0].name};
-  if (here.size() != 1 || here[0].emulation || here[0].speed < 1) return std::nullopt;
+  if (here.size() != 1 || here[0].kind != "cpu" || here[0].speed < 1) return std::nullopt;
   return here[0];
 }
 

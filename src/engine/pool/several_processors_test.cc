@@ -80,7 +80,7 @@ TEST(AsSeveralProcessors, OtherPoolsStayAsTheyAre) {
   PoolFile slow = PoolOfList("cpu"), emulated = slow, workers = slow;
   slow.devices[0].processors[0].speed = 0.5;
   EXPECT_EQ(Several(slow, machine), "");
-  emulated.devices[0].processors[0].emulation.emplace();
+  emulated.devices[0].processors[0].kind = "emulated";
   EXPECT_EQ(Several(emulated, machine), "");
   workers.devices.push_back({.name = "far", .address = "far:1"});
   EXPECT_EQ(Several(workers, machine), "");

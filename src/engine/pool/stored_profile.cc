@@ -70,9 +70,7 @@ std::string PoolProfilePath(const std::string& digest, const PoolFile& file, con
     pool += "\n" + device.name + " " + device.address;
     for (const ProcessorEntry& p : device.processors) {
       pool += fmt::format("\n  {} {} {}", p.name, FormatCoreList(p.cores), p.speed);
-      if (const auto& e = p.emulation)
-        pool += fmt::format(" {} {} {} {} {}", e->launch_us, e->map_us, e->map_us_per_mib, e->wake_us,
-                            fmt::join(e->lacks, ","));
+      if (p.kind != "cpu") pool += fmt::format(" {} {}", p.kind, p.timed_settings);
     }
   }
   const std::string cache = CacheFolder();

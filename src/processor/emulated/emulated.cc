@@ -152,4 +152,10 @@ Tensor Emulated::Import(Tensor tensor) {
 
 Tensor Emulated::Export(Tensor tensor) { return Import(std::move(tensor)); }
 
+std::shared_ptr<Processor> MakeEmulated(const ProcessorEntry& entry, SessionOptions options) {
+  const auto* settings = std::any_cast<Emulation>(&entry.settings);
+  return std::make_shared<Emulated>(entry.name, std::move(options), entry.speed,
+                                    settings ? *settings : Emulation{});
+}
+
 }  // namespace mete

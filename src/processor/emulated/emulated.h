@@ -1,17 +1,35 @@
 // A processor that is not there, emulated on cores that are: it computes as a CPU does, and takes the times
 // that a device of another kind would take besides: until a share is launched, for each piece that enters or
 // leaves its memory, for waking up. It can lack element types and fail on demand. For experiments and tests:
-// every figure that comes from it is an emulation.
+// every figure that comes from it is an emulation. Its keys in a pool file (machine/pool_file.h):
+//
+//     kind = "emulated"                # computes on its cores as another processor would
+//     speed = 0.5                      # of the cores, emulated by stretching time
+//     launch_us = 50                   # until a share begins to be computed
+//     map_us = 200                     # for each piece that enters or leaves its memory
+//     map_us_per_mib = 40              # and for each MiB of it
+//     wake_us = 100                    # where it has not computed for a millisecond
+//     lacks = ["i8", "u8"]             # element types that it cannot compute
+//     fails = "run 3"                  # or "prepare", "hang 3", "lost 3": in the third run. For tests
 #pragma once
 
 #include <atomic>
-#include <optional>
 #include <string>
+#include <vector>
 
 #include "machine/pool_file.h"
 #include "processor/cpu/cpu.h"
 
 namespace mete {
+
+// What an emulated processor adds to the cores on which it computes. Microseconds.
+struct Emulation {
+  double launch_us = 0;
+  double map_us = 0, map_us_per_mib = 0;
+  double wake_us = 0;
+  std::vector<std::string> lacks;  // names of element types
+  std::string fails;               // "prepare", "run 3", "hang 3", "lost 3"; empty: never
+};
 
 class Emulated : public Processor {
  public:
@@ -46,5 +64,10 @@ class Emulated : public Processor {
   std::atomic<bool> lost_{false};
   std::atomic<int64_t> last_end_ns_{0};  // of the last share that it computed
 };
+
+// Reads the keys of this kind into the entry's settings: an Emulation.
+void ReadEmulation(TomlKeys& keys, ProcessorEntry& entry);
+// `options`: of the CPU that computes its shares. An entry without settings adds no times.
+std::shared_ptr<Processor> MakeEmulated(const ProcessorEntry& entry, SessionOptions options);
 
 }  // namespace mete

@@ -1,11 +1,12 @@
 #include "processor/make/make_processor.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "machine/machine.h"
 #include "processor/cpu/cpu.h"
 #include "processor/emulated/emulated.h"
 
 namespace mete {
-
 namespace {
 
 // Returns the options with the cores of the entry, if it has some.
@@ -16,7 +17,35 @@ SessionOptions OnCoresOf(const ProcessorEntry& entry, SessionOptions options) {
   return options;
 }
 
+std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions options) {
+  return std::make_shared<Cpu>(entry.name, CpuOptionsOf(entry, std::move(options)));
+}
+
+struct Kind {
+  const char* name;
+  void (*read)(TomlKeys& keys, ProcessorEntry& entry);  // its own keys in a pool file; null: it has none
+  // `options` have the threads and cores of the entry.
+  std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options);
+};
+
+constexpr Kind kKinds[] = {
+    {"cpu", nullptr, MakeCpu},
+    {"emulated", ReadEmulation, MakeEmulated},
+};
+
 }  // namespace
+
+std::vector<std::string> ProcessorKinds() {
+  std::vector<std::string> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+PoolFile ReadPool(const std::string& path) {
+  std::vector<KindInFile> kinds;
+  for (const Kind& kind : kKinds) kinds.push_back({kind.name, kind.read});
+  return ReadPoolFile(path, kinds);
+}
 
 SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options) {
   options = OnCoresOf(entry, std::move(options));
@@ -26,10 +55,10 @@ SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options)
 }
 
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options) {
-  if (entry.emulation)
-    return std::make_shared<Emulated>(entry.name, OnCoresOf(entry, std::move(options)), entry.speed,
-                                      *entry.emulation);
-  return std::make_shared<Cpu>(entry.name, CpuOptionsOf(entry, std::move(options)));
+  for (const Kind& kind : kKinds)
+    if (kind.name == entry.kind) return kind.make(entry, OnCoresOf(entry, std::move(options)));
+  Invalid(entry.name, "its kind is unknown; got '{}'{}", Printable(entry.kind),
+          ExpectedOneOf(entry.kind, ProcessorKinds()));
 }
 
 }  // namespace mete

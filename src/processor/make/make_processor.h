@@ -2,13 +2,22 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "machine/pool_file.h"
 #include "processor/processor.h"
 
 namespace mete {
 
-// `options`: of every share, but for threads, cores and speeds, which are the entry's.
+// The names of all kinds that a pool file may name: "cpu" first.
+std::vector<std::string> ProcessorKinds();
+
+// ReadPoolFile() with all kinds. Throws Error with all problems of the file at once.
+PoolFile ReadPool(const std::string& path);
+
+// `options`: of every share, but for threads, cores and speeds, which are the entry's. Error INVALID_ARGUMENT
+// where the entry's kind is unknown.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
 // Returns `options` with the threads, cores and speeds of an entry that is a CPU.
