@@ -27,7 +27,7 @@ mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nl
 mete_library(plan_pool src/plan/pool LAYERS costs plan TEST_LAYERS passes)
 mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool)
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
-mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[a-z]+)  # each kind is a library
+mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[^/]+)  # each kind is a library
 mete_library(cpu src/processor/cpu LAYERS processor dispatch plan_cores kernels passes LINKS Threads::Threads
              nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS node_text)
 target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")

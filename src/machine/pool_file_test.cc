@@ -108,10 +108,11 @@ TEST(PoolFile, ProblemsOfProcessorsAreToldAtOnce) {
       head +
       "[[device.processor]]\nname = \"a\"\ncores = \"x\"\n[[device.processor]]\nname = \"a\"\n"
       "kind = \"tpu\"\n[[device.processor]]\nname = \"c\"\nkind = \"heater\"\ndegrees = 101\nspeed = 2\n"
-      "[[device.processor]]\nname = \"d\"\ndegrees = 1\n");
-  for (const char* problem : {"is no list of cores", "another processor has this name",
-                              "its kind is unknown; got 'tpu', expected one of cpu, heater", "'degrees' ",
-                              "speed", "processor 'd': unknown key 'degrees'"})
+      "[[device.processor]]\nname = \"d\"\ncores = \"3\"\ndegrees = 1\n");
+  for (const char* problem :
+       {"is no list of cores", "another processor has this name",
+        "its kind is unknown; got 'tpu', expected one of cpu, heater", "'degrees' ", "speed",
+        "processor 'd': unknown key 'degrees', expected one of name, cores, speed, kind"})
     EXPECT_TELLS(ReadAt(file.path()), problem);
   EXPECT_TELLS(
       Read("name = \"desk\"\ninsecure = true\n[[device]]\nname = \"here\"\n[[device]]\nname = \"pi\"\n"

@@ -35,7 +35,7 @@ std::string TomlKeys::Where(const toml::node* at) const {
 }
 
 const toml::node* TomlKeys::Find(const char* key) {
-  known_.push_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.push_back(key);
   return table_.get(key);
 }
 
