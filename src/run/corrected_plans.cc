@@ -38,27 +38,30 @@ bool AreHere(const std::vector<Member*>& members) {
 
 }  // namespace
 
-std::vector<ReadyPlan> CorrectedPlans(ReadyPlan plan, const PoolPart& part, const PlanRunner& runner,
-                                      const std::vector<Tensor>& inputs) {
-  std::vector<ReadyPlan> plans;
-  plans.push_back(std::move(plan));
-  PoolPart corrected = part;
-  for (int i = 0; i < kCorrections && plans.back().deployed && AreHere(part.members); ++i) {
-    const ReadyPlan& last = plans.back();
-    corrected.costs =
-        Corrected(std::move(corrected.costs), last.plan, TimeGroups(*last.deployed, runner, inputs));
-    Plan next = runner.Make(last.plan.planner, PoolObjective::kLatency, corrected).plan;
-    if (OnlyProcessor(next) >= 0) break;
-    const auto known = std::find_if(plans.begin(), plans.end(),
-                                    [&](const ReadyPlan& other) { return SameWork(other.plan, next); });
-    if (known != plans.end()) {
-      known->plan = std::move(next);
-      break;
-    }
-    auto deployed = runner.Deploy(next, part.members);
-    plans.push_back({std::move(next), std::move(deployed)});
+CorrectedPlans::CorrectedPlans(const PoolPart& part, const PlanRunner& runner,
+                               const std::vector<Tensor>& inputs)
+    : part_(part), runner_(runner), inputs_(inputs) {}
+
+std::optional<Plan> CorrectedPlans::After(const ReadyPlan& ready) {
+  if (made_.empty()) made_.push_back(ready.plan);
+  if (!ready.deployed || !AreHere(part_.members) || made_.size() > size_t(kCorrections)) return std::nullopt;
+  part_.costs = Corrected(std::move(part_.costs), ready.plan, TimeGroups(*ready.deployed, runner_, inputs_));
+  Plan next = runner_.Make(ready.plan.planner, PoolObjective::kLatency, part_).plan;
+  if (OnlyProcessor(next) >= 0) return std::nullopt;
+  const auto known =
+      std::find_if(made_.begin(), made_.end(), [&](const Plan& other) { return SameWork(other, next); });
+  if (known != made_.end()) {
+    *known = std::move(next);
+    return std::nullopt;
   }
-  return plans;
+  made_.push_back(next);
+  return next;
+}
+
+Plan CorrectedPlans::WithLatestCosts(const Plan& plan) const {
+  const auto known =
+      std::find_if(made_.begin(), made_.end(), [&](const Plan& other) { return SameWork(other, plan); });
+  return known == made_.end() ? plan : *known;
 }
 
 }  // namespace mete

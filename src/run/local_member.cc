@@ -205,6 +205,11 @@ std::unique_ptr<MemberProgram> LocalMember::Host(const ProgramToHost& program, P
   return std::make_unique<LocalProgram>(processor_, turn_, program, events);
 }
 
+void LocalMember::ForgetShares() {
+  std::lock_guard lock(timing_);
+  timed_ = {};
+}
+
 GraphTimes LocalMember::Time(const Graph& graph, int runs, std::chrono::milliseconds) {
   std::lock_guard lock(timing_);
   return TimeOn(*processor_, graph, runs, turn_, &cancelled_, timed_);

@@ -35,7 +35,7 @@ class LocalMember : public Member {
   }
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress&, std::vector<std::string>* notes) override;
-  void ForgetShares() override {}
+  void ForgetShares() override;
   void Cancel() override { cancelled_.Cancel(); }
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override;
   std::unique_ptr<Echo> OpenEcho() override;

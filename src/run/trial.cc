@@ -27,44 +27,85 @@ std::vector<Plan> SinglesBeside(const Plan& plan, const Graph& graph, const Pool
   return singles;
 }
 
-std::vector<ReadyPlan> DeploySinglesBeside(const Plan& plan, const PoolPart& part, const PlanRunner& runner) {
-  std::vector<ReadyPlan> ready;
-  for (Plan& single : SinglesBeside(plan, runner.graph(), part.costs)) {
+// Keeps the fastest of the plans that were tried, of which at most two are deployed at a time.
+class Contest {
+ public:
+  Contest(ReadyPlan first, const PlanRunner& runner, const std::vector<Tensor>& inputs)
+      : runner_(runner), inputs_(inputs), best_(std::move(first)) {}
+
+  // Runs the plan in turns with the best one. Returns true if it is faster, and then the best one.
+  bool Try(ReadyPlan challenger) {
+    ReadyPlan* const both[] = {&best_, &challenger};
+    const std::vector<double> us =
+        MediansInTurns(2, [&](size_t i) { return runner_.RunOnce(both[i]->deployed.get(), inputs_); });
+    for (size_t i = 0; i < 2; ++i) both[i]->usual_us = us[i];
+    ++measured_;
+    if (us[1] >= us[0]) return false;
+    beaten_us_ = us[0];
+    best_ = std::move(challenger);
+    return true;
+  }
+
+  ReadyPlan& best() { return best_; }
+  int measured() const { return measured_; }       // plans that were run
+  double beaten_us() const { return beaten_us_; }  // of a request by the former best plan, beside this one
+
+ private:
+  const PlanRunner& runner_;
+  const std::vector<Tensor>& inputs_;
+  ReadyPlan best_;
+  int measured_ = 1;
+  double beaten_us_ = 0;
+};
+
+// Tries the plans that follow from what the best plan, and each of them, took.
+void TryCorrected(Contest& contest, const PoolPart& part, const PlanRunner& runner,
+                  const std::vector<Tensor>& inputs) {
+  CorrectedPlans corrected(part, runner, inputs);
+  std::optional<Plan> next = corrected.After(contest.best());
+  while (next) {
+    ReadyPlan ready{*next, runner.Deploy(*next, part.members)};
+    next = corrected.After(ready);
+    (void)contest.Try(std::move(ready));
+  }
+  contest.best().plan = corrected.WithLatestCosts(contest.best().plan);
+}
+
+// Returns the microseconds of the plan so far where one of these, each of which uses one processor, is
+// faster.
+std::optional<double> TrySingles(Contest& contest, const PoolPart& part, const PlanRunner& runner,
+                                 std::vector<Plan> singles) {
+  std::optional<double> beaten_us;
+  for (Plan& single : singles) {
     try {
       auto deployed = runner.Deploy(single, part.members);
-      ready.push_back({std::move(single), std::move(deployed)});
+      const bool wins = contest.Try({std::move(single), std::move(deployed)});
+      if (wins && !beaten_us) beaten_us = contest.beaten_us();
     } catch (const ProcessorError& error) {
       if (!IsRefusal(error.code())) throw;
     }
   }
-  return ready;
+  return beaten_us;
 }
 
 }  // namespace
 
 Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner) {
   ReadyPlan planned{plan, runner.Deploy(plan, part.members)};
-  std::vector<ReadyPlan> singles = DeploySinglesBeside(plan, part, runner);
+  std::vector<Plan> singles = SinglesBeside(plan, runner.graph(), part.costs);
   if (singles.empty()) return {std::move(planned), 0, ""};
   const std::vector<Tensor> inputs = MadeUpInputs(runner.graph(), InputsOf(runner.graph(), plan));
-  std::vector<ReadyPlan> ready = CorrectedPlans(std::move(planned), part, runner, inputs);
-  const size_t divided = ready.size();
-  std::move(singles.begin(), singles.end(), std::back_inserter(ready));
-  const std::vector<double> us =
-      MediansInTurns(ready.size(), [&](size_t i) { return runner.RunOnce(ready[i].deployed.get(), inputs); });
-  for (size_t i = 0; i < ready.size(); ++i) ready[i].usual_us = us[i];
-  const auto best = std::min_element(ready.begin(), ready.end(), [](const ReadyPlan& a, const ReadyPlan& b) {
-    return a.usual_us < b.usual_us;
-  });
-  Trial trial;
-  trial.measured = int(ready.size());
-  if (size_t(best - ready.begin()) >= divided)
+  Contest contest(std::move(planned), runner, inputs);
+  TryCorrected(contest, part, runner, inputs);
+  const double planned_us = contest.best().plan.predicted_us;
+  const std::optional<double> beaten_us = TrySingles(contest, part, runner, std::move(singles));
+  Trial trial{std::move(contest.best()), contest.measured(), ""};
+  if (beaten_us)
     trial.note = fmt::format(
         "one processor is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
         "{:.1f} predicted",
-        best->usual_us * 1e-3, ready[0].usual_us * 1e-3, best->plan.predicted_us * 1e-3,
-        plan.predicted_us * 1e-3);
-  trial.best = std::move(*best);
+        trial.best.usual_us * 1e-3, *beaten_us * 1e-3, trial.best.plan.predicted_us * 1e-3,
+        planned_us * 1e-3);
   return trial;
 }
 

@@ -81,7 +81,7 @@ std::optional<PoolFile> AsSeveralProcessors(const PoolFile& pool, const Machine&
   for (const Cores& part : parts) {
     const std::string name = "cpu:" + FormatCoreList(part);
     several.name += (several.name.empty() ? "" : ",") + name;
-    several.devices[0].processors.push_back({name, part, 1, {}});
+    several.devices[0].processors.push_back({name, part});
   }
   return several;
 }
