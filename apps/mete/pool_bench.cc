@@ -160,8 +160,9 @@ Json ResultJson(const PoolResult& r) {
 void PrintResult(const PoolResult& r) {
   const Style style = StyleOf(1);
   const Spread time = Summarize(r.measured.ms);
-  PrintText(fmt::format("{}{}{} on {} processors, planner {}", style.bold, r.model, style.reset,
-                        r.planned.parts.size(), r.flags.planner));
+  const size_t processors = r.planned.parts.size();
+  PrintText(fmt::format("{}{}{} on {} processor{}, planner {}", style.bold, r.model, style.reset, processors,
+                        processors == 1 ? "" : "s", r.flags.planner));
   Rows rows{{"plan", r.planned.plan},
             {"predicted", FormatMs(r.planned.predicted_us * 1e-3) +
                               (r.planned.joules > 0 ? ", " + JoulesText(r.planned.joules) : "")},
