@@ -80,6 +80,7 @@ target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights o
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)
 mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
+mete_bench(branches_bench bench/pool engine_pool)
 # Readers of files and of /sys, and what opens and measures pools, are 344 KB smaller at -Os.
 foreach(folder machine engine_pool profile_pool)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
