@@ -8,26 +8,25 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/watch.h"
 #include "machine/machine.h"
 #include "network/protocol/check.h"
 #include "run/program_bytes.h"
 #include "run/errors.h"
 #include "run/member.h"
 #include "run/time_graph.h"
-#include "network/worker/serving.h"
+#include "network/worker/call_watch.h"
 #include "network/worker/ready_cache.h"
+#include "network/worker/serving.h"
+#include "network/worker/weight_receiver.h"
+#include "network/worker/weight_store.h"
 #include "processor/cpu/cpu.h"
 #include "processor/cpu/stored_profile.h"
-#include "network/worker/weight_store.h"
 
 namespace mete {
 namespace {
 
 constexpr int kMostRuns = 1000;
 constexpr int kMostEchoBytes = 16 << 20;  // guess: the largest activation of VGG-16
-// of one tensor; guess: ten times the largest of VGG-16
-constexpr int64_t kMostWeightBytes = int64_t(1) << 32;
 // Bytes of the incomplete messages of all callers. This value is a guess: three of the largest messages.
 // Without the limit, the messages of one caller took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
@@ -41,70 +40,6 @@ class WithoutReflection : public grpc::ServerBuilderOption {
   void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
     std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
   }
-};
-
-// Assembles tensors from their chunks.
-class Receiver {
- public:
-  Receiver(WeightStore& store, pb::Stored& stored) : store_(store), stored_(stored) {}
-
-  void Add(const pb::WeightChunk& chunk) {
-    if (!chunk.digest().empty()) Start(chunk);
-    if (!open_ || int64_t(bytes_.size() + chunk.data().size()) > expected_)
-      Invalid("weights", "come in chunks that do not fit; got {} bytes after {} of {}", chunk.data().size(),
-              bytes_.size(), expected_);
-    bytes_ += chunk.data();  // the buffer grows with the received bytes, not to the announced size
-    if (int64_t(bytes_.size()) == expected_) Finish();
-  }
-  void End() const {
-    if (open_) Fail(Code::kDataLoss, "weights", "end too soon; got {} bytes of {}", bytes_.size(), expected_);
-  }
-
- private:
-  void Start(const pb::WeightChunk& chunk) {
-    End();
-    digest_ = DigestFrom(chunk.digest());
-    type_ = DType(chunk.type() > uint32_t(DType::kBool) ? 0 : chunk.type());
-    shape_ = Shape(std::span<const int64_t>(chunk.dims().data(), size_t(chunk.dims_size())));
-    const int64_t elements = type_ == DType::kUnknown ? -1 : CheckedElements(shape_, type_, kMostWeightBytes);
-    if (elements <= 0)
-      Invalid("weights", "have a type or shape that cannot be; got type {} and {}", chunk.type(),
-              ToString(shape_));
-    expected_ = elements * int64_t(SizeOf(type_));
-    bytes_.clear();
-    open_ = true;
-  }
-  void Finish() {
-    const auto owner = std::make_shared<const std::string>(std::move(bytes_));
-    bytes_ = {};
-    std::string note;
-    kept_.push_back(store_.Add(digest_, Tensor(type_, shape_, owner->data(), owner), &note));
-    if (!note.empty()) stored_.set_note(note);
-    stored_.set_tensors(stored_.tensors() + 1);
-    open_ = false;
-  }
-
-  WeightStore& store_;
-  pb::Stored& stored_;
-  Digest digest_{};
-  DType type_ = DType::kUnknown;
-  Shape shape_;
-  int64_t expected_ = 0;
-  std::string bytes_;
-  bool open_ = false;
-  std::vector<Tensor> kept_;  // keeps every received weight in the store while the next ones come
-};
-
-// Cancels a token when a call has ended: gRPC tells this only to code that asks repeatedly.
-class CallWatch {
- public:
-  explicit CallWatch(const grpc::ServerContext& context)
-      : watch_([&context] { return context.IsCancelled(); }, [this] { ended_.Cancel(); }) {}
-  const CancelToken& ended() const { return ended_; }
-
- private:
-  CancelToken ended_;
-  Watch watch_;
 };
 
 void PutInto(Deployment& deployment, int from, const Chunk& chunk) {
@@ -171,7 +106,7 @@ class Worker::Service : public WorkerService {
   grpc::Status Store(grpc::ServerContext* context, grpc::ServerReader<pb::WeightChunk>* reader,
                      pb::Stored* stored) override {
     return Guarded(*context, [&] {
-      Receiver receiver(store_, *stored);
+      WeightReceiver receiver(store_, *stored);
       for (pb::WeightChunk chunk; reader->Read(&chunk);) receiver.Add(chunk);
       if (!context->IsCancelled()) receiver.End();
     });
