@@ -155,6 +155,17 @@ void ShowMachine(const MachineFlags& flags, const Context& context) {
   else PrintMachine(machine);
 }
 
+constexpr const char* kFooter =
+    R"(A cluster is a group of cores that are equally fast and share a cache and a clock. Its capacity is the speed of one of its cores
+beside the machine's fastest: a first guess, from what the kernel says, until kernels are measured. Cores that this process may
+not use (taskset, cpuset of a container) are left out. Notes say what could not be read.
+
+Examples:
+  mete machine
+  mete machine --json | jq '.clusters[].cores'
+  mete machine --machine rk3399 --sources
+  mete machine --root copied-from-a-phone)";
+
 }  // namespace
 
 void AddMachine(CLI::App& app, Context& context) {
@@ -170,18 +181,7 @@ void AddMachine(CLI::App& app, Context& context) {
   command->add_flag("--sources", flags->sources, "also where each figure of the machine file comes from")
       ->needs(file);
   AddJsonFlag(*command, context);
-  command->footer(
-      "A cluster is a group of cores that are equally fast and share a cache and a clock. Its capacity is "
-      "the speed of one of its cores\n"
-      "beside the machine's fastest: a first guess, from what the kernel says, until kernels are measured. "
-      "Cores that this process may\n"
-      "not use (taskset, cpuset of a container) are left out. Notes say what could not be read.\n"
-      "\n"
-      "Examples:\n"
-      "  mete machine\n"
-      "  mete machine --json | jq '.clusters[].cores'\n"
-      "  mete machine --machine rk3399 --sources\n"
-      "  mete machine --root copied-from-a-phone");
+  command->footer(kFooter);
   command->callback(
       [flags, &context] { context.command = [flags, &context] { ShowMachine(*flags, context); }; });
 }

@@ -179,6 +179,25 @@ void PlanCommand(PlanFlags flags, const Context& context) {
   else PrintPlan(flags, planned);
 }
 
+constexpr const char* kFooter =
+    R"(A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:
+every number is predicted, from the time of the node's blocks on each kind of core, what it costs to take blocks, the last block
+that others wait for, the barrier in the end, the memory that all share, and how long it takes to wake a thread that has slept
+(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one core.
+
+The table has of each step the best of the other choices, how long it would take, and why it was not taken; --json has all of
+them, and is a plan that `mete run --plan` executes on the machine that it is for.
+
+With --processors a group is layers that a device computes one after the other, its rows of them, while nothing is sent; before it
+processors get what they lack. --explain has each link, and of processors without a part what they would take.
+
+Examples:
+  mete plan resnet50.onnx --machine tensor-g4
+  mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json
+  mete plan resnet50.onnx --cores 0,1
+  mete plan resnet50.onnx --processors rk3399x6 --explain
+  mete plan resnet50.onnx --processors rk3399x6 --objective throughput)";
+
 }  // namespace
 
 void AddPlan(CLI::App& app, Context& context) {
@@ -228,33 +247,7 @@ void AddPlan(CLI::App& app, Context& context) {
       ->needs("--processors")
       ->group("Report");
   AddJsonFlag(*command, context);
-  command->footer(
-      "A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has "
-      "the first so many of them:\n"
-      "every number is predicted, from the time of the node's blocks on each kind of core, what it costs to "
-      "take blocks, the last block\n"
-      "that others wait for, the barrier in the end, the memory that all share, and how long it takes to "
-      "wake a thread that has slept\n"
-      "(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one "
-      "core.\n"
-      "\n"
-      "The table has of each step the best of the other choices, how long it would take, and why it was not "
-      "taken; --json has all of\n"
-      "them, and is a plan that `mete run --plan` executes on the machine that it is for.\n"
-      "\n"
-      "With --processors a group is layers that a device computes one after the other, its rows of them, "
-      "while "
-      "nothing is sent; before it\n"
-      "processors get what they lack. --explain has each link, and of processors without a part what they "
-      "would "
-      "take.\n"
-      "\n"
-      "Examples:\n"
-      "  mete plan resnet50.onnx --machine tensor-g4\n"
-      "  mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json\n"
-      "  mete plan resnet50.onnx --cores 0,1\n"
-      "  mete plan resnet50.onnx --processors rk3399x6 --explain\n"
-      "  mete plan resnet50.onnx --processors rk3399x6 --objective throughput");
+  command->footer(kFooter);
   command->callback(
       [flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
 }

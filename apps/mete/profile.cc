@@ -78,6 +78,32 @@ void MeasureOnProcessors(const ProfileFlags& flags, const Context& context) {
   ProfileOnPool(flags.models, flags.processors, session, context);
 }
 
+constexpr const char* kFooter =
+    R"(Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, takes of each layer the least
+of its times, and fits to them what the things take that a kernel does: a register tile by its width, a strip of rows, a byte from
+near and from far, an activation. The result is kept in the cache folder and serves the planner; it is refused where the
+processor, the instruction set, the version or the kernels have changed since.
+
+--check runs the models on each of --cores, all in turns, so that all meet the machine in the same state, and says how far the
+machine has drifted since it was profiled. With --in-turns the profile's own networks run between the models too, on each core as
+it is emulated: those predictions have no drift in them. That takes as long as a profile for each core, and longer
+where one is emulated.
+
+--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). With the right to set them it
+measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the next start of mete. What it
+finds is for --objective of run and bench.
+
+--processors FILE measures instead what the layers of MODEL take on each device of the file, and what the links to them do: seconds to
+a minute for each model. plan, simulate, run and bench with --processors FILE need it. Without MODEL the links are shown, and not kept.
+
+Examples:
+  mete profile
+  mete profile --check resnet50.onnx --nodes
+  mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns
+  mete profile --processors home.toml
+  mete profile resnet50.onnx --processors home.toml
+  mete profile --energy --meter package-0 --frequencies 4)";
+
 }  // namespace
 
 void AddProfile(CLI::App& app, Context& context) {
@@ -121,42 +147,7 @@ void AddProfile(CLI::App& app, Context& context) {
       ->needs(processors)
       ->group("Devices");
   AddJsonFlag(*command, context);
-  command->footer(
-      "Runs networks that are there for that, with layers of all sizes, on the first core of each cluster, "
-      "takes of each layer the least\n"
-      "of its times, and fits to them what the things take that a kernel does: a register tile by its width, "
-      "a strip of rows, a byte from\n"
-      "near and from far, an activation. The result is kept in the cache folder and serves the planner; it "
-      "is refused where the\n"
-      "processor, the instruction set, the version or the kernels have changed since.\n"
-      "\n"
-      "--check runs the models on each of --cores, all in turns, so that all meet the machine in the same "
-      "state, and says how far the\n"
-      "machine has drifted since it was profiled. With --in-turns the profile's own networks run between the "
-      "models too, on each core as\n"
-      "it is emulated: those predictions have no drift in them. That takes as long as a profile for each "
-      "core, and longer\n"
-      "where one is emulated.\n"
-      "\n"
-      "--energy needs a meter (powercap/RAPL, a battery, INA or hwmon sensors; 'mete machine' lists them). "
-      "With the right to set them it\n"
-      "measures at several frequencies, and puts all back in the end, on signals, and, after a crash, on the "
-      "next start of mete. What it\n"
-      "finds is for --objective of run and bench.\n"
-      "\n"
-      "--processors FILE measures instead what the layers of MODEL take on each device of the file, and what "
-      "the links to them do: seconds to\n"
-      "a minute for each model. plan, simulate, run and bench with --processors FILE need it. Without MODEL "
-      "the "
-      "links are shown, and not kept.\n"
-      "\n"
-      "Examples:\n"
-      "  mete profile\n"
-      "  mete profile --check resnet50.onnx --nodes\n"
-      "  mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns\n"
-      "  mete profile --processors home.toml\n"
-      "  mete profile resnet50.onnx --processors home.toml\n"
-      "  mete profile --energy --meter package-0 --frequencies 4");
+  command->footer(kFooter);
   command->callback([flags, &context] {
     context.command = [flags, &context] {
       if (!flags->processors.empty()) MeasureOnProcessors(*flags, context);

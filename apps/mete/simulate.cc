@@ -236,6 +236,36 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   else PrintReport(report);
 }
 
+constexpr const char* kFooter =
+    R"(The policies are those that threads run; only clock and cores are simulated. What a node takes on a core is estimated from the
+machine file: the larger of its arithmetic at the core's sustained peak and its bytes at the core's part of the bandwidth. With
+adaptive each node has the cores that `mete plan` gives it, with the other policies all. Median and p99 leave out the first run,
+before which nothing was learned. "of ideal" is 1 where all cores' speeds add up and dividing costs nothing. "beside subset"
+is how many times as fast as the best subset of the cores it is (whole clusters, or a part of one; with equal slices, or adaptive
+as planned for it): below 1x, some of the cores alone would have been faster.
+
+Interference takes a share of the time of some cores (CPU numbers of the machine file; those that do not compute are ignored):
+  steady:cores=4-5,share=0.5                   a second model on these cores, evenly
+  periodic:cores=7,share=0.3,period_ms=5       the first 30 % of every 5 ms
+  random:cores=0-3,share=0.5,period_ms=20,seed=1   pieces and pauses of random length, 20 ms together in the mean
+
+With --objective no policy is simulated: printed is which cores at which frequencies take the least energy, by the roofline and
+the power model of the machine file, as if dividing cost nothing.
+
+With --processors the model is divided over several processors: by rows or channels of groups of fused layers, as each planner has it.
+alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand for what others do
+(fss-pruned: the plan of fss with fewer runs); dynamic is ours, which leaves out processors that harm. Each is
+planned by the times of single layers, and simulated. With --objective latency, throughput or energy ours has least of that: a
+request's time, the time from one request to the next, its joules.
+
+Examples:
+  mete simulate resnet50.onnx --machine tensor-g4
+  mete simulate vgg16.onnx --processors rk3399x6
+  mete simulate vgg16.onnx --processors rk3399x6 --objective throughput --planner dynamic --trace t.json
+  mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms
+  mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace t.json
+  mete simulate net.onnx --machine rk3399 --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200)";
+
 }  // namespace
 
 void AddSimulate(CLI::App& app, Context& context) {
@@ -307,52 +337,7 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->needs(processors)
       ->group("Measurement");
   AddJsonFlag(*command, context);
-  command->footer(
-      "The policies are those that threads run; only clock and cores are simulated. What a node takes on a "
-      "core is estimated from the\n"
-      "machine file: the larger of its arithmetic at the core's sustained peak and its bytes at the core's "
-      "part of the bandwidth. With\n"
-      "adaptive each node has the cores that `mete plan` gives it, with the other policies all. Median and "
-      "p99 leave out the first run,\n"
-      "before which nothing was learned. \"of ideal\" is 1 where all cores' speeds add up and dividing costs "
-      "nothing. \"beside subset\"\n"
-      "is how many times as fast as the best subset of the cores it is (whole clusters, or a part of one; "
-      "with equal slices, or adaptive\n"
-      "as planned for it): below 1x, some of the cores alone would have been faster.\n"
-      "\n"
-      "Interference takes a share of the time of some cores (CPU numbers of the machine file; those that do "
-      "not compute are ignored):\n"
-      "  steady:cores=4-5,share=0.5                   a second model on these cores, evenly\n"
-      "  periodic:cores=7,share=0.3,period_ms=5       the first 30 % of every 5 ms\n"
-      "  random:cores=0-3,share=0.5,period_ms=20,seed=1   pieces and pauses of random length, 20 ms together "
-      "in the mean\n"
-      "\n"
-      "With --objective no policy is simulated: printed is which cores at which frequencies take the least "
-      "energy, by the roofline and\n"
-      "the power model of the machine file, as if dividing cost nothing.\n"
-      "\n"
-      "With --processors the model is divided over several processors: by rows or channels of groups of "
-      "fused "
-      "layers, as each planner has it.\n"
-      "alone is the best single device; layerwise, uniform, neurosurgeon, legion and fss (full search) stand "
-      "for what others do\n"
-      "(fss-pruned: the plan of fss with fewer runs); dynamic is ours, which leaves out processors that "
-      "harm. "
-      "Each is\n"
-      "planned by the times of single layers, and simulated. With --objective latency, throughput or energy "
-      "ours has least of that: a\n"
-      "request's time, the time from one request to the next, its joules.\n"
-      "\n"
-      "Examples:\n"
-      "  mete simulate resnet50.onnx --machine tensor-g4\n"
-      "  mete simulate vgg16.onnx --processors rk3399x6\n"
-      "  mete simulate vgg16.onnx --processors rk3399x6 --objective throughput --planner dynamic --trace "
-      "t.json\n"
-      "  mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms\n"
-      "  mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace "
-      "t.json\n"
-      "  mete simulate net.onnx --machine rk3399 --interference periodic:cores=4,share=0.5,period_ms=10 "
-      "--runs 200");
+  command->footer(kFooter);
   command->callback(
       [flags, &context] { context.command = [flags, &context] { SimulateCommand(*flags, context); }; });
 }

@@ -115,6 +115,14 @@ int Deployment::WaitsFor(uint64_t id) {
   return request.inbox && request.id == id ? request.inbox->waits_for() : -1;
 }
 
+int Deployment::waiting() {
+  std::lock_guard lock(mutex_);
+  int waiting = 0;
+  for (const Lane& lane : lanes_)
+    for (const Request& request : lane.requests) waiting += request.inbox && request.inbox->waits_for() >= 0;
+  return waiting;
+}
+
 Deployment::Request* Deployment::WaitFor(uint64_t id) {
   std::unique_lock lock(mutex_);
   Request& request = PlaceOf(id);  // the lane is at this one, so that the place has no other

@@ -53,6 +53,8 @@ class Deployment {
 
   // The processor whose piece a request is waiting for; -1: none.
   int WaitsFor(uint64_t request);
+  // Returns the number of requests that wait for pieces of other processors. Thread-safe.
+  int waiting();
 
   int index() const { return program_->index(); }
 

@@ -140,6 +140,20 @@ void ShowFound(const DevicesFlags& flags, const Context& context) {
   PrintJson({{"devices", json}});
 }
 
+constexpr const char* kFooter =
+    R"(Workers tell of themselves by mDNS, through Avahi: the packages avahi-daemon and avahi-utils must be there on both ends. Without
+it, write the file that --toml prints by hand. What the network says is not proven: certificates and tokens (mete keys) are for
+that.
+
+With --processors it asks the workers of a file instead, all at a time, as run and bench would: what is wrong with an address, a key,
+a token or a version is told, and the exit code is 1 unless all are there.
+
+Examples:
+  mete devices
+  mete devices --timeout 10 --json
+  mete devices --toml > devices.toml
+  mete devices --processors devices.toml)";
+
 }  // namespace
 
 void AddDevices(CLI::App& app, Context& context) {
@@ -157,23 +171,7 @@ void AddDevices(CLI::App& app, Context& context) {
       ->capture_default_str();
   command->add_flag("--toml", flags->toml, "print what was found as a devices file")->excludes(file);
   AddJsonFlag(*command, context);
-  command->footer(
-      "Workers tell of themselves by mDNS, through Avahi: the packages avahi-daemon and avahi-utils must be "
-      "there on both ends. Without\n"
-      "it, write the file that --toml prints by hand. What the network says is not proven: certificates and "
-      "tokens (mete keys) are for\n"
-      "that.\n"
-      "\n"
-      "With --processors it asks the workers of a file instead, all at a time, as run and bench would: what "
-      "is "
-      "wrong with an address, a key,\n"
-      "a token or a version is told, and the exit code is 1 unless all are there.\n"
-      "\n"
-      "Examples:\n"
-      "  mete devices\n"
-      "  mete devices --timeout 10 --json\n"
-      "  mete devices --toml > devices.toml\n"
-      "  mete devices --processors devices.toml");
+  command->footer(kFooter);
   command->callback([flags, &context] {
     context.command = [flags, &context] {
       if (flags->file.empty()) ShowFound(*flags, context);

@@ -131,17 +131,7 @@ void AddMake(CLI::App& keys, Context& context) {
   make->add_flag("--renew", flags->renew,
                  "new keys for hosts that have some; with NAME alone they keep their addresses");
   AddJsonFlag(*make, context);
-  make->footer(
-      "FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host "
-      "with ca.pem, cert.pem and\n"
-      "key.pem: copy only that one to the host. A host that is called by an IP address needs it here. "
-      "Certificates are valid from a day\n"
-      "ago, because boards' clocks may be behind; a host's for 2 years, the authority's for 10.\n"
-      "\n"
-      "Examples:\n"
-      "  mete keys make keys laptop pi-1 pi-2=192.168.1.20\n"
-      "  mete keys make keys pi-3=192.168.1.21,pi-3.local\n"
-      "  mete keys make keys pi-1 --renew");
+  make->footer(kFooter);
   make->callback([flags, &context] { context.command = [flags, &context] { Make(*flags, context); }; });
 }
 
@@ -174,6 +164,16 @@ void AddShow(CLI::App& keys, Context& context) {
       "  mete keys show keys --json | jq '.certificates[] | select(.days_left < 30).name'");
   show->callback([folder, &context] { context.command = [folder, &context] { Show(*folder, context); }; });
 }
+
+constexpr const char* kFooter =
+    R"(FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host with ca.pem, cert.pem and
+key.pem: copy only that one to the host. A host that is called by an IP address needs it here. Certificates are valid from a day
+ago, because boards' clocks may be behind; a host's for 2 years, the authority's for 10.
+
+Examples:
+  mete keys make keys laptop pi-1 pi-2=192.168.1.20
+  mete keys make keys pi-3=192.168.1.21,pi-3.local
+  mete keys make keys pi-1 --renew)";
 
 }  // namespace
 

@@ -149,6 +149,16 @@ void Work(const WorkerFlags& flags, const Context& context) {
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(100));
 }
 
+constexpr const char* kFooter =
+    R"(A caller (mete run, bench, profile with --processors FILE) sends this worker shares of its model as graphs, their weights once, and
+the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights are kept on the disk by their
+digests, so that another start sends nothing. The gRPC service of health is there as well, and without --token that of reflection.
+
+Examples:
+  mete worker --listen 0.0.0.0:7077 --keys keys/pi-1
+  mete worker --listen 0.0.0.0:7077 --token token --cores 0,1 --announce
+  mete worker --listen 127.0.0.1:0 --json)";
+
 }  // namespace
 
 void AddWorker(CLI::App& app, Context& context) {
@@ -209,18 +219,7 @@ void AddWorker(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->group("Limits");
   AddJsonFlag(*command, context);
-  command->footer(
-      "A caller (mete run, bench, profile with --processors FILE) sends this worker shares of its model as "
-      "graphs, their weights once, and\n"
-      "the rows of each request; it gets rows back. Shares run with everything that mete run has. Weights "
-      "are kept on the disk by their\n"
-      "digests, so that another start sends nothing. The gRPC service of health is there as well, and "
-      "without --token that of reflection.\n"
-      "\n"
-      "Examples:\n"
-      "  mete worker --listen 0.0.0.0:7077 --keys keys/pi-1\n"
-      "  mete worker --listen 0.0.0.0:7077 --token token --cores 0,1 --announce\n"
-      "  mete worker --listen 127.0.0.1:0 --json");
+  command->footer(kFooter);
   command->callback([flags, &context] { context.command = [flags, &context] { Work(*flags, context); }; });
 }
 

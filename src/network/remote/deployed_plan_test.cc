@@ -119,6 +119,7 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
   pool.gates[1]->Close();
   std::thread late([&] {
     pool.gates[1]->AwaitRun();
+    while (pool.workers[0]->waiting() == 0) std::this_thread::yield();
     pool.clock.AwaitSleeper(kPatience / 2, kPatience);
     // The caller has the last 50 ms of its patience to ask the worker which piece it is waiting for.
     pool.clock.Advance(kPatience - std::chrono::milliseconds(50));

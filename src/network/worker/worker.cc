@@ -95,6 +95,14 @@ class Worker::Service : public WorkerService {
     });
   }
 
+  int waiting() {
+    std::lock_guard lock(mutex_);
+    int waiting = 0;
+    for (const auto& [id, weak] : deployments_)
+      if (const auto deployment = weak.lock()) waiting += deployment->waiting();
+    return waiting;
+  }
+
   grpc::Status Missing(grpc::ServerContext* context, const pb::Digests* asked,
                        pb::Digests* missing) override {
     return Guarded(*context, [&] {
@@ -438,5 +446,7 @@ Worker::~Worker() {
 }
 
 int Worker::port() const { return port_; }
+
+int Worker::waiting() const { return service_->waiting(); }
 
 }  // namespace mete

@@ -42,6 +42,7 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   int port() const;
+  int waiting() const;  // requests that wait for pieces of other processors
 
  private:
   class Service;
