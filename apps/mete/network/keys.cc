@@ -116,6 +116,16 @@ void Show(const std::string& folder, const Context& context) {
   PrintJson({{"certificates", json}});
 }
 
+constexpr const char* kFooter =
+    R"(FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host with ca.pem, cert.pem and
+key.pem: copy only that one to the host. A host that is called by an IP address needs it here. Certificates are valid from a day
+ago, because boards' clocks may be behind; a host's for 2 years, the authority's for 10.
+
+Examples:
+  mete keys make keys laptop pi-1 pi-2=192.168.1.20
+  mete keys make keys pi-3=192.168.1.21,pi-3.local
+  mete keys make keys pi-1 --renew)";
+
 void AddMake(CLI::App& keys, Context& context) {
   CLI::App* make =
       keys.add_subcommand("make", "make keys and certificates for hosts, and the authority that signs them");
@@ -164,16 +174,6 @@ void AddShow(CLI::App& keys, Context& context) {
       "  mete keys show keys --json | jq '.certificates[] | select(.days_left < 30).name'");
   show->callback([folder, &context] { context.command = [folder, &context] { Show(*folder, context); }; });
 }
-
-constexpr const char* kFooter =
-    R"(FOLDER gets ca.pem and ca-key.pem, the authority, which stays with you, and a folder for each host with ca.pem, cert.pem and
-key.pem: copy only that one to the host. A host that is called by an IP address needs it here. Certificates are valid from a day
-ago, because boards' clocks may be behind; a host's for 2 years, the authority's for 10.
-
-Examples:
-  mete keys make keys laptop pi-1 pi-2=192.168.1.20
-  mete keys make keys pi-3=192.168.1.21,pi-3.local
-  mete keys make keys pi-1 --renew)";
 
 }  // namespace
 
