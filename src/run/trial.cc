@@ -71,21 +71,27 @@ void TryCorrected(Contest& contest, const PoolPart& part, const PlanRunner& runn
   contest.best().plan = corrected.WithLatestCosts(contest.best().plan);
 }
 
-// Returns the microseconds of the plan so far where one of these, each of which uses one processor, is
-// faster.
-std::optional<double> TrySingles(Contest& contest, const PoolPart& part, const PlanRunner& runner,
-                                 std::vector<Plan> singles) {
-  std::optional<double> beaten_us;
+// The first victory of a single processor over the plan, with both times of the same turns.
+struct Victory {
+  double us = 0, predicted_us = 0;  // of the single processor
+  double beaten_us = 0;             // of the plan
+};
+
+// Tries plans that use one processor each.
+std::optional<Victory> TrySingles(Contest& contest, const PoolPart& part, const PlanRunner& runner,
+                                  std::vector<Plan> singles) {
+  std::optional<Victory> first;
   for (Plan& single : singles) {
     try {
       auto deployed = runner.Deploy(single, part.members);
       const bool wins = contest.Try({std::move(single), std::move(deployed)});
-      if (wins && !beaten_us) beaten_us = contest.beaten_us();
+      if (wins && !first)
+        first = {contest.best().usual_us, contest.best().plan.predicted_us, contest.beaten_us()};
     } catch (const ProcessorError& error) {
       if (!IsRefusal(error.code())) throw;
     }
   }
-  return beaten_us;
+  return first;
 }
 
 }  // namespace
@@ -98,14 +104,13 @@ Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner&
   Contest contest(std::move(planned), runner, inputs);
   TryCorrected(contest, part, runner, inputs);
   const double planned_us = contest.best().plan.predicted_us;
-  const std::optional<double> beaten_us = TrySingles(contest, part, runner, std::move(singles));
+  const std::optional<Victory> victory = TrySingles(contest, part, runner, std::move(singles));
   Trial trial{std::move(contest.best()), contest.measured(), ""};
-  if (beaten_us)
+  if (victory)
     trial.note = fmt::format(
         "one processor is faster than the plan: {:.1f} instead of {:.1f} ms as measured, {:.1f} and "
         "{:.1f} predicted",
-        trial.best.usual_us * 1e-3, *beaten_us * 1e-3, trial.best.plan.predicted_us * 1e-3,
-        planned_us * 1e-3);
+        victory->us * 1e-3, victory->beaten_us * 1e-3, victory->predicted_us * 1e-3, planned_us * 1e-3);
   return trial;
 }
 
