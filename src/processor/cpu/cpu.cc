@@ -35,7 +35,8 @@ int CallerCoreOf(const SessionOptions& options) {
 Cpu::Cpu(std::string name, SessionOptions options)
     : info_{std::move(name), "cpu", Describe(options)},
       options_(std::move(options)),
-      caller_core_(CallerCoreOf(options_)) {}
+      caller_core_(CallerCoreOf(options_)),
+      arenas_(std::make_shared<Arenas>()) {}
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
@@ -44,7 +45,7 @@ std::string Cpu::WhyNot(const Graph&, const Node& node) const {
 std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
   auto graph = std::make_unique<Graph>(share);
   (void)RunPasses(*graph);
-  return std::make_shared<ReadyOnCpu>(std::move(graph), options_);
+  return std::make_shared<ReadyOnCpu>(std::move(graph), options_, arenas_);
 }
 
 }  // namespace mete

@@ -5,6 +5,8 @@
 
 namespace mete {
 
+class Arenas;
+
 class Cpu : public Processor {
  public:
   // `options`: of every share; its threads, cores and emulated speeds are the processor's.
@@ -19,6 +21,7 @@ class Cpu : public Processor {
   const ProcessorInfo info_;
   const SessionOptions options_;
   const int caller_core_;
+  const std::shared_ptr<Arenas> arenas_;  // of all shares
 };
 
 }  // namespace mete

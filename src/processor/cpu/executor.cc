@@ -70,6 +70,7 @@ const void* Executor::InArena(ValueId id) const {
 }
 
 void Executor::UseArena(const Tensor& arena) {
+  if (arena.data() == arena_.data()) return;
   arena_ = arena;
   const auto moves = [&](ValueId id) { return id != kNoValue && memory_.home[size_t(id)] == Home::kArena; };
   for (size_t i = 0; i < bound_.size(); ++i)

@@ -48,7 +48,7 @@ class Executor {
   const ConstView& input(size_t i) const { return bound_[size_t(graph_.inputs[i])]; }
   const ConstView& output(size_t i) const { return bound_[size_t(graph_.outputs[i])]; }
   const Tensor& arena() const { return arena_; }
-  // Moves the activations to another arena, which is at least as large.
+  // Moves the activations to another arena, which has arena_bytes() or more.
   void UseArena(const Tensor& arena);
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }

@@ -99,15 +99,17 @@ bool HasTheShapes(const Graph& graph, std::span<const ConstView> inputs) {
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
                        const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped)
-    : ReadyOnCpu(nullptr, graph, options, threads) {
+    : ReadyOnCpu(nullptr, graph, options, threads, nullptr) {
   if (shaped) KeepVariants(options, std::move(shaped));
 }
 
-ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options)
-    : ReadyOnCpu(std::move(graph), *graph, options, std::nullopt) {}
+ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
+                       std::shared_ptr<Arenas> arenas)
+    : ReadyOnCpu(std::move(graph), *graph, options, std::nullopt, std::move(arenas)) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
-                       const SessionOptions& options, const std::optional<ThreadPlan>& threads)
+                       const SessionOptions& options, const std::optional<ThreadPlan>& threads,
+                       std::shared_ptr<Arenas> arenas)
     : owned_(std::move(owned)),
       graph_(graph),
       start_ns_(NowNs()),
@@ -119,8 +121,12 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                      machine_)),
       kernels_(OptionsOf(options)),
       executor_(graph_, plan_, kernels_, options.progress),
+      arenas_(std::move(arenas)),
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
+  if (!arenas_) return;
+  arenas_->Reserve(executor_.arena_bytes());
+  const Arenas::Loan loan(arenas_.get(), executor_);  // gives the executor's own arena back
 }
 
 void ReadyOnCpu::KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped) {
@@ -194,6 +200,7 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
   const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
   CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
   std::lock_guard lock(mutex_);
+  const Arenas::Loan loan(arenas_.get(), *executor);
   executor->Run(inputs, outputs, options);
 }
 
@@ -210,6 +217,7 @@ std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOpt
     out[i] = results[i].mutable_view();
   }
   std::lock_guard lock(mutex_);
+  const Arenas::Loan loan(arenas_.get(), *executor);
   executor->Run(in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].has_value()) continue;

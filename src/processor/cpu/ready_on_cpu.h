@@ -9,6 +9,7 @@
 #include "costs/profile.h"
 #include "machine/machine.h"
 #include "plan/threads/thread_plan.h"
+#include "processor/cpu/arenas.h"
 #include "processor/cpu/executor.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/cpu/variants.h"
@@ -24,8 +25,10 @@ class ReadyOnCpu : public Ready {
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // The same for a graph that this object keeps. It plans.
-  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options);
+  // The same for a graph that this object keeps. It plans. `arenas`: of the shares of one processor; null:
+  // the graph has an arena of its own.
+  ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
+             std::shared_ptr<Arenas> arenas = nullptr);
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
              const RunOptions& options) override;
@@ -47,7 +50,7 @@ class ReadyOnCpu : public Ready {
 
  private:
   ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options,
-             const std::optional<ThreadPlan>& threads);
+             const std::optional<ThreadPlan>& threads, std::shared_ptr<Arenas> arenas);
   KernelOptions OptionsOf(const SessionOptions& options);
   void KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped);
   ThreadPlan PlanAgain(const Graph& graph) const;
@@ -69,6 +72,7 @@ class ReadyOnCpu : public Ready {
   std::optional<Tuner> tuner_;  // measures while the executor prepares
   CpuKernels kernels_;
   Executor executor_;
+  const std::shared_ptr<Arenas> arenas_;  // null: the executor has its own
   SessionStats stats_;
   std::optional<Variants> variants_;  // for other shapes than those of `graph_`
   mutable std::mutex mutex_;
