@@ -134,8 +134,7 @@ PoolOptions OptionsOf(const ModelFlags& model_flags, const PoolFlags& flags, con
 
 // Plans of other planners have no other objective than latency.
 void CheckPlanner(const ModelFlags& model_flags, const PoolFlags& flags) {
-  const bool any = flags.planner == "dynamic" || flags.planner == "alone";
-  if (any || model_flags.objective.empty() || model_flags.objective == "latency") return;
+  if (model_flags.objective.empty() || PlansFor(flags.planner, model_flags.objective)) return;
   throw UsageError(
       fmt::format("[--planner] {} plans for latency alone; got --objective {}, try --planner dynamic",
                   flags.planner, model_flags.objective));

@@ -22,13 +22,12 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
-void CheckPlanner(const PoolOptions& options, PoolObjective objective) {
+void CheckPlanner(const PoolOptions& options) {
   const auto& names = PoolPlanners();
   if (std::find(names.begin(), names.end(), options.planner) == names.end())
     Invalid("planner", "unknown planner; got '{}', expected one of those of PoolPlanners()",
             Printable(options.planner));
-  const bool any = options.planner == "dynamic" || options.planner == "alone";
-  if (objective != PoolObjective::kLatency && !any && !options.objective.empty())
+  if (!options.objective.empty() && !PlansFor(options.planner, options.objective))
     Invalid("planner", "{} plans for latency alone; got objective {}, try planner dynamic", options.planner,
             options.objective);
 }
@@ -51,7 +50,7 @@ PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& gra
   if (!(options.deadline_ms >= 0) || !std::isfinite(options.deadline_ms))
     Invalid("deadline", "is no time; got {} ms, expected 0 or more", options.deadline_ms);
   session.objective = ObjectiveOf(options);
-  CheckPlanner(options, session.objective);
+  CheckPlanner(options);
   if (!options.plan_json.empty()) session.plan = PlanFromJson(options.plan_json, graph);
   session.deploy.coding = CodingOf(options.transfer);
   session.deploy.lanes = options.lanes;

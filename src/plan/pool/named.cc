@@ -256,6 +256,10 @@ const std::vector<std::string>& PoolPlanners() {
   return names;
 }
 
+bool PlansFor(const std::string& planner, const std::string& objective) {
+  return planner == "dynamic" || planner == "alone" || objective == "latency";
+}
+
 Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
                 const MeasurePlan& measure, int* measured, PoolObjective objective) {
   if (measured) *measured = 0;
