@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "plan/pool/segments.h"
+
 namespace mete {
 namespace {
 
@@ -13,6 +15,11 @@ constexpr double kMostTimesSent = 10;
 // Of messages without bytes; guess: a program that takes a core for some 100 us at a time delays each by
 // that.
 constexpr double kMostTimesEmpty = 100;
+
+// Of a whole plan; guess: waits were up to a tenth.
+constexpr double kMostTimesInAll = 1.25;
+// Hand-overs that nobody waits for change nothing, so that one round finds a part of the difference.
+constexpr int kRounds = 4;
 
 // The bytes of some hand-over must take this many times the time of a hand-over without bytes; otherwise
 // they are lost in its noise. Guess.
@@ -127,7 +134,30 @@ LinkFactors FactorsOf(const PoolCosts& costs, const std::vector<HandOver>& hand_
   return factors;
 }
 
+int HandOversOf(const Plan& plan) {
+  const auto has = [](const PlannedGroup& group) {
+    return std::any_of(group.shares.begin(), group.shares.end(),
+                       [](const Share& share) { return share.ready_us > 0; });
+  };
+  return int(std::count_if(plan.groups.begin(), plan.groups.end(), has)) + (plan.gather_us > 0 ? 1 : 0);
+}
+
 }  // namespace
+
+PoolCosts CorrectedInAll(PoolCosts costs, const Graph& graph, const Plan& plan, double us) {
+  for (int round = 0; round < kRounds; ++round) {
+    const Plan predicted = PredictedWith(costs, graph, plan);
+    const int hand_overs = HandOversOf(predicted);
+    if (hand_overs == 0) return costs;
+    if (round == 0)
+      us = std::clamp(us, predicted.predicted_us / kMostTimesInAll, predicted.predicted_us * kMostTimesInAll);
+    const double each_us = (us - predicted.predicted_us) / hand_overs;
+    // a hand-over takes the latencies of both ends
+    for (ProcessorCosts& processor : costs.processors)
+      processor.link.latency_us = std::max(0.0, processor.link.latency_us + each_us / 2);
+  }
+  return costs;
+}
 
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took) {
   const LinkFactors factors = FactorsOf(costs, HandOversOf(costs, plan, took));

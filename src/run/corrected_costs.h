@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "costs/pool.h"
+#include "graph/graph.h"
 #include "plan/plan.h"
 #include "run/program_run.h"
 
@@ -19,5 +20,12 @@ using GroupTimes = std::vector<std::vector<StageTimes>>;
 // dearer by the common factor, and the layers of each processor by the rest. A share with a time of 0 was
 // not measured. Factors are bounded, because a time that is far off was disturbed.
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took);
+
+// Returns costs by which the plan takes `us` in all, as its requests did; every hand-over gets the same part
+// of the difference. The sum of the groups' times leaves out that a share takes longer in one run and less in
+// the next, so that at each hand-over one processor waits for another which is late in this run. The
+// difference is bounded, because a time that is far off was disturbed. A plan without hand-overs changes
+// nothing.
+PoolCosts CorrectedInAll(PoolCosts costs, const Graph& graph, const Plan& plan, double us);
 
 }  // namespace mete

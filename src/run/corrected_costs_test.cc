@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "partition/random_graphs_testing.h"
+#include "plan/pool/dynamic.h"
+#include "plan/pool/segments.h"
+
 namespace mete {
 namespace {
 
@@ -105,6 +109,51 @@ TEST(CorrectedCosts, WhoeverWaitedForAnothersShareTellsNothingOfTheLink) {
   plan.groups[2].shares.push_back({0, {}, {}, 40000, 22.5, 30});
   const GroupTimes took{{{0, 0}, {0, 0}, {500, 0}}, {{0, 0}, {3.5, 0}, {43.5, 0}}};
   EXPECT_DOUBLE_EQ(Corrected(FourLayers(), plan, took).processors[0].link.up_mbit_per_s, 200);
+}
+
+// Two processors that change half of their rows between groups of one layer each.
+struct Divided {
+  RandomGraph random{3, 8};
+  PoolCosts pool;
+  Plan plan;
+
+  Divided() {
+    for (const char* name : {"a", "b"})
+      pool.processors.push_back(
+          {name, {20, 1, 1e4, 1e4}, std::vector<LayerCost>(LayersOf(random.graph).size(), {1000, 0})});
+    plan = PlanPool(random.graph, pool);
+  }
+  double Predicted(double us) const {
+    return PredictedWith(CorrectedInAll(pool, random.graph, plan, us), random.graph, plan).predicted_us;
+  }
+};
+
+TEST(CorrectedCostsInAll, HandOversTakeWhatTheGroupsLeaveOut) {
+  const Divided divided;
+  const double us = divided.plan.predicted_us;
+  ASSERT_GT(UsedProcessors(divided.plan).size(), 1u);
+  for (const double times : {0.99, 1.0, 1.05, 1.2})
+    EXPECT_NEAR(divided.Predicted(times * us), times * us, 0.01 * us);
+  const PoolCosts dearer = CorrectedInAll(divided.pool, divided.random.graph, divided.plan, 1.1 * us);
+  for (size_t p = 0; p < 2; ++p) {
+    EXPECT_GT(dearer.processors[p].link.latency_us, divided.pool.processors[p].link.latency_us);
+    EXPECT_EQ(dearer.processors[p].layers, divided.pool.processors[p].layers);
+  }
+}
+
+TEST(CorrectedCostsInAll, ATimeThatIsFarOffIsBounded) {
+  const Divided divided;
+  EXPECT_LE(divided.Predicted(10 * divided.plan.predicted_us), 1.26 * divided.plan.predicted_us);
+  for (const ProcessorCosts& processor :
+       CorrectedInAll(divided.pool, divided.random.graph, divided.plan, 1).processors)
+    EXPECT_GE(processor.link.latency_us, 0);
+}
+
+TEST(CorrectedCostsInAll, APlanWithoutHandOversChangesNothing) {
+  const Divided divided;
+  const Plan alone = PlanAlone(divided.random.graph, divided.pool, 0);
+  const PoolCosts costs = CorrectedInAll(divided.pool, divided.random.graph, alone, 2 * alone.predicted_us);
+  for (size_t p = 0; p < 2; ++p) EXPECT_EQ(costs.processors[p].link, divided.pool.processors[p].link);
 }
 
 }  // namespace

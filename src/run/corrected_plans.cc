@@ -17,18 +17,27 @@ double MedianUs(const std::vector<GroupTimes>& runs, size_t processor, size_t gr
   return MedianOf(std::move(us));
 }
 
-GroupTimes TimeGroups(DeployedPlan& deployed, const PlanRunner& runner, const std::vector<Tensor>& inputs) {
+struct Times {
+  GroupTimes groups;
+  double us = 0;  // of a request
+};
+
+// Returns the medians of some runs.
+Times TimesOf(DeployedPlan& deployed, const PlanRunner& runner, const std::vector<Tensor>& inputs) {
   std::vector<GroupTimes> runs;
+  std::vector<double> us;
   for (int run = -1; run < kRuns; ++run) {
-    (void)runner.RunOnce(&deployed, inputs);
-    if (run >= 0) runs.push_back(deployed.LastStages());
+    const double run_us = runner.RunOnce(&deployed, inputs);
+    if (run < 0) continue;
+    runs.push_back(deployed.LastStages());
+    us.push_back(run_us);
   }
   GroupTimes medians = runs.back();
   for (size_t p = 0; p < medians.size(); ++p)
     for (size_t g = 0; g < medians[p].size(); ++g)
       medians[p][g] = {MedianUs(runs, p, g, &StageTimes::wait_us),
                        MedianUs(runs, p, g, &StageTimes::compute_us)};
-  return medians;
+  return {std::move(medians), MedianOf(std::move(us))};
 }
 
 bool AreHere(const std::vector<Member*>& members) {
@@ -45,7 +54,9 @@ CorrectedPlans::CorrectedPlans(const PoolPart& part, const PlanRunner& runner,
 std::optional<Plan> CorrectedPlans::After(const ReadyPlan& ready) {
   if (made_.empty()) made_.push_back(ready.plan);
   if (!ready.deployed || !AreHere(part_.members) || made_.size() > size_t(kCorrections)) return std::nullopt;
-  part_.costs = Corrected(std::move(part_.costs), ready.plan, TimeGroups(*ready.deployed, runner_, inputs_));
+  const Times took = TimesOf(*ready.deployed, runner_, inputs_);
+  part_.costs = CorrectedInAll(Corrected(std::move(part_.costs), ready.plan, took.groups), runner_.graph(),
+                               ready.plan, took.us);
   Plan next = runner_.Make(ready.plan.planner, PoolObjective::kLatency, part_).plan;
   if (OnlyProcessor(next) >= 0) return std::nullopt;
   const auto known =

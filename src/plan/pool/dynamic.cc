@@ -9,6 +9,7 @@
 #include "plan/pool/branches.h"
 #include "plan/pool/group_costs.h"
 #include "plan/pool/refine.h"
+#include "plan/pool/segments.h"
 
 namespace mete {
 namespace {
@@ -327,13 +328,7 @@ std::vector<double> UsWithProcessors(const Graph& graph, const PoolCosts& pool,
 
 Plan PlanAlone(const Graph& graph, const PoolCosts& pool, int processor) {
   PoolModel model(graph, pool);
-  const Placement alone = WholeOn(processor);
-  Plan plan;
-  GroupCosts group(model, model.boundaries(), alone);
-  while (group.begin() > 0) group.Prepend();
-  plan.groups.push_back(group.Describe(HoldingsOf(model, 0, WholeOn(0))));
-  plan.gather_us = GatherUs(model, HoldingsOf(model, model.boundaries(), alone));
-  plan.predicted_us = plan.groups[0].us + plan.gather_us;
+  Plan plan = PlanOf(model, {{0, model.boundaries(), WholeOn(processor)}});
   NamePlan(plan, graph, NamesOf(pool), "alone");
   return plan;
 }

@@ -8,9 +8,9 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
-#include "plan/pool/group_costs.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/regression.h"
+#include "plan/pool/segments.h"
 
 namespace mete {
 namespace {
@@ -20,11 +20,6 @@ constexpr double kNever = std::numeric_limits<double>::infinity();
 // of 0.85 to 1.15
 constexpr double kSurely = 0.7;
 
-// Layers [begin, end) with a placement; without layers the values only move.
-struct Segment {
-  int begin, end;
-  Placement placement;
-};
 using Segments = std::vector<Segment>;
 
 class NamedPlanner {
@@ -60,14 +55,6 @@ class NamedPlanner {
       if (cut < layers()) segments.push_back({cut, layers(), WholeOn(processor)});
       return segments;
     });
-  }
-
-  // Builds a plan with the same groups and placements, with this planner's costs.
-  Plan Again(const Plan& plan) {
-    Segments segments;
-    for (const PlannedGroup& group : plan.groups)
-      segments.push_back({group.first, group.last, group.placement});
-    return Build(segments);
   }
 
   Plan Legion() {
@@ -128,23 +115,7 @@ class NamedPlanner {
     if (placement.split != SplitAxis::kNone) segments.push_back({end, end, WholeOn(0)});
   }
 
-  // Builds the plan of the segments. The caller gathers the graph's outputs if the segments include the last
-  // layer.
-  Plan Build(const Segments& segments) {
-    Plan plan;
-    Placement from = WholeOn(0);
-    for (const Segment& s : segments) {
-      GroupCosts group(model_, s.end, s.placement);
-      while (group.begin() > s.begin) group.Prepend();
-      plan.groups.push_back(group.Describe(HoldingsOf(model_, s.begin, from)));
-      plan.predicted_us += plan.groups.back().us;
-      from = s.placement;
-    }
-    if (!segments.empty() && segments.back().end == layers())
-      plan.gather_us = GatherUs(model_, HoldingsOf(model_, layers(), from));
-    plan.predicted_us += plan.gather_us;
-    return plan;
-  }
+  Plan Build(const Segments& segments) { return PlanOf(model_, segments); }
 
   Plan BuildGathered(int begin, int end) {
     Segments segments;
@@ -219,11 +190,10 @@ class NamedPlanner {
 
 // Chooses the cut by the regressions' times. The plan's predicted time is that of the regressions; the times
 // of its shares are those of the pool.
-Plan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure,
-                  NamedPlanner& named) {
+Plan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure) {
   const PoolCosts estimates = RegressedCosts(graph, pool);
   const Plan chosen = NamedPlanner(graph, estimates, measure).Neurosurgeon();
-  Plan plan = named.Again(chosen);
+  Plan plan = PredictedWith(pool, graph, chosen);
   plan.predicted_us = chosen.predicted_us;
   return plan;
 }
@@ -266,8 +236,7 @@ Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts&
   if (planner == "dynamic") return PlanPoolFor(objective, graph, pool);
   if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
-  Plan plan =
-      planner == "neurosurgeon" ? ByRegression(graph, pool, measure, named) : OfOthers(planner, named);
+  Plan plan = planner == "neurosurgeon" ? ByRegression(graph, pool, measure) : OfOthers(planner, named);
   if (measured) *measured = named.measured();
   NamePlan(plan, graph, NamesOf(pool), planner);
   RatePlan(plan, graph, pool);

@@ -11,6 +11,7 @@
 #include "plan/pool/group_costs.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
+#include "plan/pool/segments.h"
 #include "plan/pool/stages.h"
 
 namespace mete {
@@ -192,21 +193,14 @@ class PipelinePlanner {
     std::vector<const Label*> labels;
     for (const Label* label = best_; label && label->before; label = label->before) labels.push_back(label);
     std::reverse(labels.begin(), labels.end());
-    Plan plan;
-    Placement from = WholeOn(0);
+    std::vector<Segment> segments;
     for (size_t i = 0; i < labels.size(); ++i) {
       const int end = i + 1 < labels.size() ? labels[i + 1]->boundary : model_.boundaries();
-      const Placement placement =
-          PlacementOf(stages_[size_t(labels[i]->stage)], labels[i]->before->taken, kinds_, model_.pool());
-      GroupCosts group(model_, end, placement);
-      while (group.begin() > labels[i]->boundary) group.Prepend();
-      plan.groups.push_back(group.Describe(HoldingsOf(model_, group.begin(), from)));
-      plan.predicted_us += plan.groups.back().us;
-      from = placement;
+      segments.push_back(
+          {labels[i]->boundary, end,
+           PlacementOf(stages_[size_t(labels[i]->stage)], labels[i]->before->taken, kinds_, model_.pool())});
     }
-    plan.gather_us = GatherUs(model_, HoldingsOf(model_, model_.boundaries(), from));
-    plan.predicted_us += plan.gather_us;
-    return plan;
+    return PlanOf(model_, segments);
   }
 
   PoolModel& model_;
