@@ -49,7 +49,7 @@ void Print(const PoolPlan& p, const PlanPoolFlags& flags) {
                         p.groups.size() == 1 ? "" : "s"));
   fmt::print("{}\n", FormatTable(p.table, "lllllrr"));
   PrintText(fmt::format(
-      "predicted: {}, of which {} until the caller has the outputs; simulated, where nobody "
+      "predicted: {}, of which {} until the caller has the outputs; simulated, where no processor "
       "waits for all others: {}",
       FormatMs(p.predicted_us * 1e-3), FormatMs(p.gather_us * 1e-3), FormatMs(p.simulated_us * 1e-3)));
   PrintBesideAlone(p);

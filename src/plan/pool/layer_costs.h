@@ -61,7 +61,7 @@ class LayerGraphs {
   }
 
  private:
-  // Returns the axis by which values of a shape are divided into so many shares; -1: none.
+  // Returns the axis by which values of a shape are divided into `shares` shares; -1: none.
   using AxisFor = int (*)(const Shape&, int shares);
   static int AxisToDivide(const Shape& shape, int shares);
   static int ChannelsBesideRows(const Shape& shape, int shares);

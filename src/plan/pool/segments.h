@@ -1,4 +1,4 @@
-// Plans for several processors from the groups and placements that somebody has chosen.
+// Makes plans for several processors of groups and placements that a planner has chosen.
 #pragma once
 
 #include <vector>
