@@ -89,7 +89,7 @@ void PreparedProgram::RunStage(size_t s, Inbox& inbox, Turn& turn, ProgramMemory
   memory.times[s].wait_us = UsSince(start_ns);
   if (s + 1 < program_.stages.size()) memory.next_begun.resize(program_.stages[s + 1].needs.size());
   if (ready_[s]) Compute(s, inbox, turn, memory);
-  for (const NeedPart& p : stage.kept) memory.next_held.push_back(Piece(memory.needs[size_t(p.need)], p.cut));
+  for (const NeedPart& p : stage.kept) memory.next_held.push_back(PartOf(s, p, memory));
   memory.held.swap(memory.next_held);
   memory.begun.swap(memory.next_begun);
   for (auto* tensors : {&memory.needs, &memory.inputs, &memory.next_held, &memory.next_begun})
@@ -101,7 +101,7 @@ void PreparedProgram::Compute(size_t s, Inbox& inbox, Turn& turn, ProgramMemory&
   memory.in.clear();
   memory.out.clear();
   for (const NeedPart& p : stage.inputs) {
-    memory.inputs.push_back(Piece(memory.needs[size_t(p.need)], p.cut));
+    memory.inputs.push_back(PartOf(s, p, memory));
     memory.in.push_back(memory.inputs.back().view());
   }
   for (size_t i = 0; i < stage.graph.outputs.size(); ++i) {
@@ -119,6 +119,15 @@ Tensor PreparedProgram::Piece(const Tensor& whole, const Part& part) const {
   Tensor piece = buffers_.Take(whole.type(), ShapeOf(part, whole.shape()));
   Place(whole.view(), Part::All(), piece.mutable_view(), part);
   return piece;
+}
+
+// A part of a need that this processor held as one piece is still there, and need not be copied out of the
+// whole: as a half of the channels.
+Tensor PreparedProgram::PartOf(size_t s, const NeedPart& p, const ProgramMemory& memory) const {
+  for (const NeedSource& source : program_.stages[s].needs[size_t(p.need)].sources)
+    if (source.processor == index_ && source.at == p.cut)
+      return Piece(memory.held[size_t(source.hold)], source.cut);
+  return Piece(memory.needs[size_t(p.need)], p.cut);
 }
 
 Tensor PreparedProgram::OutputOf(size_t s, size_t i, ProgramMemory& memory) const {
