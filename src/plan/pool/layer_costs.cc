@@ -10,8 +10,8 @@
 namespace mete {
 namespace {
 
-// Layers below this share of the model's time are not measured by halves, and count as undividable. Guess: with
-// 0.003 ResNet-50's dense layer, whose half saves 0.5 % of the model, was undividable in some profiles.
+// Layers below this share of the model's time are not measured by halves, and count as undividable. Guess:
+// with 0.003 ResNet-50's dense layer, whose half saves 0.5 % of the model, was undividable in some profiles.
 constexpr double kSmallLayer = 0.001;
 
 // Appends a graph. Its values get new names, because two neighbouring layers both have the value between
