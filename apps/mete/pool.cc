@@ -132,7 +132,7 @@ PoolOptions OptionsOf(const ModelFlags& model_flags, const PoolFlags& flags, con
   return options;
 }
 
-// Plans of other planners have no other objective than latency.
+// Refuses an objective that the planner does not minimize.
 void CheckPlanner(const ModelFlags& model_flags, const PoolFlags& flags) {
   if (model_flags.objective.empty() || PlansFor(flags.planner, model_flags.objective)) return;
   throw UsageError(

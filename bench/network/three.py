@@ -82,18 +82,25 @@ def measure_scene(flags, path, mbit, map_us):
         return {"mbit": mbit, "map_us": map_us, "plan": plan, "bench": bench}
 
 
-def without(plan):
-    """Who is left out, and the time of the best plan with it."""
-    names = [f"{one['processor']}: with a part, at least {number(one['least_us_with_it'] * 1e-3)} ms" for one in plan["left_out"]]
-    return "; ".join(names) or "nobody"
+def left_out(plan):
+    """The processors that the plan leaves out, and the time of the best plan with each."""
+    return "; ".join(f"{one['processor']}: " + ("no plan was weighed" if one["least_us_with_it"] is None else
+                                                f"with a part, at least {number(one['least_us_with_it'] * 1e-3)} ms")
+                     for one in plan["left_out"]) or "-"
+
+
+def used(bench, names):
+    """The processors of the plan that served, whose summary says "layers 1 to 7 on core+gpu"."""
+    on = set(name for group in bench["plan"].split(", ") for name in group.split(" on ")[-1].split("+"))
+    return " + ".join(name for name in names if name in on)
 
 
 def row(scene):
     plan, bench = scene["plan"], scene["bench"]
-    used = [name for i, name in enumerate(plan["processors"]) if any(s["processor"] == i for g in plan["groups"] for s in g["shares"])]
-    return [f"{scene['mbit']} Mb/s", f"{number(scene['map_us'] * 1e-3)} ms", " + ".join(used), without(plan), f"{number(plan['predicted_us'] * 1e-3)} ms",
-            f"{number(bench['predicted_ms'])} ms", f"{number(bench['median_ms'])} ms", f"{number(bench['this_device_alone_ms'])} ms",
-            str(bench["wrong"])]
+    planned = {plan["processors"][share["processor"]] for group in plan["groups"] for share in group["shares"]}
+    return [f"{scene['mbit']} Mb/s", f"{number(scene['map_us'] * 1e-3)} ms", " + ".join(name for name in plan["processors"] if name in planned),
+            left_out(plan), f"{number(plan['predicted_us'] * 1e-3)} ms", used(bench, plan["processors"]), f"{number(bench['predicted_ms'])} ms",
+            f"{number(bench['median_ms'])} ms", f"{number(bench['this_device_alone_ms'])} ms", str(bench["wrong"])]
 
 
 def main(flags):
@@ -109,7 +116,8 @@ def main(flags):
     if flags.json:
         write_json(flags.json, scenes)
     if flags.json != "-":
-        head = ["link", "a piece of the GPU", "processors of the plan", "left out", "predicted", "after the trial", "measured", "core alone", "wrong"]
+        head = ["link", "a piece of the GPU", "planned on", "left out", "predicted", "after the trial on", "predicted", "measured", "core alone",
+                "wrong"]
         print(aligned([head, *map(row, scenes)], flags.markdown))
     return kSuccess
 

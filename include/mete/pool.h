@@ -98,8 +98,7 @@ inline constexpr int kMostLanes = 16;
 // The names of all planners: "dynamic" is Mete's own, the others are for comparisons.
 const std::vector<std::string>& PoolPlanners();
 const std::vector<std::string>& PoolObjectives();  // latency, throughput, energy
-// Whether plans of this planner have least of this objective. The planners for comparisons know latency
-// alone.
+// Returns true if the planner minimizes this objective. The planners for comparisons minimize latency only.
 bool PlansFor(const std::string& planner, const std::string& objective);
 
 // The times of a message of `bytes` whose answer has one byte, and of one the other way round; medians.

@@ -48,9 +48,11 @@ class Ready {
   // on data.
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
 
-  virtual int64_t memory_bytes() const = 0;  // of activations and packed weights
-  virtual int threads() const = 0;           // the calling thread included
-  virtual double prepare_ms() const = 0;     // of making it ready
+  // Returns the bytes of activations and packed weights; an upper bound, because the shares of a CPU that run
+  // in turn use the same memory for activations.
+  virtual int64_t memory_bytes() const = 0;
+  virtual int threads() const = 0;        // the calling thread included
+  virtual double prepare_ms() const = 0;  // of making it ready
 };
 
 class Processor {

@@ -18,7 +18,7 @@ constexpr double kMostTimesEmpty = 100;
 
 // Of a whole plan; guess: waits were up to a tenth.
 constexpr double kMostTimesInAll = 1.25;
-// Hand-overs that nobody waits for change nothing, so that one round finds a part of the difference.
+// Hand-overs off the critical path change nothing, so that one round finds a part of the difference.
 constexpr int kRounds = 4;
 
 // The bytes of some hand-over must take this many times the time of a hand-over without bytes; otherwise
@@ -134,7 +134,7 @@ LinkFactors FactorsOf(const PoolCosts& costs, const std::vector<HandOver>& hand_
   return factors;
 }
 
-int HandOversOf(const Plan& plan) {
+int CountHandOvers(const Plan& plan) {
   const auto has = [](const PlannedGroup& group) {
     return std::any_of(group.shares.begin(), group.shares.end(),
                        [](const Share& share) { return share.ready_us > 0; });
@@ -147,14 +147,12 @@ int HandOversOf(const Plan& plan) {
 PoolCosts CorrectedInAll(PoolCosts costs, const Graph& graph, const Plan& plan, double us) {
   for (int round = 0; round < kRounds; ++round) {
     const Plan predicted = PredictedWith(costs, graph, plan);
-    const int hand_overs = HandOversOf(predicted);
-    if (hand_overs == 0) return costs;
-    if (round == 0)
-      us = std::clamp(us, predicted.predicted_us / kMostTimesInAll, predicted.predicted_us * kMostTimesInAll);
+    const int hand_overs = CountHandOvers(predicted);
+    if (round == 0) us = std::min(us, predicted.predicted_us * kMostTimesInAll);
+    if (hand_overs == 0 || us <= predicted.predicted_us) return costs;
     const double each_us = (us - predicted.predicted_us) / hand_overs;
     // a hand-over takes the latencies of both ends
-    for (ProcessorCosts& processor : costs.processors)
-      processor.link.latency_us = std::max(0.0, processor.link.latency_us + each_us / 2);
+    for (ProcessorCosts& processor : costs.processors) processor.link.latency_us += each_us / 2;
   }
   return costs;
 }

@@ -21,11 +21,12 @@ using GroupTimes = std::vector<std::vector<StageTimes>>;
 // not measured. Factors are bounded, because a time that is far off was disturbed.
 PoolCosts Corrected(PoolCosts costs, const Plan& plan, const GroupTimes& took);
 
-// Returns costs by which the plan takes `us` in all, as its requests did; every hand-over gets the same part
+// Returns costs by which the plan takes `us` in all, as far as possible; every hand-over gets the same part
 // of the difference. The sum of the groups' times leaves out that a share takes longer in one run and less in
-// the next, so that at each hand-over one processor waits for another which is late in this run. The
-// difference is bounded, because a time that is far off was disturbed. A plan without hand-overs changes
-// nothing.
+// the next, so that at each hand-over one processor waits for another which is late in this run. All links
+// become dearer, because the processors that the plan does not use would be late as often. The difference is
+// bounded, because a time that is far off was disturbed. Costs stay as they are if the plan has no hand-over
+// or takes less than predicted: then a processor that was done early continued at once.
 PoolCosts CorrectedInAll(PoolCosts costs, const Graph& graph, const Plan& plan, double us);
 
 }  // namespace mete

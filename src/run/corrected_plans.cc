@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/pool/segments.h"
 #include "run/corrected_costs.h"
 
 namespace mete {
@@ -17,13 +18,13 @@ double MedianUs(const std::vector<GroupTimes>& runs, size_t processor, size_t gr
   return MedianOf(std::move(us));
 }
 
-struct Times {
+struct Measured {
   GroupTimes groups;
   double us = 0;  // of a request
 };
 
 // Returns the medians of some runs.
-Times TimesOf(DeployedPlan& deployed, const PlanRunner& runner, const std::vector<Tensor>& inputs) {
+Measured Measure(DeployedPlan& deployed, const PlanRunner& runner, const std::vector<Tensor>& inputs) {
   std::vector<GroupTimes> runs;
   std::vector<double> us;
   for (int run = -1; run < kRuns; ++run) {
@@ -54,10 +55,13 @@ CorrectedPlans::CorrectedPlans(const PoolPart& part, const PlanRunner& runner,
 std::optional<Plan> CorrectedPlans::After(const ReadyPlan& ready) {
   if (made_.empty()) made_.push_back(ready.plan);
   if (!ready.deployed || !AreHere(part_.members) || made_.size() > size_t(kCorrections)) return std::nullopt;
-  const Times took = TimesOf(*ready.deployed, runner_, inputs_);
-  part_.costs = CorrectedInAll(Corrected(std::move(part_.costs), ready.plan, took.groups), runner_.graph(),
-                               ready.plan, took.us);
-  Plan next = runner_.Make(ready.plan.planner, PoolObjective::kLatency, part_).plan;
+  const Measured took = Measure(*ready.deployed, runner_, inputs_);
+  // What all groups leave out is no part of the costs that the next times are compared with.
+  const Graph& graph = runner_.graph();
+  part_.costs = Corrected(part_.costs, PredictedWith(part_.costs, graph, ready.plan), took.groups);
+  PoolPart in_all = part_;
+  in_all.costs = CorrectedInAll(part_.costs, graph, ready.plan, took.us);
+  Plan next = runner_.Make(ready.plan.planner, PoolObjective::kLatency, in_all).plan;
   if (OnlyProcessor(next) >= 0) return std::nullopt;
   const auto known =
       std::find_if(made_.begin(), made_.end(), [&](const Plan& other) { return SameWork(other, next); });

@@ -121,8 +121,8 @@ Tensor PreparedProgram::Piece(const Tensor& whole, const Part& part) const {
   return piece;
 }
 
-// A part of a need that this processor held as one piece is still there, and need not be copied out of the
-// whole: as a half of the channels.
+// A part of a need that this processor held as one piece is still there, and is not copied out of the whole.
+// For example, a half of the channels of a value with channels last is not contiguous in the whole.
 Tensor PreparedProgram::PartOf(size_t s, const NeedPart& p, const ProgramMemory& memory) const {
   for (const NeedSource& source : program_.stages[s].needs[size_t(p.need)].sources)
     if (source.processor == index_ && source.at == p.cut)

@@ -78,9 +78,8 @@ class PreparedProgram {
   void Compute(size_t stage, Inbox& inbox, Turn& turn, ProgramMemory& memory) const;
   Tensor OutputOf(size_t stage, size_t output, ProgramMemory& memory) const;
   Tensor Gather(size_t stage, size_t need, Inbox& inbox, const ProgramMemory& memory) const;
-  Tensor Piece(const Tensor& whole, const Part& part) const;
-  Tensor PartOf(size_t s, const NeedPart& part,
-                const ProgramMemory& memory) const;  // as Cut(), but copies into buffers_
+  Tensor Piece(const Tensor& whole, const Part& part) const;  // as Cut(), but copies into buffers_
+  Tensor PartOf(size_t stage, const NeedPart& part, const ProgramMemory& memory) const;
 
   const Program program_;
   const int index_;

@@ -10,6 +10,7 @@
 #include "plan/pool/branches.h"
 #include "plan/pool/forks_testing.h"
 #include "plan/pool/named.h"
+#include "plan/pool/segments.h"
 #include "processor/cpu/cpu_testing.h"
 #include "processor/gated_testing.h"
 #include "run/program_bytes.h"
@@ -116,17 +117,13 @@ TEST(ProgramRun, AnyPlanOnSeveralProcessorsGivesTheBitsOfOne) {
 }
 
 // Groups under these placements, which end at these boundaries.
-Plan PlanOf(const Graph& graph, const PoolCosts& pool, const std::vector<std::pair<int, Placement>>& groups) {
+Plan GroupsOf(const Graph& graph, const PoolCosts& pool,
+              const std::vector<std::pair<int, Placement>>& groups) {
+  std::vector<Segment> segments;
+  for (const auto& [end, placement] : groups)
+    segments.push_back({segments.empty() ? 0 : segments.back().end, end, placement});
   PoolModel model(graph, pool);
-  Plan plan;
-  Placement from = WholeOn(0);
-  for (const auto& [end, placement] : groups) {
-    const int begin = plan.groups.empty() ? 0 : plan.groups.back().last;
-    GroupCosts group(model, end, placement);
-    while (group.begin() > begin) group.Prepend();
-    plan.groups.push_back(group.Describe(HoldingsOf(model, begin, from)));
-    from = placement;
-  }
+  Plan plan = PlanOf(model, segments);
   NamePlan(plan, graph, NamesOf(pool), "test");
   return plan;
 }
@@ -146,7 +143,7 @@ TEST(ProgramRun, BranchesSideBySideGiveTheBitsOfOneDevice) {
     for (int b = 1; b <= layers; ++b)
       for (const Placement& branches : BranchPlacements(model, b))
         for (const Placement& then : {WholeOn(1), Placement{SplitAxis::kRows, {0, 2}, {0.4, 0.6}}}) {
-          const Plan plan = PlanOf(fork.graph, pool, {{b, branches}, {layers, then}});
+          const Plan plan = GroupsOf(fork.graph, pool, {{b, branches}, {layers, then}});
           ExpectSameBits(Processors(fork.graph, plan, Coding::kF32, ReferenceReady).Run(inputs), whole,
                          fork.graph);
           for (const Program& program : ProgramsOf(fork.graph, plan))
@@ -210,9 +207,9 @@ TEST(ProgramRun, SharesAreMadeReadyWithTheConstantsOfTheOtherSharesOfTheirProgra
   ResidualNet net;
   // two groups of halves: of rows, then of channels
   const int layers = int(LayersOf(net.b.graph).size());
-  const Plan plan = PlanOf(net.b.graph, net.pool,
-                           {{layers - 1, {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}},
-                            {layers, {SplitAxis::kChannels, {0, 1}, {0.5, 0.5}}}});
+  const Plan plan = GroupsOf(net.b.graph, net.pool,
+                             {{layers - 1, {SplitAxis::kRows, {0, 1}, {0.5, 0.5}}},
+                              {layers, {SplitAxis::kChannels, {0, 1}, {0.5, 0.5}}}});
   for (const Program& program : ProgramsOf(net.b.graph, plan)) {
     int64_t all = 0;
     for (const ProgramStage& stage : program.stages) all += ConstantBytes(stage.graph);

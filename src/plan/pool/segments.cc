@@ -29,6 +29,7 @@ Plan PredictedWith(const PoolCosts& pool, const Graph& graph, Plan plan) {
   plan.groups = std::move(predicted.groups);
   plan.predicted_us = predicted.predicted_us;
   plan.gather_us = predicted.gather_us;
+  plan.period_us = plan.joules = 0;
   return plan;
 }
 

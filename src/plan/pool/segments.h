@@ -21,7 +21,7 @@ struct Segment {
 Plan PlanOf(PoolModel& model, const std::vector<Segment>& segments);
 
 // Returns the plan with the same groups and placements, and with what these costs predict for it: for example
-// costs that were corrected after the plan was made.
+// costs that were corrected after the plan was made. RatePlan() fills in its period and joules.
 Plan PredictedWith(const PoolCosts& pool, const Graph& graph, Plan plan);
 
 }  // namespace mete

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <optional>
-#include <utility>
+#include <memory>
 
 namespace mete {
 namespace {
@@ -40,61 +39,84 @@ struct Share {
   Executor executor{graph, plan, kernels};
 };
 
+const void* ArenaOf(const Share& share) { return share.executor.arena().data(); }
+int64_t ArenaBytes(const Share& share) { return int64_t(share.executor.arena().bytes()); }
+
 TEST(Arenas, SharesThatRunInTurnUseTheSameOne) {
-  Arenas arenas;
+  const auto arenas = std::make_shared<Arenas>();
   Share small(10), large(1000);
-  for (Share* share : {&small, &large}) arenas.Reserve(share->executor.arena_bytes());
+  const Arenas::Need small_need(arenas, small.executor.arena_bytes());
+  const Arenas::Need large_need(arenas, large.executor.arena_bytes());
   const void* arena = nullptr;
-  for (int run = 0; run < 2; ++run)
+  for (int run = 0; run < 3; ++run) {
     for (Share* share : {&small, &large}) {
-      const Arenas::Loan loan(&arenas, share->executor);
+      const Arenas::Loan loan(share == &small ? &small_need : &large_need, share->executor);
       EXPECT_TRUE(share->Computes());
-      EXPECT_EQ(share->executor.arena().data(), arena ? arena : share->executor.arena().data());
-      arena = share->executor.arena().data();
-      EXPECT_EQ(int64_t(share->executor.arena().bytes()), large.executor.arena_bytes());
+      if (!arena) arena = ArenaOf(*share);
+      EXPECT_EQ(ArenaOf(*share), arena);
+      EXPECT_EQ(ArenaBytes(*share), large.executor.arena_bytes());
     }
+  }
 }
 
 TEST(Arenas, SharesThatRunAtOnceHaveOneEach) {
-  Arenas arenas;
+  const auto arenas = std::make_shared<Arenas>();
   Share first(10), second(10);
-  arenas.Reserve(first.executor.arena_bytes());
-  const void *firsts = nullptr, *seconds = nullptr;
+  const Arenas::Need need(arenas, first.executor.arena_bytes());
+  const void* firsts = nullptr;
   {
-    const Arenas::Loan loan(&arenas, first.executor);
-    {
-      const Arenas::Loan other(&arenas, second.executor);
-      EXPECT_TRUE(first.Computes());
-      EXPECT_TRUE(second.Computes());
-      firsts = first.executor.arena().data();
-      seconds = second.executor.arena().data();
-    }
+    const Arenas::Loan loan(&need, first.executor);
+    const Arenas::Loan other(&need, second.executor);
+    EXPECT_TRUE(first.Computes());
+    EXPECT_TRUE(second.Computes());
+    EXPECT_NE(ArenaOf(first), ArenaOf(second));
+    firsts = ArenaOf(first);
   }
-  EXPECT_NE(firsts, seconds);
-  // The one that came back last is the next one.
-  const Arenas::Loan loan(&arenas, second.executor);
-  EXPECT_EQ(second.executor.arena().data(), firsts);
+  const Arenas::Loan loan(&need, second.executor);
+  EXPECT_EQ(ArenaOf(second), firsts);  // the arena that came back last
+  EXPECT_TRUE(second.Computes());
 }
 
-TEST(Arenas, AShareThatNeedsMoreReplacesThem) {
-  Arenas arenas;
+TEST(Arenas, AreAsLargeAsTheLargestShareThatIsReady) {
+  const auto arenas = std::make_shared<Arenas>();
   Share small(10), large(1000);
-  arenas.Reserve(small.executor.arena_bytes());
+  const Arenas::Need small_need(arenas, small.executor.arena_bytes());
+  const auto bytes = [&] {
+    const Arenas::Loan loan(&small_need, small.executor);
+    EXPECT_TRUE(small.Computes());
+    return ArenaBytes(small);
+  };
+  EXPECT_EQ(bytes(), small.executor.arena_bytes());
   {
-    const Arenas::Loan loan(&arenas, small.executor);
-    arenas.Reserve(large.executor.arena_bytes());
+    const Arenas::Loan lent_before(&small_need, small.executor);
+    const Arenas::Need large_need(arenas, large.executor.arena_bytes());
+    const Arenas::Loan loan(&large_need, large.executor);
+    EXPECT_EQ(ArenaBytes(large), large.executor.arena_bytes());
+    EXPECT_TRUE(large.Computes());
     EXPECT_TRUE(small.Computes());
   }
-  const Arenas::Loan loan(&arenas, large.executor);
-  EXPECT_GE(int64_t(large.executor.arena().bytes()), large.executor.arena_bytes());
-  EXPECT_TRUE(large.Computes());
+  EXPECT_EQ(bytes(), small.executor.arena_bytes());
+}
+
+TEST(Arenas, AShareThatDoesNotRunHoldsNone) {
+  const auto arenas = std::make_shared<Arenas>();
+  Share share(10);
+  const Arenas::Need need(arenas, share.executor.arena_bytes());
+  {
+    const Arenas::Loan loan(&need, share.executor);
+    EXPECT_TRUE(share.executor.arena().has_value());
+  }
+  EXPECT_FALSE(share.executor.arena().has_value());
 }
 
 TEST(Arenas, AnExecutorWithItsOwnKeepsIt) {
   Share share(10);
-  const void* own = share.executor.arena().data();
-  const Arenas::Loan loan(nullptr, share.executor);
-  EXPECT_EQ(share.executor.arena().data(), own);
+  const void* own = ArenaOf(share);
+  {
+    const Arenas::Loan loan(nullptr, share.executor);
+    EXPECT_TRUE(share.Computes());
+  }
+  EXPECT_EQ(ArenaOf(share), own);
 }
 
 }  // namespace

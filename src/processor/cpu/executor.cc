@@ -52,6 +52,7 @@ void Executor::BindAll(const Like* like, const std::function<void(int, int)>& pr
 }
 
 void Executor::BindValues() {
+  bound_to_ = arena_.data();
   bound_.reserve(graph_.values.size());
   for (size_t i = 0; i < graph_.values.size(); ++i) {
     const Value& v = graph_.values[i];
@@ -70,8 +71,9 @@ const void* Executor::InArena(ValueId id) const {
 }
 
 void Executor::UseArena(const Tensor& arena) {
-  if (arena.data() == arena_.data()) return;
   arena_ = arena;
+  if (arena_.data() == bound_to_) return;
+  bound_to_ = arena_.data();
   const auto moves = [&](ValueId id) { return id != kNoValue && memory_.home[size_t(id)] == Home::kArena; };
   for (size_t i = 0; i < bound_.size(); ++i)
     if (moves(ValueId(i))) bound_[i].data = InArena(ValueId(i));

@@ -50,6 +50,8 @@ class Executor {
   const Tensor& arena() const { return arena_; }
   // Moves the activations to another arena, which has arena_bytes() or more.
   void UseArena(const Tensor& arena);
+  // Lets go of the arena's memory. The next run follows the next UseArena().
+  void LeaveArena() { arena_ = {}; }
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
@@ -107,6 +109,7 @@ class Executor {
   CpuKernels& cpu_;
   MemoryPlan memory_;
   Tensor arena_;
+  const void* bound_to_ = nullptr;  // the address of the arena for which the views are bound
   WholeRun whole_run_;
   bool alone_ = false;            // the run is the calling thread's alone
   std::vector<ConstView> bound_;  // per value: its type, shape and address in the arena or of a constant

@@ -121,12 +121,11 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                      machine_)),
       kernels_(OptionsOf(options)),
       executor_(graph_, plan_, kernels_, options.progress),
-      arenas_(std::move(arenas)),
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
-  if (!arenas_) return;
-  arenas_->Reserve(executor_.arena_bytes());
-  const Arenas::Loan loan(arenas_.get(), executor_);  // gives the executor's own arena back
+  if (!arenas) return;
+  arenas_.emplace(std::move(arenas), executor_.arena_bytes());
+  executor_.LeaveArena();  // its own, which has not been used
 }
 
 void ReadyOnCpu::KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped) {
@@ -200,7 +199,7 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
   const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
   CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
   std::lock_guard lock(mutex_);
-  const Arenas::Loan loan(arenas_.get(), *executor);
+  const Arenas::Loan loan(arenas_ ? &*arenas_ : nullptr, *executor);
   executor->Run(inputs, outputs, options);
 }
 
@@ -217,7 +216,7 @@ std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOpt
     out[i] = results[i].mutable_view();
   }
   std::lock_guard lock(mutex_);
-  const Arenas::Loan loan(arenas_.get(), *executor);
+  const Arenas::Loan loan(arenas_ ? &*arenas_ : nullptr, *executor);
   executor->Run(in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].has_value()) continue;
