@@ -111,7 +111,7 @@ TEST(CorrectedCosts, WhoeverWaitedForAnothersShareTellsNothingOfTheLink) {
   EXPECT_DOUBLE_EQ(Corrected(FourLayers(), plan, took).processors[0].link.up_mbit_per_s, 200);
 }
 
-// Two processors that change half of their rows between groups of one layer each.
+// A plan over two alike processors.
 struct Divided {
   RandomGraph random{3, 8};
   PoolCosts pool;
