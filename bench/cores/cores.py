@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 
+import common_flags
 import machine
 import networks
 import turns
@@ -36,7 +37,7 @@ def words(text):
 def parser(description, models, rounds=None):
     """`rounds` None: the program has a flag of its own for how long it measures, and sets flags.rounds."""
     p = argparse.ArgumentParser(description=description, epilog=kFlagsHelp, formatter_class=argparse.RawDescriptionHelpFormatter)
-    p.add_argument("--mete", default=os.path.join(kRoot, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--models", nargs="+", default=models, metavar="M",
                    help=f"folders of .onnx files, files, or names of the zoo (default: {' '.join(models)})")
     p.add_argument("--cores", type=numbers, default=sorted(os.sched_getaffinity(0)), metavar="0,1",
@@ -46,21 +47,18 @@ def parser(description, models, rounds=None):
     p.add_argument("--seed", type=int, default=1, metavar="N", help="of the order within a round (default: 1)")
     p.add_argument("--work", default=os.path.join(kRoot, "build", "peers"), metavar="FOLDER",
                    help="the peers' environment; models of the zoo go into the folder models beside it (default: build/peers)")
-    p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
-    p.add_argument("--markdown", action="store_true", help="tables in Markdown")
+    common_flags.add_report(p)
     return p
 
 
 def parsed(p):
     """The flags, checked; ends the program where they are wrong."""
-    flags = p.parse_args()
+    flags = common_flags.parsed(p)
     allowed = os.sched_getaffinity(0)
     if len(set(flags.cores)) < 2 or not set(flags.cores) <= allowed:
         p.error(f"[--cores] got {flags.cores}, expected two or more of this process's, {sorted(allowed)}")
     if getattr(flags, "rounds", 1) < 1:
         p.error(f"[--rounds] got {flags.rounds}, expected at least 1")
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
     return flags
 
 

@@ -10,6 +10,7 @@ import sys
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import common_flags
 import cores
 import networks
 import simulated
@@ -24,18 +25,15 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 epilog="Progress goes to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a model or a "
                                        "machine file that Mete cannot load; nothing is written then.")
-    p.add_argument("--mete", default=os.path.join(cores.kRoot, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--boards", nargs="+", default=[os.path.join(cores.kRoot, "boards")], metavar="B",
                    help="machine files, or folders of them (default: boards)")
     p.add_argument("--models", nargs="+", default=kModels, metavar="M",
                    help=f".onnx files, folders of them, or names of the zoo (default: {' '.join(kModels)})")
-    p.add_argument("--work", default=os.path.join(cores.kRoot, "build", "models"), metavar="FOLDER",
-                   help="where models of the zoo are, or are made (default: build/models)")
+    common_flags.add_work(p)
     p.add_argument("--out", default=os.path.normpath(os.path.join(cores.kRoot, "docs", "results")), metavar="FOLDER",
                    help="of the two files (default: docs/results)")
-    flags = p.parse_args()
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    flags = common_flags.parsed(p)
     flags.boards = [file for word in flags.boards for file in board_files(p, word)]
     return flags
 

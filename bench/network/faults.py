@@ -15,6 +15,7 @@ import tempfile
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_root, "tools", "lab")]
+import common_flags
 import fault_list
 import lab as labs
 import networks
@@ -36,17 +37,14 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 epilog="Needs root, for network namespaces. Progress goes to stderr. Exit: 0 success, 1 a failure at run "
                                        "time, or a request that is lost or wrong, or a worker that is not taken in again, 2 usage.")
-    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--model", default="squeezenet1.1", metavar="M", help="an .onnx file or a network of the zoo (default: squeezenet1.1)")
-    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER", help="where it is, or is made")
+    common_flags.add_work(p)
     p.add_argument("--only", nargs="+", metavar="WORD", help="faults whose names have one of these words")
     p.add_argument("--requests", type=int, default=10000, metavar="N", help="of the long run; 0: without it (10000)")
     p.add_argument("--workers", type=int, default=1, metavar="N", help="of the long run, killed in turns (1)")
-    p.add_argument("--json", metavar="FILE", help="the figures; - for stdout, in place of the table")
-    p.add_argument("--markdown", action="store_true", help="the table as Markdown")
-    flags = p.parse_args()
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    common_flags.add_report(p)
+    flags = common_flags.parsed(p)
     return flags
 
 

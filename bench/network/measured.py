@@ -14,45 +14,35 @@ import tempfile
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_root, "tools", "lab")]
-import json
-
+import common_flags
 import lab
 import machine
 import networks
-from output import kBadFile, kFailure, kSuccess, say, write_json
+from on_lab import exit_code, mete, start_worker
+from output import say, write_json
 from tables import aligned, listed, number
 
 kModels = ["vgg16", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "yolov2", "inception_v3"]
-kPort = 7077
-kTimeoutS = 10000  # of one command; guess: a full search of Inception v3's groups is the longest
-
-
-class Failed(RuntimeError):
-    pass
 
 
 def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
                                        "model that Mete cannot load.")
-    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
-    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER",
-                   help="where models of the zoo are, or are made")
+    common_flags.add_work(p)
     p.add_argument("--cores", default="0,1", metavar="0,1", help="this device's and the worker's (default: 0,1)")
     p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
     p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
     p.add_argument("--beside", default="legion,fss-pruned", metavar="NAME,...",
                    help="planners beside each device alone (default: legion,fss-pruned; fss itself takes minutes to hours)")
     p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
-    p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
-    p.add_argument("--markdown", action="store_true", help="tables in Markdown")
-    flags = p.parse_args()
+    common_flags.add_report(p)
+    flags = common_flags.parsed(p)
     flags.cores = [int(core) for core in flags.cores.split(",")]
     if len(flags.cores) != 2:
         p.error(f"[--cores] got {flags.cores}, expected two")
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
     flags.slowed = slowed_core(p, flags)
     return flags
 
@@ -71,16 +61,8 @@ def slowed_core(p, flags):
 def devices_file(folder, address):
     path = os.path.join(folder, "devices.toml")
     with open(path, "w", encoding="utf-8") as file:
-        file.write(f'name = "lab"\ninsecure = true\n[[device]]\nname = "own"\n[[device]]\nname = "worker"\naddress = "{address}:{kPort}"\n')
+        file.write(f'name = "lab"\ninsecure = true\n[[device]]\nname = "own"\n[[device]]\nname = "worker"\naddress = "{address}"\n')
     return path
-
-
-def mete(flags, host, cache, *words):
-    """What a command answers that runs on a host."""
-    done = host.run(["env", f"METE_CACHE={cache}", flags.mete, *words, "--json"], timeout=kTimeoutS)
-    if done.returncode != 0:
-        raise Failed(f"[{words[1]}] mete {words[0]}: {done.stderr.strip()[-500:]}")
-    return json.loads(done.stdout)
 
 
 @contextlib.contextmanager
@@ -88,10 +70,8 @@ def started(flags):
     """(this device's host, its cache, the devices file), with a worker on the other host."""
     with tempfile.TemporaryDirectory() as folder, lab.Lab(hosts=2, mbit=flags.mbit, cores=flags.cores, slow=flags.slowed) as made:
         own, other = made.hosts
-        words = ["worker", "--listen", f"{other.address}:{kPort}", "--insecure", "--cores", str(flags.cores[1]), "--memory-gib", "16"]
-        worker = other.start(["env", f"METE_CACHE={folder}/worker", flags.mete, *words], log=os.path.join(folder, "worker.txt"))
-        other.await_port(worker, kPort)
-        yield own, os.path.join(folder, "own"), devices_file(folder, other.address)
+        address = start_worker(flags, other, folder, "--cores", str(flags.cores[1]), "--memory-gib", "16")
+        yield own, os.path.join(folder, "own"), devices_file(folder, address)
 
 
 def measure_model(flags, name, path):
@@ -153,20 +133,16 @@ def text(document, markdown):
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
 
 
-def main(flags):
-    try:
-        document = measure(flags)
-    except networks.BadModel as problem:
-        say(f"measured.py: {problem}")
-        return kBadFile
-    except (Failed, lab.LabError) as problem:
-        say(f"measured.py: {problem}")
-        return kFailure
+def report(flags):
+    document = measure(flags)
     if flags.json:
         write_json(flags.json, document)
     if flags.json != "-":
         print(text(document, flags.markdown))
-    return kSuccess
+
+
+def main(flags):
+    return exit_code("measured.py", lambda: report(flags))
 
 
 if __name__ == "__main__":

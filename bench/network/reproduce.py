@@ -11,6 +11,7 @@ import tempfile
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import common_flags
 import document
 import networks
 import pools
@@ -23,15 +24,12 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 epilog="Progress goes to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a model or a "
                                        "file that Mete cannot load; nothing is written then.")
-    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--models", nargs="+", default=kModels, metavar="M",
                    help=f".onnx files, folders of them, or names of the zoo (default: {' '.join(kModels)})")
-    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER",
-                   help="where models of the zoo are, or are made (default: build/models)")
+    common_flags.add_work(p)
     p.add_argument("--out", default=os.path.join(_root, "docs", "results"), metavar="FOLDER", help="of the file (default: docs/results)")
-    flags = p.parse_args()
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    flags = common_flags.parsed(p)
     return flags
 
 

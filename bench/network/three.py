@@ -13,10 +13,11 @@ _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_root, "tools", "lab")]
 
+import common_flags
 import lab
 import networks
-from measured import Failed, kPort, mete
-from output import kBadFile, kFailure, kSuccess, say, write_json
+from on_lab import exit_code, mete, start_worker
+from output import say, write_json
 from tables import aligned, number
 
 # link in Mb/s, time of a piece that enters or leaves the GPU's memory in us
@@ -27,17 +28,13 @@ def arguments():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
                                 epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
                                        "model that Mete cannot load.")
-    p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
+    common_flags.add_mete(p)
     p.add_argument("--model", default="vgg16", metavar="M", help="a file, or a name of the zoo (default: vgg16)")
-    p.add_argument("--work", default=os.path.join(_root, "build", "models"), metavar="FOLDER",
-                   help="where models of the zoo are, or are made")
+    common_flags.add_work(p)
     p.add_argument("--speed", type=float, default=0.5, metavar="S", help="of the emulated GPU beside its core (default: 0.5)")
     p.add_argument("--seconds", type=float, default=2, metavar="S", help="of each benchmark (default: 2)")
-    p.add_argument("--json", metavar="FILE", help="everything measured; - for stdout")
-    p.add_argument("--markdown", action="store_true", help="tables in Markdown")
-    flags = p.parse_args()
-    if not os.access(flags.mete, os.X_OK):
-        p.error(f"[--mete] no program at '{flags.mete}'; try 'make release'")
+    common_flags.add_report(p)
+    flags = common_flags.parsed(p)
     return flags
 
 
@@ -65,13 +62,10 @@ address = "{address}"
 def measure_scene(flags, path, mbit, map_us):
     with tempfile.TemporaryDirectory() as folder, lab.Lab(hosts=2, mbit=mbit, cores=[[0, 1], [1]]) as made:
         here, other = made.hosts
-        address = f"{other.address}:{kPort}"
+        address = start_worker(flags, other, folder, "--threads", "1")
         pool = os.path.join(folder, "pool.toml")
         with open(pool, "w", encoding="utf-8") as file:
             file.write(pool_text(address, flags.speed, map_us))
-        worker = other.start(["env", f"METE_CACHE={folder}/worker", flags.mete, "worker", "--listen", address, "--insecure", "--threads", "1"],
-                             log=os.path.join(folder, "worker.txt"))
-        other.await_port(worker, kPort)
         cache = os.path.join(folder, "here")
         say(f"{mbit} Mb/s, {map_us} us a piece: measuring layers")
         mete(flags, here, cache, "profile", path, "--processors", pool)
@@ -103,23 +97,19 @@ def row(scene):
             f"{number(bench['median_ms'])} ms", f"{number(bench['this_device_alone_ms'])} ms", str(bench["wrong"])]
 
 
-def main(flags):
-    try:
-        _, path = networks.model_file(flags.mete, flags.model, flags.work)
-        scenes = [measure_scene(flags, path, mbit, map_us) for mbit, map_us in kScenes]
-    except networks.BadModel as problem:
-        say(f"three.py: {problem}")
-        return kBadFile
-    except (Failed, lab.LabError) as problem:
-        say(f"three.py: {problem}")
-        return kFailure
+def measure(flags):
+    _, path = networks.model_file(flags.mete, flags.model, flags.work)
+    scenes = [measure_scene(flags, path, mbit, map_us) for mbit, map_us in kScenes]
     if flags.json:
         write_json(flags.json, scenes)
     if flags.json != "-":
         head = ["link", "a piece of the GPU", "planned on", "left out", "predicted", "after the trial on", "predicted", "measured", "core alone",
                 "wrong"]
         print(aligned([head, *map(row, scenes)], flags.markdown))
-    return kSuccess
+
+
+def main(flags):
+    return exit_code("three.py", lambda: measure(flags))
 
 
 if __name__ == "__main__":
