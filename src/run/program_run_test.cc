@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include "base/clock_testing.h"
@@ -223,6 +224,33 @@ TEST(ProgramRun, SharesAreMadeReadyWithTheConstantsOfTheOtherSharesOfTheirProgra
     const PreparedProgram prepared(program, 0, ReferenceCpu(), make);
     EXPECT_EQ(shares, 2);
   }
+}
+
+struct SendsNothing : Outbox {
+  void Send(int, const PieceId&, Tensor) override { ADD_FAILURE(); }
+};
+
+// A half of the channels is not contiguous in the whole, which is put together of this processor's half and
+// another one's.
+TEST(ProgramRun, AHalfThatTheProcessorHeldIsKeptWithoutACopy) {
+  const Part first = Part::Of(3, {0, 4}), second = Part::Of(3, {4, 8});
+  ProgramStage stage;
+  stage.needs = {{0, DType::kF32, {1, 2, 2, 8}, {{0, 0, Part::All(), first}, {1, 0, Part::All(), second}}}};
+  stage.kept = {{0, first}, {0, second}};
+  stage.holds = {{1, 2, 2, 4}, {1, 2, 2, 4}};
+  const PreparedProgram prepared({{stage}}, 0, ReferenceCpu(), ReferenceReady);
+  std::vector<float> values(16);
+  std::iota(values.begin(), values.end(), 0.0f);
+  const Tensor own = Tensor::Floats({1, 2, 2, 4}, values), others = Tensor::Floats({1, 2, 2, 4}, values);
+  Inbox inbox(prepared.program(), 0, Coding::kF32);
+  inbox.Put(1, {0, 0, 1}, others);
+  SendsNothing outbox;
+  Turn turn;
+  ProgramMemory memory;
+  prepared.Run(std::vector{own}, inbox, outbox, turn, memory);
+  ASSERT_EQ(memory.held.size(), 2u);
+  EXPECT_EQ(memory.held[0].data(), own.data());
+  EXPECT_EQ(std::memcmp(memory.held[1].data(), others.data(), others.bytes()), 0);
 }
 
 TEST(ProgramRun, RefusesAProgramThatDoesNotFitItsGraph) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/exhaustive_testing.h"

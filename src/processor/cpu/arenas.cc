@@ -1,52 +1,41 @@
 #include "processor/cpu/arenas.h"
 
-#include <algorithm>
 #include <utility>
+
+#include "processor/cpu/executor.h"
 
 namespace mete {
 
-void Arenas::DropFree() {
-  made_ -= std::min(made_, free_.size());
-  free_.clear();
+// Drops the free arenas that are larger or smaller than the shares need now.
+void Arenas::DropUnfit() {
+  free_.remove_if([&](const Tensor& arena) { return int64_t(arena.bytes()) != bytes(); });
 }
 
 void Arenas::Add(int64_t bytes) {
   std::lock_guard lock(mutex_);
   needs_.insert(bytes);
-  if (bytes <= bytes_) return;
-  bytes_ = bytes;
-  DropFree();
+  DropUnfit();
 }
 
 void Arenas::Remove(int64_t bytes) {
   std::lock_guard lock(mutex_);
   needs_.erase(needs_.find(bytes));
-  const int64_t largest = needs_.empty() ? 0 : *needs_.rbegin();
-  if (largest == bytes_ && !needs_.empty()) return;
-  bytes_ = largest;
-  DropFree();
+  DropUnfit();
 }
 
-Tensor Arenas::Take() {
-  int64_t bytes = 0;
-  {
-    std::lock_guard lock(mutex_);
-    if (!free_.empty()) {
-      Tensor arena = std::move(free_.back());
-      free_.pop_back();
-      return arena;
-    }
-    free_.reserve(++made_);
-    bytes = bytes_;
-  }
-  return {DType::kU8, Shape{bytes}};
+std::list<Tensor> Arenas::Take() {
+  std::list<Tensor> taken;
+  std::unique_lock lock(mutex_);
+  const int64_t needed = bytes();
+  if (!free_.empty()) taken.splice(taken.begin(), free_, free_.begin());
+  lock.unlock();
+  if (taken.empty()) taken.emplace_back(DType::kU8, Shape{needed});
+  return taken;
 }
 
-// Arenas of another size were lent before a share was made ready or went.
-void Arenas::Return(Tensor arena) {
+void Arenas::Return(std::list<Tensor> arena) {
   std::lock_guard lock(mutex_);
-  if (int64_t(arena.bytes()) == bytes_ && free_.size() < free_.capacity()) free_.push_back(std::move(arena));
-  else made_ -= std::min(made_, size_t{1});
+  if (int64_t(arena.front().bytes()) == bytes()) free_.splice(free_.begin(), arena);
 }
 
 Arenas::Need::Need(std::shared_ptr<Arenas> arenas, int64_t bytes)
@@ -56,11 +45,11 @@ Arenas::Need::Need(std::shared_ptr<Arenas> arenas, int64_t bytes)
 
 Arenas::Need::~Need() { arenas_->Remove(bytes_); }
 
-Arenas::Loan::Loan(const Need* need, Executor& executor)
+Arenas::Loan::Loan(const std::optional<Need>& need, Executor& executor)
     : arenas_(need ? need->arenas_.get() : nullptr), executor_(executor) {
   if (!arenas_) return;
   arena_ = arenas_->Take();
-  executor_.UseArena(arena_);
+  executor_.UseArena(arena_.front());
 }
 
 Arenas::Loan::~Loan() {

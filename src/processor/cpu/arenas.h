@@ -2,15 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
-#include <vector>
 
 #include "mete/engine.h"
-#include "processor/cpu/executor.h"
 
 namespace mete {
+
+class Executor;
 
 // An arena holds the values that the steps of a share pass to each other within one run. The shares of a
 // model that run in turn on one CPU use the same arena, which stays in the core's cache from one share to the
@@ -37,8 +39,8 @@ class Arenas {
   // only where more shares run at once than before.
   class Loan {
    public:
-    // `need`: null if the executor has an arena of its own.
-    Loan(const Need* need, Executor& executor);
+    // `need` has no value if the executor has an arena of its own.
+    Loan(const std::optional<Need>& need, Executor& executor);
     ~Loan();
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
@@ -46,21 +48,20 @@ class Arenas {
    private:
     Arenas* const arenas_;
     Executor& executor_;
-    Tensor arena_;
+    std::list<Tensor> arena_;  // one; its node moves, so that a run allocates nothing
   };
 
  private:
   void Add(int64_t bytes);
   void Remove(int64_t bytes);
-  void DropFree();
-  Tensor Take();
-  void Return(Tensor arena);
+  int64_t bytes() const { return needs_.empty() ? 0 : *needs_.rbegin(); }  // of an arena
+  std::list<Tensor> Take();
+  void Return(std::list<Tensor> arena);
+  void DropUnfit();
 
   std::mutex mutex_;
   std::multiset<int64_t> needs_;  // of the shares that are ready, in bytes
-  int64_t bytes_ = 0;             // of an arena
-  size_t made_ = 0;               // arenas of this size, free and lent
-  std::vector<Tensor> free_;      // the one that was used last at the end; has room for all that were made
+  std::list<Tensor> free_;        // the one that was used last at the front
 };
 
 }  // namespace mete

@@ -3,6 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
+
+#include "processor/cpu/executor.h"
 
 namespace mete {
 namespace {
@@ -45,12 +49,12 @@ int64_t ArenaBytes(const Share& share) { return int64_t(share.executor.arena().b
 TEST(Arenas, SharesThatRunInTurnUseTheSameOne) {
   const auto arenas = std::make_shared<Arenas>();
   Share small(10), large(1000);
-  const Arenas::Need small_need(arenas, small.executor.arena_bytes());
-  const Arenas::Need large_need(arenas, large.executor.arena_bytes());
+  const std::optional<Arenas::Need> small_need(std::in_place, arenas, small.executor.arena_bytes());
+  const std::optional<Arenas::Need> large_need(std::in_place, arenas, large.executor.arena_bytes());
   const void* arena = nullptr;
   for (int run = 0; run < 3; ++run) {
     for (Share* share : {&small, &large}) {
-      const Arenas::Loan loan(share == &small ? &small_need : &large_need, share->executor);
+      const Arenas::Loan loan(share == &small ? small_need : large_need, share->executor);
       EXPECT_TRUE(share->Computes());
       if (!arena) arena = ArenaOf(*share);
       EXPECT_EQ(ArenaOf(*share), arena);
@@ -62,17 +66,17 @@ TEST(Arenas, SharesThatRunInTurnUseTheSameOne) {
 TEST(Arenas, SharesThatRunAtOnceHaveOneEach) {
   const auto arenas = std::make_shared<Arenas>();
   Share first(10), second(10);
-  const Arenas::Need need(arenas, first.executor.arena_bytes());
+  const std::optional<Arenas::Need> need(std::in_place, arenas, first.executor.arena_bytes());
   const void* firsts = nullptr;
   {
-    const Arenas::Loan loan(&need, first.executor);
-    const Arenas::Loan other(&need, second.executor);
+    const Arenas::Loan loan(need, first.executor);
+    const Arenas::Loan other(need, second.executor);
     EXPECT_TRUE(first.Computes());
     EXPECT_TRUE(second.Computes());
     EXPECT_NE(ArenaOf(first), ArenaOf(second));
     firsts = ArenaOf(first);
   }
-  const Arenas::Loan loan(&need, second.executor);
+  const Arenas::Loan loan(need, second.executor);
   EXPECT_EQ(ArenaOf(second), firsts);  // the arena that came back last
   EXPECT_TRUE(second.Computes());
 }
@@ -80,17 +84,17 @@ TEST(Arenas, SharesThatRunAtOnceHaveOneEach) {
 TEST(Arenas, AreAsLargeAsTheLargestShareThatIsReady) {
   const auto arenas = std::make_shared<Arenas>();
   Share small(10), large(1000);
-  const Arenas::Need small_need(arenas, small.executor.arena_bytes());
+  const std::optional<Arenas::Need> small_need(std::in_place, arenas, small.executor.arena_bytes());
   const auto bytes = [&] {
-    const Arenas::Loan loan(&small_need, small.executor);
+    const Arenas::Loan loan(small_need, small.executor);
     EXPECT_TRUE(small.Computes());
     return ArenaBytes(small);
   };
   EXPECT_EQ(bytes(), small.executor.arena_bytes());
   {
-    const Arenas::Loan lent_before(&small_need, small.executor);
-    const Arenas::Need large_need(arenas, large.executor.arena_bytes());
-    const Arenas::Loan loan(&large_need, large.executor);
+    const Arenas::Loan lent_before(small_need, small.executor);
+    const std::optional<Arenas::Need> large_need(std::in_place, arenas, large.executor.arena_bytes());
+    const Arenas::Loan loan(large_need, large.executor);
     EXPECT_EQ(ArenaBytes(large), large.executor.arena_bytes());
     EXPECT_TRUE(large.Computes());
     EXPECT_TRUE(small.Computes());
@@ -101,9 +105,9 @@ TEST(Arenas, AreAsLargeAsTheLargestShareThatIsReady) {
 TEST(Arenas, AShareThatDoesNotRunHoldsNone) {
   const auto arenas = std::make_shared<Arenas>();
   Share share(10);
-  const Arenas::Need need(arenas, share.executor.arena_bytes());
+  const std::optional<Arenas::Need> need(std::in_place, arenas, share.executor.arena_bytes());
   {
-    const Arenas::Loan loan(&need, share.executor);
+    const Arenas::Loan loan(need, share.executor);
     EXPECT_TRUE(share.executor.arena().has_value());
   }
   EXPECT_FALSE(share.executor.arena().has_value());
@@ -113,7 +117,7 @@ TEST(Arenas, AnExecutorWithItsOwnKeepsIt) {
   Share share(10);
   const void* own = ArenaOf(share);
   {
-    const Arenas::Loan loan(nullptr, share.executor);
+    const Arenas::Loan loan(std::nullopt, share.executor);
     EXPECT_TRUE(share.Computes());
   }
   EXPECT_EQ(ArenaOf(share), own);

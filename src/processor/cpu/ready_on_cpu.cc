@@ -124,7 +124,7 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
   if (!arenas) return;
-  arenas_.emplace(std::move(arenas), executor_.arena_bytes());
+  need_.emplace(std::move(arenas), executor_.arena_bytes());
   executor_.LeaveArena();  // its own, which has not been used
 }
 
@@ -199,7 +199,7 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
   const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
   CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
   std::lock_guard lock(mutex_);
-  const Arenas::Loan loan(arenas_ ? &*arenas_ : nullptr, *executor);
+  const Arenas::Loan loan(need_, *executor);
   executor->Run(inputs, outputs, options);
 }
 
@@ -216,7 +216,7 @@ std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOpt
     out[i] = results[i].mutable_view();
   }
   std::lock_guard lock(mutex_);
-  const Arenas::Loan loan(arenas_ ? &*arenas_ : nullptr, *executor);
+  const Arenas::Loan loan(need_, *executor);
   executor->Run(in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].has_value()) continue;

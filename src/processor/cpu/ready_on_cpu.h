@@ -72,7 +72,7 @@ class ReadyOnCpu : public Ready {
   std::optional<Tuner> tuner_;  // measures while the executor prepares
   CpuKernels kernels_;
   Executor executor_;
-  std::optional<Arenas::Need> arenas_;  // nothing: the executor has an arena of its own
+  std::optional<Arenas::Need> need_;  // nothing: the executor has an arena of its own
   SessionStats stats_;
   std::optional<Variants> variants_;  // for other shapes than those of `graph_`
   mutable std::mutex mutex_;
