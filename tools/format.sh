@@ -15,8 +15,9 @@ files() { find src include apps bench examples tests tools zoo -name '*.h' -o -n
 case "${1:-}" in
   "") files | xargs clang-format -i ;;
   --check)
-    changed=$(files | xargs clang-format --dry-run -Werror 2>&1 | grep -oE '^[a-z][^:]*\.(h|cc):' | tr -d : | sort -u || true)
-    [ -z "$changed" ] && exit 0
+    said=$(files | xargs clang-format --dry-run -Werror 2>&1) && exit 0
+    changed=$(grep -oE '^[a-z][^:]*\.(h|cc):' <<< "$said" | tr -d : | sort -u || true)
+    [ -z "$changed" ] && echo "format.sh: clang-format fails: $said" >&2 && exit 1
     echo "format.sh: these files are laid out in another way than .clang-format says; try make format" >&2
     echo "$changed" >&2
     exit 1 ;;

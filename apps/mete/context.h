@@ -42,6 +42,7 @@ inline constexpr EnvironmentRow kEnvironment[] = {
      "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
     {"METE_CACHE",
      "the folder for timings of kernels and packed weights, instead of mete in $XDG_CACHE_HOME or ~/.cache"},
+    {"METE_PROBES", "--probes of 'mete profile' where that is not given"},
     {"NO_COLOR", "set: never colour the output"},
 };
 

@@ -59,7 +59,8 @@ void Measure(const ProfileFlags& flags, const Context& context) {
   const Machine machine = ReadMachine();
   // checked first, so that a minute of measurement is not lost
   CheckMayWrite(FileToKeep(CacheFolder(), KeyOf(machine)));
-  ProfileOptions options{flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel};
+  ProfileOptions options{
+      flags.seconds > 0 ? flags.seconds : kProfileSeconds, {}, context.cancel, flags.check.probes};
   auto progress = std::make_unique<Progress>(context, "measuring");
   options.progress = [&](const std::string& what, int done, int total) {
     progress->SetLabel(what);
@@ -126,6 +127,14 @@ void AddProfile(CLI::App& app, Context& context) {
                                kProfileSeconds, kCheckSeconds))
       ->type_name("N")
       ->check(Between(1, 3600))
+      ->group("Measurement");
+  command
+      ->add_option("--probes", flags->check.probes,
+                   "measure the first N of the networks alone, which is sooner done and predicts worse "
+                   "(default: all)")
+      ->type_name("N")
+      ->check(Between(1, 1000))
+      ->envname("METE_PROBES")
       ->group("Measurement");
   CLI::Option* processors =
       command

@@ -243,8 +243,10 @@ void CheckPredictions(const ProfileCheckFlags& flags, double seconds, const Cont
   const std::unique_ptr<Profile> profile = StoredProfile(machine);
   const std::vector<Model> models = LoadAll(flags, context);
   if (seconds <= 0) seconds = kCheckSeconds;
-  CheckOptions options{
-      .cores = CoresToCheck(flags.load, machine), .in_turns = flags.in_turns, .cancel = context.cancel};
+  CheckOptions options{.cores = CoresToCheck(flags.load, machine),
+                       .in_turns = flags.in_turns,
+                       .probes = flags.probes,
+                       .cancel = context.cancel};
   for (const TimedCore& core : options.cores)
     options.seconds +=
         seconds * (double(models.size()) + (flags.in_turns ? kProbesAsModels / core.speed : 0));

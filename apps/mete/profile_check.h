@@ -15,6 +15,7 @@ struct ProfileCheckFlags {
   ModelFlags load;        // the cores to check
   bool in_turns = false;  // CheckOptions::in_turns
   bool nodes = false;
+  int probes = 0;  // CheckOptions::probes
 };
 
 constexpr double kCheckSeconds = 5;  // seconds for a model on one core; guess: enough for some tens of rounds

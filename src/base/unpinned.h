@@ -45,16 +45,25 @@ class PinnedTo {
   bool pinned_ = false;
 };
 
+// A function for a new thread: gives the thread these cores and calls `f`.
+template <class F>
+struct OnCores {
+  cpu_set_t cores;
+  F f;
+
+  template <class... A>
+  requires std::invocable<F&, A...>
+  auto operator()(A&&... arguments) {
+    if (CPU_COUNT(&cores) > 0) (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
+    return f(std::forward<A>(arguments)...);
+  }
+};
+
 // Returns a function for a new thread: it gives the thread the cores that the caller of Unpinned() has when
 // nothing pins it, and calls `f`.
 template <class F>
-auto Unpinned(F f) {
-  return [cores = PinnedTo::CoresBefore(), f = std::move(f)]<class... A>(A&&... arguments) mutable
-    requires std::invocable<F&, A...>
-  {
-    if (CPU_COUNT(&cores) > 0) (void)pthread_setaffinity_np(pthread_self(), sizeof cores, &cores);
-    return f(std::forward<A>(arguments)...);
-  };
+OnCores<F> Unpinned(F f) {
+  return {PinnedTo::CoresBefore(), std::move(f)};
 }
 
 }  // namespace mete

@@ -146,7 +146,7 @@ class CoreCheck {
 std::vector<std::vector<Check>> CheckModels(const std::vector<Model>& models, const Machine& machine,
                                             const Profile& profile, const CheckOptions& options) {
   std::vector<Model> probes;
-  const int count = !options.in_turns ? 0 : options.probes > 0 ? options.probes : ZooProbes();
+  const int count = options.in_turns ? ProbesToUse(options.probes) : 0;
   for (int i = 0; i < count; ++i) probes.push_back(LoadProbe(i));
   std::vector<std::unique_ptr<CoreCheck>> cores;
   for (const TimedCore& core : options.cores)

@@ -40,7 +40,7 @@ struct CheckOptions {
   // Then neither changes since the profile was measured, nor differences between an emulated and a real slow
   // core, count as errors of the predictions.
   bool in_turns = false;
-  int probes = 0;  // for tests: the number of probe networks to use; 0: all
+  int probes = 0;  // ProfileOptions::probes
   const CancelToken* cancel = nullptr;
 };
 

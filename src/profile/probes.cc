@@ -56,6 +56,8 @@ CoreCaches CachesOf(const Cluster& cluster) {
 
 }  // namespace
 
+int ProbesToUse(int asked) { return asked > 0 ? std::min(asked, ZooProbes()) : ZooProbes(); }
+
 Model LoadProbe(int number) {
   std::error_code error;
   const fs::path folder = fs::temp_directory_path(error);

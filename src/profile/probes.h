@@ -11,6 +11,9 @@
 
 namespace mete {
 
+// Returns how many probe networks are used where `asked` are asked for; 0: all.
+int ProbesToUse(int asked);
+
 // Loads a probe network. Error if it cannot be written to the folder for temporary files.
 Model LoadProbe(int number);
 

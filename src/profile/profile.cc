@@ -32,7 +32,7 @@ Profile MeasureProfile(const Machine& machine, const ProfileOptions& options) {
   Profile profile;
   profile.key = KeyOf(machine);
   std::vector<Model> probes;
-  const int count = options.probes > 0 ? options.probes : ZooProbes();
+  const int count = ProbesToUse(options.probes);
   for (int i = 0; i < count; ++i) {
     if (options.progress) options.progress("making probe networks", i, count);
     probes.push_back(LoadProbe(i));

@@ -16,7 +16,7 @@ struct ProfileOptions {
   double seconds = 0;  // for all clusters together, without some seconds of preparation
   std::function<void(const std::string& what, int done, int total)> progress = {};
   const CancelToken* cancel = nullptr;
-  int probes = 0;  // for tests: the number of probe networks to use; 0: all
+  int probes = 0;  // the number of probe networks to use, the first ones; 0, or more than there are: all
 };
 
 // Measures the first core of each cluster, one after another. Error CANCELLED, and Error if the probe

@@ -13,11 +13,12 @@ import zlib
 METE = None  # its path; main() sets it
 BOARDS = pathlib.Path(__file__).resolve().parents[2] / "boards"
 NET = "squeezenet1.1"  # small and quick; data 1x3x224x224
+LONG_S = 3000  # for any command under a sanitizer or an emulator; the test itself has a shorter limit elsewhere
 OK, FAILURE, USAGE, BAD_FILE, UNSUPPORTED, CANCELLED = range(6)
 
 
 def mete(*args, env=None):
-    return subprocess.run([METE, *map(str, args)], capture_output=True, text=True, timeout=300, env={**os.environ, **(env or {})})
+    return subprocess.run([METE, *map(str, args)], capture_output=True, text=True, timeout=LONG_S, env={**os.environ, **(env or {})})
 
 
 def npy(dtype, shape, data):

@@ -150,6 +150,8 @@ MACHINES = [
     ("simulate {net}", USAGE, ["--machine"], "try"),
     ("simulate {net} --machine rk3399 --objective fast", USAGE, ["--objective", "fast"], "expected"),
     ("simulate {net} --machine rk3399 --objective latency=30", USAGE, ["--objective", "latency=30"], "30ms"),
+    ("profile --probes 0", USAGE, ["--probes"], "expected 1 to 1000"),
+    ("METE_PROBES=few profile", USAGE, ["few"], "expected 1 to 1000"),
     ("machine --root {missing}", USAGE, ["--root"], "try"),
 ]
 

@@ -155,7 +155,7 @@ class Commands(Cli):
         folder = self.path("saved")
         commands = [{"do": "time", "warm": 1, "runs": 3}, {"do": "save", "folder": str(folder)}]
         words = [cli_testing.METE, "bench", self.net, "--serve", "--threads", "1", "--input", f"{self.input['name']}={self.tensor}"]
-        done = subprocess.run(words, input="".join(json.dumps(c) + "\n" for c in commands), capture_output=True, text=True, timeout=300)
+        done = subprocess.run(words, input="".join(json.dumps(c) + "\n" for c in commands), capture_output=True, text=True, timeout=cli_testing.LONG_S)
         self.assertEqual(done.returncode, OK, done.stderr)
         greeting, times, saved = map(json.loads, done.stdout.splitlines())
         self.assertEqual((greeting["engine"], greeting["settings"]["threads"]), ("mete", 1))
@@ -167,7 +167,7 @@ class Commands(Cli):
         self.answer("run", self.net, "--input", self.tensor, "--output", plain, "--threads", 1)
         self.assertEqual([pathlib.Path(f).read_bytes() for f in saved["files"]], [f.read_bytes() for f in plain.iterdir()])
         for bad in ("dance", json.dumps({"do": "dance"}), json.dumps({"do": "time", "runs": -1})):
-            done = subprocess.run(words, input=bad + "\n", capture_output=True, text=True, timeout=300)
+            done = subprocess.run(words, input=bad + "\n", capture_output=True, text=True, timeout=cli_testing.LONG_S)
             self.assertEqual(done.returncode, USAGE, done.stderr)
             self.assertIn("--serve", done.stderr)
 

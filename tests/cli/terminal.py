@@ -55,7 +55,7 @@ class OnTerminal:
         while self.read():
             pass
         os.close(self.ours)
-        return self.process.wait(timeout=300)
+        return self.process.wait(timeout=cli_testing.LONG_S)
 
 
 def on_terminal(*args, **options):
