@@ -21,7 +21,7 @@ namespace {
 // of the largest value: more than f32's sums in another order differ by. Guess
 constexpr double kWrong = 1e-3;
 constexpr int kRounds = 20;    // of plans that run in turns; guess: a median within a percent or two
-constexpr int kAloneRuns = 5;  // of this device alone, to compare with
+constexpr int kAloneRuns = 5;  // of the home alone, to compare with
 
 struct Measured {
   std::vector<double> ms;
@@ -29,7 +29,7 @@ struct Measured {
   int64_t alone = 0, wrong = 0;
   int64_t alone_at_end = 0;        // in a row, the last one too; 0: processors were in use then
   std::vector<double> compute_us;  // by device, the least of all requests
-  double apart = 0;                // the largest of requests that were not computed by this device alone
+  double apart = 0;                // the largest of requests that were not computed by the home alone
   bool interrupted = false;        // before the end; what was measured until then counts
 };
 
@@ -115,7 +115,7 @@ struct PoolResult {
   const PoolFigures& figures;
   PoolStats planned;  // before the requests
   Measured measured;
-  double alone_ms = 0;  // of this device, the median
+  double alone_ms = 0;  // of the home, the median
   std::string best;     // of single processors, as the costs have it
   double best_us = 0;
   PoolStats stats;  // after them
@@ -148,9 +148,9 @@ Json ResultJson(const PoolResult& r) {
           {"retries", r.stats.retries},
           {"plans", r.stats.plans},
           {"processors_lost", r.stats.lost},
-          {"this_device_alone_ms", r.alone_ms},
-          {"best_single_device", r.best},
-          {"best_single_device_predicted_ms", r.best_us * 1e-3},
+          {"home_alone_ms", r.alone_ms},
+          {"best_single_processor", r.best},
+          {"best_single_processor_predicted_ms", r.best_us * 1e-3},
           {"plan_s", r.stats.plan_s},
           {"plans_measured", r.stats.measured},
           {"profile_s", r.figures.seconds},
@@ -174,11 +174,11 @@ void PrintResult(const PoolResult& r) {
                                    FormatMs(r.planned.period_us * 1e-3))},
             {"p95, p99", fmt::format("{}, {}", FormatMs(time.p95), FormatMs(time.p99))},
             {"least, most", fmt::format("{}, {}", FormatMs(time.least), FormatMs(time.most))},
-            {"this device alone", FormatMs(r.alone_ms)},
-            {"best single device", fmt::format("{}, {} predicted", r.best, FormatMs(r.best_us * 1e-3))},
-            {"answers", fmt::format("{} wrong, {} computed by this device alone, {} computed again; at most "
+            {"home alone", FormatMs(r.alone_ms)},
+            {"best single processor", fmt::format("{}, {} predicted", r.best, FormatMs(r.best_us * 1e-3))},
+            {"answers", fmt::format("{} wrong, {} computed by the home alone, {} computed again; at most "
                                     "{:.2g} of the largest value apart from "
-                                    "this device's",
+                                    "the home's",
                                     r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)}};
   fmt::print("{}", FormatList(rows, "  "));
 }

@@ -87,11 +87,12 @@ std::string Legend(const Comparison& c) {
     return fmt::format(
         "period: from one request to the next, of {} in a row, the first one's way through all processors "
         "shared out. "
-        "speed: beside the best single device, {}.",
+        "speed: beside the best single processor, {}.",
         c.requests, alone);
   if (c.objective == PoolObjective::kEnergy)
-    return fmt::format("energy: of a request. less: times as much takes the best single device, {}.", alone);
-  return fmt::format("speed: beside the best single device, {}.", alone);
+    return fmt::format("energy: of a request. less: times as much takes the best single processor, {}.",
+                       alone);
+  return fmt::format("speed: beside the best single processor, {}.", alone);
 }
 
 void Print(const Comparison& c) {

@@ -1,6 +1,6 @@
 """Simulated pools to the document docs/results/network.md. Pure: standard library only.
 
-`results` is {model: {pool's name: {planner: speed-up beside the best single device}}}, in the order in which they are printed.
+`results` is {model: {pool's name: {planner: speed-up beside the best single processor}}}, in the order in which they are printed.
 """
 import os
 import sys

@@ -122,7 +122,7 @@ def text(document, markdown):
     slowed = document["slow"] + (" (from outside: an emulation)" if document["slow"] != "none" else "")
     lines = [f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a "
              f"{document['machine']['cpu']}; {document['mbit']:g} Mb/s, slowed core: {slowed}.",
-             "Mete / best alone: below 1 where Mete's plan is faster than the best single device as measured; the same: it is that device.",
+             "Mete / best alone: below 1 where Mete's plan is faster than the best single processor as measured; the same: it is that device.",
              "profile: what measuring single layers and the link took, before planning; of it preparing: until graphs could run, the most "
              "of which is choosing kernels, once for all that a device runs.",
              "A search: what a planner took that has plans or parts of plans run, and how many; profiles: how often layers could have been "

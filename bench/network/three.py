@@ -94,7 +94,7 @@ def row(scene):
     planned = {plan["processors"][share["processor"]] for group in plan["groups"] for share in group["shares"]}
     return [f"{scene['mbit']} Mb/s", f"{number(scene['map_us'] * 1e-3)} ms", " + ".join(name for name in plan["processors"] if name in planned),
             left_out(plan), f"{number(plan['predicted_us'] * 1e-3)} ms", used(bench, plan["processors"]), f"{number(bench['predicted_ms'])} ms",
-            f"{number(bench['median_ms'])} ms", f"{number(bench['this_device_alone_ms'])} ms", str(bench["wrong"])]
+            f"{number(bench['median_ms'])} ms", f"{number(bench['home_alone_ms'])} ms", str(bench["wrong"])]
 
 
 def measure(flags):

@@ -152,7 +152,7 @@ class Plans(Cli):
     def test_a_bench_on_processors_weighs_what_its_own_kernels_take(self):
         core = min(os.sched_getaffinity(0))
         answer = self.answer("bench", self.net, "--processors", f"cpu:{core}", "--reference", "--runs", 2, env={"METE_CACHE": str(self.path("cache"))})
-        self.assertEqual(answer["best_single_device"], f"cpu:{core}")
+        self.assertEqual(answer["best_single_processor"], f"cpu:{core}")
 
     def test_one_cpu_may_be_planned_as_several_processors(self):
         cores = sorted(os.sched_getaffinity(0))
@@ -226,7 +226,7 @@ class Simulations(Cli):
         one = self.answer("simulate", self.net, "--processors", board, "--planner", "legion")
         self.assertEqual([p["planner"] for p in one["planners"]], ["legion"])
         text = mete("simulate", self.net, "--processors", board).stdout
-        for word in ("speed: beside the best single device", "neurosurgeon", "Nothing here was measured"):
+        for word in ("speed: beside the best single processor", "neurosurgeon", "Nothing here was measured"):
             self.assertIn(word, text)
         self.fails(USAGE, "--machine", "simulate", self.net)
         self.fails(USAGE, "--planner", "simulate", self.net, "--processors", board, "--planner", "magic")

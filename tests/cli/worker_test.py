@@ -248,7 +248,7 @@ class Together(Hosts):
         self.assertEqual([c["processor"] for c in result["computing"]], ["own", "one", "two"])
         plain = mete("bench", self.net, "--processors", self.file, "--runs", "5")
         self.assertEqual(plain.returncode, OK, plain.stderr)
-        self.assertIn("this device alone", plain.stdout)
+        self.assertIn("home alone", plain.stdout)
 
     def test_a_worker_that_goes_away_costs_no_answer(self):
         with Worker() as gone, tempfile.TemporaryFile("w+") as answers:
