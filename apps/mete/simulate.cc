@@ -224,11 +224,14 @@ void SimulateCommand(const SimulateFlags& flags, const Context& context) {
   const std::vector<int> cores = ClusterCores(flags.clusters, file);
   const Model model = LoadModel(flags.model, context);
   const Costs costs = EstimateCosts(GraphOf(model), file, cores);
-  Progress progress(context, "simulating");
-  Report report{flags, file, costs, FindBestSubset(GraphOf(model), file, cores, options), {}};
-  for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
-    options.policy = policy;
-    report.outcomes.push_back({policy, SimulateModel(GraphOf(model), file, costs, options)});
+  Report report{flags, file, costs, {}, {}};
+  {
+    const Progress progress(context, "simulating");
+    report.best = FindBestSubset(GraphOf(model), file, cores, options);
+    for (const std::string& policy : all ? PolicyNames() : std::vector{flags.policy}) {
+      options.policy = policy;
+      report.outcomes.push_back({policy, SimulateModel(GraphOf(model), file, costs, options)});
+    }
   }
   if (!flags.model.trace.empty())
     WriteTextFile(flags.model.trace, report.outcomes[0].simulation.trace.ChromeJson() + "\n");
