@@ -46,12 +46,16 @@ class PoolTest : public testing::Test {
                                           cores_[0], cores_[1], more));
   }
   // Every layer is divided over both processors, whatever it takes.
-  static PoolOptions Divided() {
+  static PoolOptions Patient() {
     PoolOptions options;
-    options.planner = "layerwise";
-    options.keep_plan = true;
     options.deadline_ms = 1e6;  // a busy machine is late without having failed
     options.kernels = SessionOptions::Estimated();
+    return options;
+  }
+  static PoolOptions Divided() {
+    PoolOptions options = Patient();
+    options.planner = "layerwise";
+    options.keep_plan = true;
     return options;
   }
   std::vector<float> Expected(float step) {
@@ -243,8 +247,7 @@ TEST_F(PoolTest, AHomeOfAnotherKindRefusesAnotherShape) {
                                                          "[[device.processor]]\nname = \"gpu\"\n"
                                                          "kind = \"emulated\"\ncores = \"{}\"\n",
                                                          cores_[0]));
-  PoolOptions options;
-  options.kernels = SessionOptions::Estimated();
+  PoolOptions options = Patient();
   Session session(model, Pool::FromFile(path), options);
   EXPECT_EQ(MessageOf([&] {
               session.Run({Ramp({2, 3, 16, 16}, 0.02f)});
@@ -268,8 +271,7 @@ TEST_F(PoolTest, ASessionWritesToTheCallersMemory) {
 TEST_F(PoolTest, ASavedPlanRunsAgainWithTheSameGroups) {
   const Pool pool = Pool::FromList(List());
   const std::string saved = Session(model_, pool, Divided()).PlanJson();
-  PoolOptions options;
-  options.kernels = SessionOptions::Estimated();
+  PoolOptions options = Patient();
   options.plan_json = saved;
   Session session(model_, pool, options);
   EXPECT_EQ(session.PlanJson(), saved);
@@ -351,8 +353,7 @@ TEST_F(PoolTest, TheHomeComputesAloneOnRequestAndCancelledRunsDoNotBegin) {
 TEST_F(PoolTest, APlanHasItsAlternatives) {
   const Pool pool = Pool::FromList(List());
   EXPECT_TELLS((void)pool.Plan(model_), "was not measured");
-  PoolOptions options;
-  options.kernels = SessionOptions::Estimated();
+  PoolOptions options = Patient();
   const PoolFigures figures = pool.Measure(model_, options);
   EXPECT_EQ(figures.processors.size(), 2u);
   const PoolPlan plan = pool.Plan(model_);
