@@ -12,7 +12,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "plan/pool/layer_costs.h"
-#include "profile/pool/half_times.h"
 #include "run/local_member.h"
 #include "run/time_graph.h"
 
@@ -20,7 +19,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 8;                    // of a profile
+constexpr int kSteps = 7;                    // of a profile
 constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
@@ -84,15 +83,9 @@ class LayersOn {
   }
 
   // After the model.
-  void TimeHalves() { by_rows_ = Timed(LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs()))); }
+  void TimeHalves() { TimeHalves(LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs())), by_rows_); }
   void TimeHalvesByChannels() {
-    by_channels_ = Timed(LayerGraphs(graph_).HalvesByChannelsOf(LayersToHalve(layers_, ModelUs())));
-  }
-  // Some time after both.
-  void TimeDearHalvesAgain() {
-    const std::vector<double> us = ModelUs();
-    for (HalfTimes* times : {&by_rows_, &by_channels_})
-      MeasureDearHalvesAgain(*times, us, [this](const LayerHalves& halves) { return HalvesUs(halves); });
+    TimeHalves(LayerGraphs(graph_).HalvesByChannelsOf(LayersToHalve(layers_, ModelUs())), by_channels_);
   }
 
   double prepare_s() const { return processor_.prepare_s(); }
@@ -108,25 +101,26 @@ class LayersOn {
     std::vector<LayerCost> costs;
     for (size_t l = 0; l < layers_.size(); ++l) {
       const double whole_us = slower * us[l];
-      costs.push_back(CostThrough(whole_us, slower * by_rows_.us[l], by_rows_.halves.parts[l]));
-      if (const double part = by_channels_.halves.parts[l]; part < 1)
-        costs.back().least_by_channels_us = CostThrough(whole_us, slower * by_channels_.us[l], part).least_us;
+      costs.push_back(CostThrough(whole_us, slower * by_rows_.us[l], by_rows_.parts[l]));
+      if (by_channels_.parts[l] < 1)
+        costs.back().least_by_channels_us =
+            CostThrough(whole_us, slower * by_channels_.us[l], by_channels_.parts[l]).least_us;
     }
     return costs;
   }
 
  private:
-  HalfTimes Timed(LayerHalves halves) {
-    std::vector<double> us = HalvesUs(halves);
-    return {std::move(halves), std::move(us)};
-  }
+  // What about half of each layer takes.
+  struct HalfTimes {
+    std::vector<double> us, parts;  // by layer; part 1: not measured
+  };
 
   // Without what puts each half's input and output into another layout: within a group of layers there is
   // nothing of it.
-  std::vector<double> HalvesUs(const LayerHalves& halves) {
+  void TimeHalves(const LayerHalves& halves, HalfTimes& times) {
     GraphTimes measured;
     if (!halves.graph.nodes.empty()) measured = processor_.Time(halves.graph, kHalfRuns);
-    return LayersUs(graph_, layers_, measured.nodes, NodesOfPasses::kDoNotCount);
+    times = {LayersUs(graph_, layers_, measured.nodes, NodesOfPasses::kDoNotCount), halves.parts};
   }
 
   std::vector<double> ModelUs() const {
@@ -204,7 +198,6 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   on_processors(&LayersOn::TimeHalves);
   on_processors(&LayersOn::TimeHalvesByChannels);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
-  on_processors(&LayersOn::TimeDearHalvesAgain);
   PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
   for (size_t d = 0; d < processors.size(); ++d) {
     profile.costs.processors[d].layers = processors[d].Costs();
