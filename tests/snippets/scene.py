@@ -16,7 +16,7 @@ from terminal import OnTerminal
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LINKED = ("bench", "boards", "models", "tools")  # folders of the source tree that snippets name
 HOSTS = ("pi-1", "pi-2")  # of a devices file that no snippet has made
-LONG_S = 1800  # for what takes seconds, on a busy machine under a sanitizer
+LONG_S = 600  # for what takes seconds, on a busy machine under a sanitizer
 
 # Avahi's programs, whether it is installed or not: nobody is on the network, and whatever is announced is there.
 AVAHI = {"avahi-browse": "exit 0", "avahi-publish-service": "echo Established >&2; exec sleep 1000"}
