@@ -22,6 +22,12 @@ const Profile& Measured() {
   return profile;
 }
 
+TEST(Probes, AsManyAreUsedAsAreAskedForAndThere) {
+  EXPECT_EQ(ProbesToUse(1), 1);
+  EXPECT_EQ(ProbesToUse(0), ZooProbes());
+  EXPECT_EQ(ProbesToUse(1000), ZooProbes());
+}
+
 TEST(MeasureProfile, HasTimesOfEveryClusterAndServesThisMachine) {
   const Machine machine = ReadMachine();
   const Profile& profile = Measured();
