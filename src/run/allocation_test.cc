@@ -1,4 +1,5 @@
-// A steady run over processors of this process allocates nothing.
+// A steady run over processors of this process allocates nothing, and the shares of a processor have one
+// arena.
 #include "base/allocations_testing.h"
 
 #include <gtest/gtest.h>
@@ -73,6 +74,17 @@ TEST(PoolAllocation, ASteadyRunOfAPlanOnTheHomeAloneAllocatesNothing) {
   Requests requests(pool, *session);
   ExpectThatAllocationEnds(requests);
   requests.ExpectWhole();
+}
+
+// The shares are alike, so that their first runs differ in what allocates the arena.
+TEST(CpuAllocation, TheSecondShareRunsInTheArenaOfTheFirst) {
+  if (!METE_COUNTS_ALLOCATIONS) GTEST_SKIP() << "sanitizers bring their own malloc";
+  const RandomGraph random(1, 8);
+  const std::vector<Tensor> inputs = RandomInputs(random.graph, 1);
+  Cpu cpu("cpu", ReferenceOptions());
+  const auto first = cpu.Prepare(random.graph), second = cpu.Prepare(random.graph);
+  const int of_first = AllocationsOf([&] { (void)first->Run(inputs, {}); });
+  EXPECT_LT(AllocationsOf([&] { (void)second->Run(inputs, {}); }), of_first);
 }
 
 }  // namespace
