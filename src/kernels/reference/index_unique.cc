@@ -14,7 +14,7 @@ template <class T>
 int CompareElements(T a, T b) {
   if (a < b) return -1;
   if (b < a) return 1;
-  return int(a != a) - int(b != b);
+  return int(IsNaN(a)) - int(IsNaN(b));
 }
 
 template <class T>

@@ -67,14 +67,21 @@ T WrapMul(T a, T b) {
   return Wrapping(a, b, [](auto x, auto y) { return x * y; });
 }
 
+// Returns whether x is a NaN, which integers have not.
+template <class T>
+constexpr bool IsNaN(T x) {
+  if constexpr (std::is_integral_v<T>) return false;
+  else return x != x;
+}
+
 // These two functions are numpy's minimum and maximum: if one operand is NaN, the result is NaN.
 template <class T>
 T Least(T a, T b) {
-  return a < b || a != a ? a : b;
+  return a < b || IsNaN(a) ? a : b;
 }
 template <class T>
 T Most(T a, T b) {
-  return a > b || a != a ? a : b;
+  return a > b || IsNaN(a) ? a : b;
 }
 
 template <class T>
