@@ -1,30 +1,13 @@
-// The algorithms for a convolution, and the choice among them.
+// The ways to compute a convolution: an algorithm (dispatch/conv_algorithms.h) and how its work is cut.
 #pragma once
 
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "dispatch/conv_algorithms.h"
 #include "kernels/fast/conv/conv.h"
 
 namespace mete {
-
-// kDirect computes the sum in the order of its definition (depthwise or as an implicit matrix product); the
-// others are those of kernels/fast/winograd, whose error is larger.
-enum class ConvAlgorithm { kDirect, kWinogradF2, kWinogradF4, kWinogradF6 };
-
-const char* Name(ConvAlgorithm algorithm);  // "direct", "winograd_f2", ...
-
-// Returns nullopt for "" and "auto". Error FAILED_PRECONDITION for an unknown name; its message names
-// `where`, the place that the name comes from.
-std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::string_view name);
-
-// Returns the size of Winograd's output tile: 2, 4 or 6; 0 for kDirect.
-int WinogradTile(ConvAlgorithm algorithm);
-
-// Returns the algorithms that can compute this convolution; kDirect always can, and comes first.
-std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape);
 
 // One way to compute a convolution. The way is the same for all clusters, which share its packed weights;
 // only the tiles differ.
@@ -44,11 +27,9 @@ struct ConvWay {
 
 std::string Name(const ConvWay& way);  // "direct", "direct, tile 2", "winograd_f4"
 
-enum class ConvSums { kAny, kPlain };  // kPlain: no algorithm with a larger error than the direct sums
-
-// Returns the ways that may be the fastest, the fastest by estimate first. F(6x6) is never among them because
-// its error is larger: the user must ask for it.
-std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, ConvSums sums);
+// Returns the ways with these algorithms, of which kDirect is the first, that may be the fastest: the fastest
+// by estimate comes first.
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, const std::vector<ConvAlgorithm>& algorithms);
 
 // Returns a text with all that the times depend on, for a tuner's key: "conv 1x56x56x64 -> 56x56x64, kernel
 // 3x3, ...".

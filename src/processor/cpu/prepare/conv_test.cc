@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/fused.h"
 #include "base/temp_path_testing.h"
+#include "dispatch/convolutions.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/float_conv.h"
 #include "processor/cpu/prepare/one_node_testing.h"
@@ -67,7 +68,7 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
     ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
     s.pad_top = s.pad_left = 1;
-    return std::string(Name(ConvWaysFor(s, ConvSums::kAny).front()));
+    return std::string(Name(ConvWaysFor(s, AlgorithmsFor(s, {})).front()));
   };
   EXPECT_EQ(chosen(224, 64, 64), "winograd_f4");
   EXPECT_EQ(chosen(56, 64, 64), "winograd_f4");
@@ -160,7 +161,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   Packer packer(pool);
   Tensor first;
   int direct = 0;
-  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kPlain)) {
+  for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {.plain_sums = true}))) {
     EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
     ++direct;
     FloatConv conv(s, weights.as<float>(), way, packer);
@@ -233,7 +234,7 @@ TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
         .Run(input.as<float>(), {}, output.mutable_view().as<float>());
     return output;
   };
-  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kAny)) {
+  for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {}))) {
     Packer plain(pool), first(pool, folder.str()), second(pool, folder.str());
     const Tensor want = run(way, plain);
     for (Packer* packer : {&first, &second})
