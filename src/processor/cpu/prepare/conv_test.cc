@@ -55,6 +55,17 @@ TEST(CpuConv, WinogradOnlyWhereItFits) {
   EXPECT_EQ(kernel_of(first, {}), "conv_rows_f32");
 }
 
+TEST(CpuConv, PlainSumsAreDirectWhereWinogradIsFasterByEstimate) {
+  const OneNodeGraph one = MakeOneNodeGraph(
+      ParseNode("test", "Conv(1x28x28x64, const 64x64x3x3) {layout=\"NHWC\", pads=[1,1,1,1]}"), 1);
+  const auto kernel = [&](const KernelOptions& options) {
+    CpuKernels cpu(options);
+    return cpu.Prepare(one.graph, one.node(), Step{.threads = 1})->kernel();
+  };
+  EXPECT_TRUE(kernel({}).starts_with("winograd_f4_f32 ")) << kernel({});
+  EXPECT_TRUE(kernel({.plain_sums = true}).starts_with("conv_f32 ")) << kernel({.plain_sums = true});
+}
+
 TEST(ConvAlgorithm, NamesAreReadBack) {
   for (ConvAlgorithm a : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4,
                           ConvAlgorithm::kWinogradF6})
