@@ -24,6 +24,7 @@
 #include "graph/node_text/node_text.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/float_conv.h"
+#include "processor/cpu/prepare/kernels.h"
 
 namespace mete {
 namespace {

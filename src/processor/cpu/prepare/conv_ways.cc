@@ -1,4 +1,4 @@
-#include "processor/cpu/prepare/conv_algorithm.h"
+#include "processor/cpu/prepare/conv_ways.h"
 
 #include <fmt/format.h>
 
