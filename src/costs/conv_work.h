@@ -11,7 +11,8 @@ namespace mete {
 
 std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // by algorithm
 
-// The work of the f32 convolution alone: no probe has this kernel.
+// The work of the f32 convolution, which stands in because no probe has this kernel, and a guess of the time
+// of the conversions.
 Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv);
 
 }  // namespace mete

@@ -28,9 +28,10 @@ const Fit* FitOf(const ClusterProfile& profile, const std::string& key) {
 NodePrediction OfWork(const ClusterProfile& profile, const Work& work) {
   if (const Fit* fit = FitOf(profile, work.key()))
     return {fit->Predict(work.amounts), work.key(), fit->Known(work.amounts)};
-  const Fit* stand_in = FitOf(profile, work.stand_in);
-  if (!stand_in) stand_in = FitOf(profile, kStandIn);
-  return {stand_in ? stand_in->Predict(work.amounts) : 0, work.key(), false};
+  if (const Fit* stand_in = FitOf(profile, work.stand_in))
+    return {stand_in->Predict(work.amounts) + work.beside_ns, work.key(), false};
+  const Fit* elementwise = FitOf(profile, kStandIn);
+  return {elementwise ? elementwise->Predict(work.amounts) : 0, work.key(), false};
 }
 
 // Returns the least time of a work that is predicted by its bytes alone; 0 for others.

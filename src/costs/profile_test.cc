@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
+#include "graph/node_text/node_text.h"
 
 namespace mete {
 namespace {
@@ -201,6 +202,24 @@ TEST(Predict, AStandInGivesItsTimes) {
   const NodePrediction p = Predict(profile, graph, graph.nodes[0], RunOf(graph));
   EXPECT_EQ(p.kernel, "conv_pieces_f32");
   EXPECT_NEAR(p.ns, 700, 1e-9);
+  EXPECT_FALSE(p.known);
+}
+
+// A quantized convolution is an f32 convolution between conversions.
+TEST(Predict, AQuantizedConvolutionTakesLongerThanItsStandIn) {
+  const OneNodeGraph one = MakeOneNodeGraph(
+      ParseNode(
+          "test",
+          "QLinearConv(u8 2x5x6x7, const scalar in 0.5 to 0.5, const u8 scalar, const i8 9x5x1x1, const 9 "
+          "in 0.00045 to 0.0008, const i8 9 in 0 to 0, const scalar in 0.02 to 0.02, const u8 scalar)"),
+      1);
+  ClusterProfile profile = Sample().clusters[0];
+  const NodePrediction none = Predict(profile, one.graph, one.node(), RunOf(one.graph));
+  EXPECT_EQ(none.kernel, "quantized_conv_1x1_f32");
+  EXPECT_GE(none.ns, 2 * 2 * 9 * 6 * 7 * 5);
+  profile.kernels["conv_1x1_f32"] = FitOf({{"node", 700}});
+  const NodePrediction p = Predict(profile, one.graph, one.node(), RunOf(one.graph));
+  EXPECT_EQ(p.ns, 700 + 2 * (2 * 5 * 6 * 7 + 2 * 9 * 6 * 7));
   EXPECT_FALSE(p.known);
 }
 
