@@ -19,12 +19,12 @@
 #include <vector>
 
 #include "base/error.h"
-#include "dispatch/windows.h"
+#include "dispatch/dispatch.h"
 #include "graph/flops.h"
 #include "graph/node_text/node_text.h"
 #include "kernels/fast/target/target.h"
-#include "processor/cpu/prepare/families.h"
 #include "processor/cpu/prepare/float_conv.h"
+#include "processor/cpu/prepare/kernels.h"
 
 namespace mete {
 namespace {
@@ -132,9 +132,9 @@ void RegisterNode(const std::string& name, const NodeText& node, const KernelOpt
 ConvShape ShapeOf(const NodeText& node) {
   const OneNodeGraph one = MakeOneNodeGraph(node, 1);
   std::string why;
-  const auto shape = ConvolutionOf(one.graph, one.node(), &why);
-  if (!shape) Fail(Code::kFailedPrecondition, node.where, "no fast kernel computes this node: {}", why);
-  return *shape;
+  const auto conv = ConvolutionOf(one.graph, one.node(), {}, &why);
+  if (!conv) Fail(Code::kFailedPrecondition, node.where, "no fast kernel computes this node: {}", why);
+  return conv->shape;
 }
 
 // Registers the nodes of a family, and each convolution once for each algorithm that can compute it.

@@ -58,7 +58,7 @@ void Amounts::AddNearFar(const std::string& what, double amount, double volume) 
 
 double Amounts::Since(ValueId id) const {
   const double enough = std::max(kGone * at_.caches.near_bytes, kInputsKept * at_.caches.last_bytes);
-  return BytesSince(at_.graph, at_.node, id, at_.run_bytes, enough);
+  return BytesSince(at_.graph, at_.node, id, at_.run.bytes, enough);
 }
 
 void Amounts::AddData(ValueId id, double in_bytes, double out_bytes, bool asked_for) {
@@ -81,7 +81,7 @@ void Amounts::AddWeights(double bytes, double rows, double passes) {
 }
 
 void Amounts::AddWeightsFromMemory(double bytes) {
-  const double run = at_.run_bytes + bytes;
+  const double run = at_.run.bytes + bytes;
   Add("byte of weights, from memory", bytes * Beyond(run, kWeightsKept * at_.caches.last_bytes, kBeginsToGo));
 }
 

@@ -12,6 +12,10 @@ namespace mete {
 
 constexpr double kFloatBytes = sizeof(float);
 
+// A tile prefetches the memory of its outputs only if its sum is at least this long (kLeastAhead of
+// kernels/fast/tile).
+constexpr int64_t kShortSum = 64;
+
 double CeilDiv(double a, double b);  // for whole numbers
 
 // Returns the share of `bytes` that does not stay in a cache of `cache` bytes: 0 up to the share `full` of

@@ -41,7 +41,8 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
 
 // Returns the most pieces that the node can be divided into; 0 if it is smaller than one piece.
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
-  if (IsRecurrentOperator(node.op)) return 1;  // src/processor/cpu has no family that divides them
+  if (ArithmeticOf(node.op) == Arithmetic::kRecurrent)
+    return 1;  // src/processor/cpu has no family that divides them
   const auto present =
       std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
   if (present == node.outputs.end()) return 1;

@@ -53,8 +53,9 @@ struct NodePrediction {
   // kernel without a probe `ns` is a guess.
   bool known = true;
 };
-// Predicts the time of `node`; 0 ns if the node computes nothing. `run_bytes` is BytesOfRun(graph).
-NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node, double run_bytes);
+// Predicts the time of `node`; 0 ns if the node computes nothing. `run` is RunOf(graph).
+NodePrediction Predict(const ClusterProfile& profile, const Graph& graph, const Node& node,
+                       const RepeatedRun& run);
 
 // Predicts the costs of the model's nodes for the planner, on the machine of the profile. All clusters
 // compute a node in the same way, each with the largest register tile: another tile may gain less on a

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
-#include "costs/bytes_since.h"
+#include "graph/node_text/node_text.h"
 
 namespace mete {
 namespace {
@@ -156,7 +156,7 @@ TEST(Profile, OfOtherCoresDoesNotServe) {
 TEST(Predict, AddsUpWhatThingsTake) {
   const Profile profile = Sample();
   const Graph graph = SoftmaxGraph();
-  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], RunOf(graph));
   EXPECT_EQ(p.kernel, "Softmax");
   EXPECT_NEAR(p.ns, 0.5 * 1600 + 100, 1e-9);  // 200 values read and written
   EXPECT_FALSE(p.known);                      // the fit has no unit for its outputs
@@ -165,8 +165,61 @@ TEST(Predict, AddsUpWhatThingsTake) {
 TEST(Predict, WhatNoProbeHadIsTakenForElementwiseAndSaysSo) {
   const Profile profile = Sample();
   const Graph graph = SoftmaxGraph("Selu");
-  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
+  const NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], RunOf(graph));
   EXPECT_NEAR(p.ns, 0.25 * 1600, 1e-9);
+  EXPECT_FALSE(p.known);
+}
+
+// The units of a fast kernel say nothing about the reference.
+TEST(Predict, ANodeThatOnlyTheReferenceComputesIsAGuess) {
+  const Profile profile = Sample();
+  Graph graph = SoftmaxGraph();
+  graph.value(graph.nodes[0].inputs[0]).shape = graph.value(graph.nodes[0].outputs[0]).shape = {20, 10};
+  graph.nodes[0].attributes.Set("axis", int64_t{0});
+  NodePrediction p = Predict(profile.clusters[0], graph, graph.nodes[0], RunOf(graph));
+  EXPECT_EQ(p.kernel, "Softmax, reference");
+  EXPECT_NEAR(p.ns, 0.25 * 1600, 1e-9);
+  EXPECT_FALSE(p.known);
+  ClusterProfile fast = profile.clusters[0];
+  fast.kernels["mete.Elementwise"] = FitOf({{"byte", 0.001}});
+  p = Predict(fast, graph, graph.nodes[0], RunOf(graph));
+  EXPECT_NEAR(p.ns, 200, 1e-9);  // a nanosecond for each output
+}
+
+// A kernel without a probe is predicted by the units of its stand-in, and says so.
+TEST(Predict, AStandInGivesItsTimes) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
+                y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
+  const ValueId w = graph.AddValue("w", DType::kF32, {64, 64, 1, 1});
+  graph.value(w).constant = Tensor(DType::kF32, {64, 64, 1, 1});
+  Attributes attributes;
+  attributes.Set("layout", std::string("NHWC"));
+  attributes.Set("sum_piece", int64_t{32});
+  graph.AddNode("Conv", "conv", {x, w}, {y}, attributes);
+  ClusterProfile profile = Sample().clusters[0];
+  profile.kernels["conv_1x1_f32"] = FitOf({{"node", 700}});
+  const NodePrediction p = Predict(profile, graph, graph.nodes[0], RunOf(graph));
+  EXPECT_EQ(p.kernel, "conv_pieces_f32");
+  EXPECT_NEAR(p.ns, 700, 1e-9);
+  EXPECT_FALSE(p.known);
+}
+
+// A quantized convolution is an f32 convolution between conversions.
+TEST(Predict, AQuantizedConvolutionTakesLongerThanItsStandIn) {
+  const OneNodeGraph one = MakeOneNodeGraph(
+      ParseNode(
+          "test",
+          "QLinearConv(u8 2x5x6x7, const scalar in 0.5 to 0.5, const u8 scalar, const i8 9x5x1x1, const 9 "
+          "in 0.00045 to 0.0008, const i8 9 in 0 to 0, const scalar in 0.02 to 0.02, const u8 scalar)"),
+      1);
+  ClusterProfile profile = Sample().clusters[0];
+  const NodePrediction none = Predict(profile, one.graph, one.node(), RunOf(one.graph));
+  EXPECT_EQ(none.kernel, "quantized_conv_1x1_f32");
+  EXPECT_GE(none.ns, 2 * 2 * 9 * 6 * 7 * 5);
+  profile.kernels["conv_1x1_f32"] = FitOf({{"node", 700}});
+  const NodePrediction p = Predict(profile, one.graph, one.node(), RunOf(one.graph));
+  EXPECT_EQ(p.ns, 700 + 2 * (2 * 5 * 6 * 7 + 2 * 9 * 6 * 7));
   EXPECT_FALSE(p.known);
 }
 
@@ -188,14 +241,14 @@ Graph ConvGraph() {
 TEST(Predict, TakesAWayThatWasMeasured) {
   const Graph graph = ConvGraph();
   ClusterProfile profile = Sample().clusters[0];
-  const auto works = WorksOf({graph, graph.nodes[0], profile.caches, BytesOfRun(graph)});
+  const auto works = WorksOf({graph, graph.nodes[0], profile.caches, RunOf(graph)});
   ASSERT_EQ(works.size(), 3u);  // directly, and two by Winograd
   for (size_t way = 0; way < works.size(); ++way) {
     profile.kernels.clear();
     std::map<std::string, double> ns;
     for (const auto& [thing, amount] : works[way].amounts) ns[thing] = 1;
     profile.kernels[works[way].key()] = FitOf(ns);
-    const NodePrediction p = Predict(profile, graph, graph.nodes[0], BytesOfRun(graph));
+    const NodePrediction p = Predict(profile, graph, graph.nodes[0], RunOf(graph));
     EXPECT_EQ(p.kernel, works[way].key());
     EXPECT_TRUE(p.known);
   }
@@ -209,7 +262,7 @@ TEST(Predict, ArithmeticThatNoProbeHadIsNotTakenForFree) {
                 w = graph.AddValue("w", DType::kU8, {100, 50});
   const ValueId y = graph.AddValue("y", DType::kI32, {10, 50});
   graph.AddNode("MatMulInteger", "node", {x, w}, {y});
-  const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0], BytesOfRun(graph));
+  const NodePrediction p = Predict(Sample().clusters[0], graph, graph.nodes[0], RunOf(graph));
   EXPECT_GE(p.ns, 2 * 10 * 100 * 50);
   EXPECT_FALSE(p.known);
   EXPECT_TRUE(PredictCosts(graph, Sample(), TwoClusters()).nodes[0].guessed);
@@ -223,7 +276,7 @@ TEST(PredictCosts, AllClustersComputeANodeInTheWayThatIsFastestTogether) {
   const auto costs = [&](std::vector<double> first, std::vector<double> second) {
     Profile profile = Sample();
     for (size_t c = 0; c < 2; ++c) {
-      const auto works = WorksOf({graph, graph.nodes[0], profile.clusters[c].caches, BytesOfRun(graph)});
+      const auto works = WorksOf({graph, graph.nodes[0], profile.clusters[c].caches, RunOf(graph)});
       for (size_t way = 0; way < works.size(); ++way) {
         std::map<std::string, double> ns;
         for (const auto& [thing, amount] : works[way].amounts) ns[thing] = 0;

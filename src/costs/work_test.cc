@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
 #include "base/fused.h"
-#include "costs/bytes_since.h"
+#include "dispatch/dispatch.h"
+#include "graph/node_text/node_text.h"
 #include "kernels/fast/gemm/gemm.h"
 
 namespace mete {
@@ -34,7 +37,7 @@ Graph ConvGraph(int64_t side, int64_t in, int64_t out, int64_t kernel, int64_t g
 }
 
 std::vector<Work> Of(const Graph& graph, const Node& node) {
-  return WorksOf({graph, node, kCaches, BytesOfRun(graph)});
+  return WorksOf({graph, node, kCaches, RunOf(graph)});
 }
 std::vector<Work> Of(const Graph& graph) { return Of(graph, graph.nodes[0]); }
 
@@ -289,8 +292,8 @@ TEST(WorksOf, TransposesGoByHowTheyAreMoved) {
   EXPECT_EQ(of({1, 7, 7, 2, 58}, {0, 1, 2, 4, 3}).amounts.at("matrix"), 49);
   EXPECT_EQ(of({1, 32, 8, 8}, {0, 2, 3, 1}).regime, "in tiles");
   EXPECT_EQ(of({1, 4, 9, 32}, {0, 2, 1, 3}).regime, "in rows");
-  EXPECT_EQ(of({5, 6, 7}, {2, 1, 0}).regime, "one by one");
-  EXPECT_EQ(of({1, 3, 8, 8}, {0, 2, 3, 1}, DType::kI64).regime, "one by one");
+  EXPECT_EQ(of({5, 6, 7}, {2, 1, 0}).regime, "reference");
+  EXPECT_EQ(of({1, 3, 8, 8}, {0, 2, 3, 1}, DType::kI64).regime, "reference");
 }
 
 TEST(WorksOf, APoolWithoutAFastFormIsOfItsOwn) {
@@ -301,6 +304,57 @@ TEST(WorksOf, APoolWithoutAFastFormIsOfItsOwn) {
   attributes.Set("kernel_shape", Ints{3, 3});
   graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
   EXPECT_EQ(Of(graph)[0].key(), "MaxPool, reference");
+}
+
+// A network with quantized values has no Winograd, and neither has the prediction.
+TEST(WorksOf, PlainSumsLeaveOneWay) {
+  Graph graph = ConvGraph(14, 64, 64, 3);
+  const ValueId y = graph.nodes[0].outputs[0], scale = Weights(graph, {1});
+  EXPECT_EQ(Of(graph).size(), 3u);
+  graph.AddNode("QuantizeLinear", "bytes", {y, scale}, {graph.AddValue("b", DType::kU8, {1, 14, 14, 64})});
+  EXPECT_TRUE(RunOf(graph).dispatch.plain_sums);
+  const std::vector<Work> works = Of(graph);
+  ASSERT_EQ(works.size(), 1u);
+  EXPECT_EQ(works[0].kernel, "conv_f32");
+}
+
+// Each piece reads the sums of the pieces before it; the multiply-adds stay the same.
+TEST(WorksOf, SumsInPiecesAreAKernelOfTheirOwn) {
+  Graph graph = ConvGraph(14, 100, 64, 1);
+  const Work whole = Of(graph)[0];
+  graph.nodes[0].attributes.Set(kSumPiece, int64_t{40});
+  const Work pieces = Of(graph)[0];
+  EXPECT_EQ(pieces.key(), "conv_pieces_f32");
+  EXPECT_EQ(pieces.stand_in, whole.key());
+  EXPECT_EQ(Tiles(pieces), Tiles(whole));
+  EXPECT_EQ(pieces.amounts.at("byte of residual"), 2 * 4 * 196 * 64);
+}
+
+// The nodes of the kernels' tests: what dispatch refuses is counted as work of the reference.
+TEST(WorksOf, NodesThatDispatchRefusesAreCountedAsTheReference) {
+  int fast = 0, refused = 0;
+  for (const auto& file : std::filesystem::directory_iterator("src/processor/cpu/prepare/nodes"))
+    for (const NodeText& text : ReadNodes(file.path())) {
+      SCOPED_TRACE(text.where + ": " + text.text);
+      const OneNodeGraph one = MakeOneNodeGraph(text, 11);
+      std::string why;
+      const auto kernel = FastKernelOf(one.graph, one.node(), {}, &why);
+      const std::vector<Work> works = Of(one.graph, one.node());
+      ++(kernel ? fast : refused);
+      if (!kernel) {
+        ASSERT_EQ(works.size(), 1u);
+        EXPECT_EQ(works[0].key(), text.op + ", reference");
+        continue;
+      }
+      const std::vector<std::string> names = KernelNames(*kernel);
+      ASSERT_EQ(works.size(), names.size());
+      for (size_t i = 0; i < works.size(); ++i) {
+        EXPECT_NE(works[i].regime, kReferenceRegime);
+        EXPECT_EQ(works[i].kernel, IsProduct(one.node()) ? names[i] : text.op);
+      }
+    }
+  EXPECT_GT(fast, 80);
+  EXPECT_GT(refused, 10);
 }
 
 TEST(WorksOf, ANodeWithoutInputsGoesWithWhatItWrites) {

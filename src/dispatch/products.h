@@ -24,6 +24,9 @@ struct Product {
 
   // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
+  std::string kernel() const {
+    return !is_vector() ? "gemm_f32" : transposed ? "matvec_rows_f32" : "matvec_columns_f32";
+  }
 };
 
 // Returns the product of a Gemm, MatMul or mete.MatMul. Returns nothing if only the reference kernel can

@@ -2,12 +2,37 @@
 
 #include "base/fused.h"
 #include "base/matmul_view.h"
+#include "graph/traits.h"
 
 namespace mete {
 namespace {
 
 int64_t Elements(const Graph& graph, ValueId id) {
   return id == kNoValue || !graph.value(id).shape.known() ? 0 : graph.value(id).shape.Elements();
+}
+
+// Returns the elements of the weights of one channel, which is the first dimension.
+int64_t ChannelWeights(const Shape& weights) {
+  return weights.rank() > 0 && weights[0] > 0 ? weights.Elements() / weights[0] : 0;
+}
+
+int64_t ConvolutionFlops(const Graph& graph, const Node& node, const Shape& weights) {
+  int64_t outputs = Elements(graph, node.outputs[0]);
+  const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
+  if (all > 0) outputs = outputs / all * weights[0];  // the Conv computes only its slice
+  return 2 * outputs * ChannelWeights(weights);
+}
+
+int64_t MatrixFlops(const Graph& graph, const Node& node, const Shape& b) {
+  const Shape& a = graph.value(node.inputs[0]).shape;
+  if (!a.known() || a.rank() == 0) return 0;
+  int64_t length = a.back();
+  if (node.op == "Gemm") length = node.attributes.Int("transA", 0) ? a[0] : a[1];
+  if (node.op == "mete.MatMul") {
+    MatMulView view;
+    length = ParseMatMulView(node.attributes, a, b, view).empty() ? view.k : 0;
+  }
+  return 2 * Elements(graph, node.outputs[0]) * length;
 }
 
 // In every time step and batch, a row of the input is multiplied by the weights (input 1), and the state by
@@ -21,35 +46,20 @@ int64_t RecurrentFlops(const Graph& graph, const Node& node) {
 }  // namespace
 
 int64_t Flops(const Graph& graph, const Node& node) {
-  if (node.inputs.size() < 2 || node.outputs.empty() || node.inputs[1] == kNoValue) return 0;
-  int64_t outputs = Elements(graph, node.outputs[0]);
-  const Shape& weight = graph.value(node.inputs[1]).shape;
-  if (node.op == "Conv" || node.op == "ConvInteger" || node.op == "QLinearConv") {
-    const Shape& w =
-        node.op == "QLinearConv" && node.inputs.size() > 3 ? graph.value(node.inputs[3]).shape : weight;
-    if (!w.known() || w.rank() == 0 || w[0] < 1) return 0;
-    const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
-    if (all > 0) outputs = outputs / all * w[0];  // the Conv computes only its slice
-    return 2 * outputs * (w.Elements() / w[0]);
+  const OpTraits& traits = TraitsOf(node.op);
+  const ValueId id = node.input(size_t(traits.weights));
+  if (node.outputs.empty() || id == kNoValue) return 0;
+  const Shape& weights = graph.value(id).shape;
+  if (!weights.known()) return 0;
+  switch (traits.arithmetic) {
+    case Arithmetic::kConvolution: return ConvolutionFlops(graph, node, weights);
+    case Arithmetic::kTransposedConvolution:
+      return 2 * Elements(graph, node.inputs[0]) * ChannelWeights(weights);
+    case Arithmetic::kMatrix: return MatrixFlops(graph, node, weights);
+    case Arithmetic::kRecurrent: return RecurrentFlops(graph, node);
+    default: return 0;
   }
-  if (!weight.known()) return 0;
-  if (IsRecurrentOperator(node.op)) return RecurrentFlops(graph, node);
-  if (node.op == "ConvTranspose")
-    return weight.rank() > 0 && weight[0] > 0
-               ? 2 * Elements(graph, node.inputs[0]) * (weight.Elements() / weight[0])
-               : 0;
-  const Shape& a = graph.value(node.inputs[0]).shape;
-  if (!a.known() || a.rank() == 0) return 0;
-  if (node.op == "Gemm") return 2 * outputs * (node.attributes.Int("transA", 0) ? a[0] : a[1]);
-  if (node.op == "MatMul" || node.op == "MatMulInteger") return 2 * outputs * a.back();
-  if (node.op == "mete.MatMul") {
-    MatMulView view;
-    return ParseMatMulView(node.attributes, a, weight, view).empty() ? 2 * outputs * view.k : 0;
-  }
-  return 0;
 }
-
-bool IsRecurrentOperator(std::string_view op) { return op == "LSTM" || op == "GRU" || op == "RNN"; }
 
 int64_t BytesMoved(const Graph& graph, const Node& node) {
   int64_t bytes = 0;

@@ -2,8 +2,6 @@
 // and planners use them.
 #pragma once
 
-#include <string_view>
-
 #include "graph/graph.h"
 
 namespace mete {
@@ -15,8 +13,5 @@ int64_t Flops(const Graph& graph, const Node& node);
 
 // Returns the bytes of a node's inputs and outputs, or 0 if a shape is unknown.
 int64_t BytesMoved(const Graph& graph, const Node& node);
-
-// Returns true for LSTM, GRU and RNN.
-bool IsRecurrentOperator(std::string_view op);
 
 }  // namespace mete

@@ -42,6 +42,18 @@ TEST_F(FlopsTest, ProductsAndOthers) {
   EXPECT_EQ(BytesMoved(graph_, relu), 20 + 40);
 }
 
+TEST_F(FlopsTest, QuantizedOnesCountTheSameAtTheirOwnInputs) {
+  const auto one = [&] { return Value({1}); };
+  const ValueId x = Value({2, 3, 4}, DType::kU8), b = Value({4, 5}, DType::kU8);
+  EXPECT_EQ(Flops(graph_, Add("QLinearMatMul", {x, one(), one(), b, one(), one(), one(), one()}, {2, 3, 5})),
+            2 * 2 * 3 * 5 * 4);
+  EXPECT_EQ(Flops(graph_, Add("MatMulInteger", {x, b}, {2, 3, 5})), 2 * 2 * 3 * 5 * 4);
+  const ValueId image = Value({1, 4, 5, 6}, DType::kU8), weights = Value({7, 4, 3, 3}, DType::kI8);
+  EXPECT_EQ(Flops(graph_, Add("QLinearConv", {image, one(), one(), weights, one(), one(), one(), one()},
+                              {1, 7, 5, 6})),
+            2 * 7 * 5 * 6 * 4 * 9);
+}
+
 TEST_F(FlopsTest, RecurrentOnesCountEveryTimeStep) {
   const Node& lstm =
       Add("LSTM", {Value({5, 2, 3}), Value({1, 4 * 6, 3}), Value({1, 4 * 6, 6})}, {5, 1, 2, 6});

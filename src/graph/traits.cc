@@ -15,6 +15,8 @@ const OpTraits& TraitsOf(std::string_view op) {
   return schema ? schema->traits : kUnknown;
 }
 
+Arithmetic ArithmeticOf(std::string_view op) { return TraitsOf(op).arithmetic; }
+
 bool IsElementwiseOperator(std::string_view op) {
   const OpKind kind = KindOf(op);
   return kind == OpKind::kElementwise || kind == OpKind::kElementwiseFold ||

@@ -1,6 +1,7 @@
 // The traits of an operator: what the rest of the program must know of it besides its shape inference. They
 // are part of the operator's row in the table of graph/operators.h. Passes, the memory plan, partition and
-// costs ask here, so that none of them has a list of operators.
+// costs ask here for what holds of an operator wherever it stands. A pass that rewrites particular operators
+// names them itself.
 #pragma once
 
 #include <cstddef>
@@ -87,16 +88,34 @@ enum class DivideBy : uint8_t {
   kChannelsToBlocks,  // DepthToSpace
 };
 
+// The arithmetic of an operator: how many multiply-adds, or steps of an inner loop, an output element takes.
+// Flops() in graph/flops.h counts those of products, and the pass `fold` bounds all of them (fold_work.h).
+enum class Arithmetic : uint8_t {
+  kLinear,                 // a few steps for each element
+  kConvolution,            // one for each weight of the output channel
+  kTransposedConvolution,  // one for each weight of the input channel, and that for each input element
+  kMatrix,                 // as many as a row of the left operand has elements
+  kRecurrent,              // in each time step, one for each weight
+  kWindow,                 // one for each element under the window of attribute `kernel_shape`
+  kNeighbours,             // one for each of attribute `size` neighbours in a row
+  kSquares,                // one for each neighbour in a square with that side
+  kSamples,                // one for each sample of attribute `sampling_ratio` squared
+  kPairs,                  // at most one for each pair of input elements
+};
+
 struct OpTraits {
   OpKind kind = OpKind::kOther;
   Orders orders = Orders::kPlain;
   DivideBy divide_by = DivideBy::kWhole;
+  Arithmetic arithmetic = Arithmetic::kLinear;
+  bool epilogue = false;  // takes a residual and an activation (graph/fused.h, section 1)
   int8_t weights = 1;  // the input that has the weights of a convolution, or the right operand of a product
   int8_t axis = 0;     // the value of attribute `axis` where it is omitted
 };
 
 const OpTraits& TraitsOf(std::string_view op);  // those of OpTraits{} if unknown
 
+Arithmetic ArithmeticOf(std::string_view op);
 bool IsElementwiseOperator(std::string_view op);
 bool IsViewOperator(std::string_view op);
 // Returns whether the operator computes a 4-D output in the order of its inputs, whatever that order is.

@@ -62,6 +62,45 @@ TEST(Traits, WeightsAreAnInputThatTheOperatorMustHave) {
   }
 }
 
+// The operators whose times planners predict by their multiply-adds.
+TEST(Traits, EachProductHasAnArithmetic) {
+  for (const OpSchema* op : AllOperators()) {
+    SCOPED_TRACE(op->name);
+    switch (op->traits.divide_by) {
+      case DivideBy::kConvolution:
+      case DivideBy::kQuantizedConvolution: EXPECT_EQ(op->traits.arithmetic, Arithmetic::kConvolution); break;
+      case DivideBy::kTransposedConvolution:
+        EXPECT_EQ(op->traits.arithmetic, Arithmetic::kTransposedConvolution);
+        break;
+      case DivideBy::kGemm:
+      case DivideBy::kMatMul:
+      case DivideBy::kMatMulInteger:
+      case DivideBy::kQLinearMatMul: EXPECT_EQ(op->traits.arithmetic, Arithmetic::kMatrix); break;
+      case DivideBy::kPool: EXPECT_EQ(op->traits.arithmetic, Arithmetic::kWindow); break;
+      default: break;
+    }
+  }
+}
+
+// Inference accepts the attributes of an epilogue where the trait says so, and refuses unknown ones.
+TEST(Traits, AnEpilogueIsAnAttributeThatInferenceChecks) {
+  int count = 0;
+  for (const OpSchema* op : AllOperators()) {
+    if (!op->traits.epilogue) continue;
+    SCOPED_TRACE(op->name);
+    const bool conv = op->traits.divide_by == DivideBy::kConvolution;
+    const std::vector<TestInput> inputs = {conv ? Shape{1, 4, 4, 4} : Shape{4, 4},
+                                           conv ? Shape{4, 4, 1, 1} : Shape{4, 4}};
+    Attributes attributes;
+    attributes.Set("activation", std::string("Relu"));
+    EXPECT_EQ(InferOp(op->name, attributes, inputs).size(), 1u);
+    attributes.Set("activation", std::string("Sinh"));
+    EXPECT_THROW(InferOp(op->name, attributes, inputs), Error);
+    ++count;
+  }
+  EXPECT_EQ(count, 3);
+}
+
 Attributes ImageAttributes(const char* op) {
   Attributes a;
   a.Set("kernel_shape", Ints{2, 2});

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <span>
-#include <string_view>
+
+#include "graph/traits.h"
 
 namespace mete {
 namespace {
@@ -27,47 +28,30 @@ double Product(std::span<const int64_t> values) {
   return n;
 }
 
-enum class Cost { kLinear, kWindow, kWeights, kMatrix, kPairs, kRecurrent, kNeighbours, kSquares, kSamples };
-
-struct Row {
-  std::string_view op;
-  Cost cost;
-};
-constexpr Row kCosts[] = {
-    {"Attention", Cost::kPairs},       {"AveragePool", Cost::kWindow},    {"Conv", Cost::kWeights},
-    {"ConvInteger", Cost::kWeights},   {"ConvTranspose", Cost::kWeights}, {"DeformConv", Cost::kWeights},
-    {"Einsum", Cost::kPairs},          {"FlexAttention", Cost::kPairs},   {"GRU", Cost::kRecurrent},
-    {"Gemm", Cost::kMatrix},           {"LRN", Cost::kNeighbours},        {"LSTM", Cost::kRecurrent},
-    {"LinearAttention", Cost::kPairs}, {"LpPool", Cost::kWindow},         {"MatMul", Cost::kMatrix},
-    {"MatMulInteger", Cost::kMatrix},  {"MaxPool", Cost::kWindow},        {"NonMaxSuppression", Cost::kPairs},
-    {"QLinearConv", Cost::kWeights},   {"QLinearMatMul", Cost::kMatrix},  {"RNN", Cost::kRecurrent},
-    {"Resize", Cost::kNeighbours},     {"RoiAlign", Cost::kSamples},      {"mete.LRNWithin", Cost::kSquares},
-};
-
-Cost CostOf(std::string_view op) {
-  for (const Row& row : kCosts)
-    if (row.op == op) return row.cost;
-  return Cost::kLinear;
+// Returns the elements of the weights of one channel, which is the first dimension.
+double ChannelWeights(const Graph& graph, const Node& node) {
+  const ValueId weights = node.input(size_t(TraitsOf(node.op).weights));
+  const double rank = weights == kNoValue ? 0 : graph.value(weights).shape.rank();
+  return Elements(graph, weights) / std::max(1.0, Dim(graph, weights, int(rank)));
 }
 
 double Multiplied(const Graph& graph, const Node& node, double in, double out) {
-  switch (CostOf(node.op)) {
-    case Cost::kLinear: return 0;
-    case Cost::kWindow: return out * std::min(in, Product(node.attributes.IntList("kernel_shape")));
-    case Cost::kWeights: {
-      const ValueId weights = node.input(node.op == "QLinearConv" ? 3 : 1);
-      const double rank = weights == kNoValue ? 0 : graph.value(weights).shape.rank();
-      return (node.op == "ConvTranspose" ? in : out) * Elements(graph, weights) /
-             std::max(1.0, Dim(graph, weights, int(rank)));
-    }
-    case Cost::kMatrix: return out * std::max(Dim(graph, node.input(0), 1), Dim(graph, node.input(0), 2));
-    case Cost::kPairs: return in * in;
-    case Cost::kRecurrent: return in * (Elements(graph, node.input(1)) + Elements(graph, node.input(2)));
-    case Cost::kNeighbours: return out * std::max(1.0, std::min(in, double(node.attributes.Int("size", 64))));
-    case Cost::kSquares:
+  switch (ArithmeticOf(node.op)) {
+    case Arithmetic::kLinear: return 0;
+    case Arithmetic::kWindow: return out * std::min(in, Product(node.attributes.IntList("kernel_shape")));
+    case Arithmetic::kConvolution: return out * ChannelWeights(graph, node);
+    case Arithmetic::kTransposedConvolution: return in * ChannelWeights(graph, node);
+    case Arithmetic::kMatrix:
+      return out * std::max(Dim(graph, node.input(0), 1), Dim(graph, node.input(0), 2));
+    case Arithmetic::kPairs: return in * in;
+    case Arithmetic::kRecurrent:
+      return in * (Elements(graph, node.input(1)) + Elements(graph, node.input(2)));
+    case Arithmetic::kNeighbours:
+      return out * std::max(1.0, std::min(in, double(node.attributes.Int("size", 64))));
+    case Arithmetic::kSquares:
       return out *
              std::min(in, double(node.attributes.Int("size", 5)) * double(node.attributes.Int("size", 5)));
-    case Cost::kSamples: {
+    case Arithmetic::kSamples: {
       // If sampling_ratio is 0, the samples depend on the data; 2^24 is the kernel's limit.
       const double asked = double(node.attributes.Int("sampling_ratio", 0));
       return out * (asked > 0 ? asked * asked : 0x1p24);

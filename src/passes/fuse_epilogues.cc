@@ -1,6 +1,7 @@
 // Fuses the residual addition and the activation that follow a Conv, Gemm or MatMul into its epilogue
 // (graph/fused.h, 1).
 #include "base/fused.h"
+#include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -48,8 +49,7 @@ class Fuser {
     const int p = uses_.producer[size_t(id)];
     if (p < 0 || !uses_.OnlyReader(id)) return nullptr;
     Node& node = graph_.nodes[size_t(p)];
-    return IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) && !node.attributes.Has("activation") ? &node
-                                                                                              : nullptr;
+    return TraitsOf(node.op).epilogue && !node.attributes.Has("activation") ? &node : nullptr;
   }
 
   void FuseResidual(size_t n) {

@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "costs/bytes_since.h"
 #include "engine/model.h"
 #include "mete/statistics.h"
 #include "plan/cores/cores.h"
@@ -82,10 +81,10 @@ class TimedModel {
   std::vector<CheckedNode> Compare(const ClusterProfile& profile, double speed) const {
     std::vector<CheckedNode> nodes;
     const Graph& graph = GraphOf(model_);
-    const double run_bytes = BytesOfRun(graph);
+    const RepeatedRun run = RunOf(graph);
     const std::vector<StepInfo> steps = session_.Steps(least_);
     for (size_t i = 0; i < steps.size(); ++i) {
-      const NodePrediction p = Predict(profile, graph, graph.nodes[i], run_bytes);
+      const NodePrediction p = Predict(profile, graph, graph.nodes[i], run);
       if (steps[i].ns <= 0 || p.kernel.empty()) continue;
       nodes.push_back({steps[i].node, steps[i].op, steps[i].kernel, p.kernel, IsProduct(graph.nodes[i]),
                        p.known, p.ns / speed, double(steps[i].ns)});

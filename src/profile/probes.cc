@@ -7,7 +7,6 @@
 #include <map>
 
 #include "base/error.h"
-#include "costs/bytes_since.h"
 #include "zoo/zoo.h"
 
 namespace mete {
@@ -32,11 +31,11 @@ using Samples = std::map<std::string, std::map<const Node*, FitSample>>;  // by 
 // Adds a sample for each node, of the way in which the runner computed it. If several runners computed a node
 // in the same way, they give one sample.
 void Collect(const Runner& runner, const CoreCaches& caches, Samples& samples) {
-  const double run_bytes = BytesOfRun(runner.graph());
+  const RepeatedRun run = RunOf(runner.graph());
   for (const Runner::Timed& t : runner.Times()) {
     if (t.least_ns <= 0) continue;
     const std::string kernel = t.kernel.substr(0, t.kernel.find(' '));
-    const std::vector<Work> works = WorksOf({runner.graph(), *t.node, caches, run_bytes});
+    const std::vector<Work> works = WorksOf({runner.graph(), *t.node, caches, run});
     for (const Work& work : works) {
       if (works.size() > 1 && work.kernel != kernel) continue;
       FitSample& sample =

@@ -103,10 +103,15 @@ void InferGlobalPool(InferContext& c) {
   c.Output(0, c.type(0), y);
 }
 
-constexpr OpTraits kConv{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kConvolution};
+constexpr OpTraits kConv{.orders = Orders::kChannelsLast,
+                         .divide_by = DivideBy::kConvolution,
+                         .arithmetic = Arithmetic::kConvolution,
+                         .epilogue = true};
 constexpr OpTraits kTransposed{.orders = Orders::kChannelsLast,
-                               .divide_by = DivideBy::kTransposedConvolution};
-constexpr OpTraits kPool{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kPool};
+                               .divide_by = DivideBy::kTransposedConvolution,
+                               .arithmetic = Arithmetic::kTransposedConvolution};
+constexpr OpTraits kPool{
+    .orders = Orders::kChannelsLast, .divide_by = DivideBy::kPool, .arithmetic = Arithmetic::kWindow};
 constexpr OpTraits kGlobal{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool};
 
 }  // namespace
@@ -116,11 +121,11 @@ std::span<const OpSchema> ConvolutionOperators() {
       {"AveragePool", 1, 1, 1, InferPool, kPool},
       {"Conv", 2, 5, 1, InferConv, kConv},
       {"ConvTranspose", 2, 4, 1, InferConvTranspose, kTransposed},
-      {"DeformConv", 3, 5, 1, InferDeformConv},
+      {"DeformConv", 3, 5, 1, InferDeformConv, {.arithmetic = Arithmetic::kConvolution}},
       {"GlobalAveragePool", 1, 1, 1, InferGlobalPool, kGlobal},
       {"GlobalLpPool", 1, 1, 1, InferGlobalPool, {.divide_by = DivideBy::kGlobalPool}},
       {"GlobalMaxPool", 1, 1, 1, InferGlobalPool, kGlobal},
-      {"LpPool", 1, 1, 1, InferLpPool, {.divide_by = DivideBy::kPool}},
+      {"LpPool", 1, 1, 1, InferLpPool, {.divide_by = DivideBy::kPool, .arithmetic = Arithmetic::kWindow}},
       {"MaxPool", 1, 1, 2, InferMaxPool, kPool},
   };
   return kOperators;

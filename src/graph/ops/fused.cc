@@ -44,7 +44,7 @@ std::span<const OpSchema> FusedOperators() {
        1,
        InferElementwise,
        {OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast}},
-      {"mete.MatMul", 2, 2, 1, InferMatMulView},
+      {"mete.MatMul", 2, 2, 1, InferMatMulView, {.arithmetic = Arithmetic::kMatrix}},
   };
   return kOperators;
 }

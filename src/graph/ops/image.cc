@@ -107,8 +107,13 @@ constexpr OpSchema kOperators[] = {
     {"AffineGrid", 2, 2, 1, InferAffineGrid},
     {"GridSample", 2, 2, 1, InferGridSample},
     {"MaxUnpool", 2, 3, 1, InferMaxUnpool},
-    {"Resize", 1, 4, 1, InferResize, {.orders = Orders::kScales, .divide_by = DivideBy::kResize}},
-    {"RoiAlign", 3, 3, 1, InferRoiAlign},
+    {"Resize",
+     1,
+     4,
+     1,
+     InferResize,
+     {.orders = Orders::kScales, .divide_by = DivideBy::kResize, .arithmetic = Arithmetic::kNeighbours}},
+    {"RoiAlign", 3, 3, 1, InferRoiAlign, {.arithmetic = Arithmetic::kSamples}},
 };
 
 }  // namespace

@@ -180,7 +180,7 @@ constexpr OpSchema kOperators[] = {
     {"Gather", 2, 2, 1, InferGather, {.divide_by = DivideBy::kGather}},
     {"GatherElements", 2, 2, 1, InferGatherElements},
     {"GatherND", 2, 2, 1, InferGatherND},
-    {"NonMaxSuppression", 2, 5, 1, InferNonMaxSuppression},
+    {"NonMaxSuppression", 2, 5, 1, InferNonMaxSuppression, {.arithmetic = Arithmetic::kPairs}},
     {"ScatterElements", 3, 3, 1, InferScatterElements},
     {"ScatterND", 3, 3, 1, InferScatterND},
     {"TensorScatter", 2, 3, 1, InferTensorScatter},

@@ -65,9 +65,19 @@ void InferEinsum(InferContext& c) {
 }
 
 constexpr OpSchema kOperators[] = {
-    {"Einsum", 1, -1, 1, InferEinsum},
-    {"Gemm", 2, 4, 1, InferGemm, {.divide_by = DivideBy::kGemm}},
-    {"MatMul", 2, 4, 1, InferMatMul, {.divide_by = DivideBy::kMatMul}},
+    {"Einsum", 1, -1, 1, InferEinsum, {.arithmetic = Arithmetic::kPairs}},
+    {"Gemm",
+     2,
+     4,
+     1,
+     InferGemm,
+     {.divide_by = DivideBy::kGemm, .arithmetic = Arithmetic::kMatrix, .epilogue = true}},
+    {"MatMul",
+     2,
+     4,
+     1,
+     InferMatMul,
+     {.divide_by = DivideBy::kMatMul, .arithmetic = Arithmetic::kMatrix, .epilogue = true}},
 };
 
 }  // namespace

@@ -53,12 +53,17 @@ void InferRnn(InferContext& c) { InferRecurrent(c, 1, std::array{kTanh}); }
 
 std::span<const OpSchema> SequenceOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"Attention", 3, 7, 4, InferAttention, {.divide_by = DivideBy::kAttention}},
-      {"FlexAttention", 3, 3, 1, InferFlexAttention},
-      {"GRU", 3, 6, 2, InferGru},
-      {"LSTM", 3, 8, 3, InferLstm},
-      {"LinearAttention", 3, 6, 2, InferLinearAttention},
-      {"RNN", 3, 6, 2, InferRnn},
+      {"Attention",
+       3,
+       7,
+       4,
+       InferAttention,
+       {.divide_by = DivideBy::kAttention, .arithmetic = Arithmetic::kPairs}},
+      {"FlexAttention", 3, 3, 1, InferFlexAttention, {.arithmetic = Arithmetic::kPairs}},
+      {"GRU", 3, 6, 2, InferGru, {.arithmetic = Arithmetic::kRecurrent}},
+      {"LSTM", 3, 8, 3, InferLstm, {.arithmetic = Arithmetic::kRecurrent}},
+      {"LinearAttention", 3, 6, 2, InferLinearAttention, {.arithmetic = Arithmetic::kPairs}},
+      {"RNN", 3, 6, 2, InferRnn, {.arithmetic = Arithmetic::kRecurrent}},
       {"RotaryEmbedding", 3, 4, 1, InferRotaryEmbedding},
   };
   return kOperators;

@@ -85,6 +85,31 @@ TEST(PlanPool, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
   EXPECT_GT(left_out, 10);
 }
 
+// The exhaustive search gives live values to processors by itself here, so that it finds candidates that
+// BranchPlacements lacks. The planner leaves some out on purpose (branches.h). Counted: of these graphs, 366
+// of 400 have a plan as good as the best one, and plans take 1.04 % longer on average.
+TEST(PlanPool, WithBranchesIsMostlyAsGoodAsTheBestOfAllOwners) {
+  int graphs = 0, best = 0;
+  double sum = 0;
+  for (uint32_t seed = 1; seed <= 600; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomFork fork(seed);
+    if (LayersOf(fork.graph).size() > 5) continue;
+    RandomGraph random(seed, 1);
+    const PoolCosts pool = RandomPool(random, fork.graph, 2);
+    const std::vector<Placement> whole{WholeOn(0), WholeOn(1)};
+    const double us = PlanPool(fork.graph, pool, whole).predicted_us,
+                 least_us = Exhaustive(fork.graph, pool, whole, {.all_owners = true}).Us();
+    EXPECT_GE(us, least_us * (1 - 1e-6)) << ToText(fork.graph);
+    sum += us / least_us;
+    best += us < least_us * (1 + 1e-6);
+    ++graphs;
+  }
+  EXPECT_GT(graphs, 300);
+  EXPECT_GE(best, 91 * graphs / 100);
+  EXPECT_LE(sum / graphs, 1.011);
+}
+
 // As joins do whose convolutions write in place.
 TEST(PlanPool, WithJoinsThatTakeNothingIsAsGoodAsTheBestOfAllPlans) {
   int joins = 0;

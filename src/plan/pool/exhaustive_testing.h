@@ -40,7 +40,25 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int process
 // one.
 struct ExhaustiveOptions {
   bool branches = true;  // as in DynamicOptions
+  // Instead of the planner's candidates (BranchPlacements) each way to give the live values of a boundary to
+  // processors is tried; only Us() may be called then.
+  bool all_owners = false;
 };
+
+// Returns the placements of kind kBranches that `values` values may have.
+inline std::vector<Placement> AllOwners(size_t values, size_t processors) {
+  size_t count = 1;
+  for (size_t v = 0; v < values; ++v) count *= processors;
+  std::vector<Placement> all;
+  for (size_t number = 0; number < count; ++number) {
+    std::vector<int> owners;
+    for (size_t v = 0, rest = number; v < values; ++v, rest /= processors)
+      owners.push_back(int(rest % processors));
+    Placement placement = OwnedBy(std::move(owners));
+    if (placement.processors.size() > 1) all.push_back(std::move(placement));
+  }
+  return all;
+}
 
 class Exhaustive {
  public:
@@ -50,12 +68,15 @@ class Exhaustive {
         pool_(pool),
         layers_(LayersOf(graph)),
         live_(LiveValues(graph, layers_)),
+        only_us_(options.all_owners),
         us_with_(pool.processors.size(), least_us_) {
     PoolModel model(graph, pool);
     for (int b = 0; b <= model.boundaries(); ++b) {
       placements_.push_back(model.IsBeforeJoin(b) ? std::vector<Placement>() : placements);
       if (!options.branches) continue;
-      const std::vector<Placement> side_by_side = BranchPlacements(model, b);
+      const std::vector<Placement> side_by_side =
+          options.all_owners ? AllOwners(live_[size_t(b)].size(), pool.processors.size())
+                             : BranchPlacements(model, b);
       placements_.back().insert(placements_.back().end(), side_by_side.begin(), side_by_side.end());
     }
   }
@@ -89,6 +110,7 @@ class Exhaustive {
   };
 
   void Rest(int begin, const Placement& from, Cost cost) {
+    if (only_us_ && cost.us >= least_us_) return;
     if (begin == int(layers_.size())) return End(from, cost);
     for (int end = begin + 1; end <= int(layers_.size()); ++end)
       for (const Placement& placement : placements_[size_t(end)])
@@ -180,6 +202,7 @@ class Exhaustive {
   const PoolCosts& pool_;
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
+  const bool only_us_;
   std::vector<std::vector<Placement>> placements_;  // by boundary
   double least_us_ = std::numeric_limits<double>::infinity(), least_joules_ = least_us_;
   std::vector<double> us_with_;  // by processor

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/table.h"
+#include "dispatch/options.h"
 #include "kernels/fast/target/target.h"
 #include "plan/cores/cores.h"
 #include "processor/cpu/environment.h"
@@ -64,13 +65,6 @@ std::string TuningText(const std::optional<Tuner>& tuner) {
   if (!tuner) return "";
   std::string text = fmt::format("tuned: {} candidates measured at this start\n", tuner->measured());
   return tuner->note().empty() ? text : text + tuner->note() + "\n";
-}
-
-// A network with quantized values is judged by the roundings of the engine that calibrated it
-// (passes/fuse_quantized.cc), which a larger error would cross more often.
-bool HasQuantizedValues(const Graph& graph) {
-  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                     [](const Node& node) { return node.op == "QuantizeLinear"; });
 }
 
 // Kernels read and write as many bytes as the graph says: a share must not be run on others. A view without
@@ -152,7 +146,7 @@ ThreadPlan ReadyOnCpu::PlanAgain(const Graph& graph) const {
 KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
   KernelOptions kernels{plan_.threads, plan_.cores, options.reference || ReferenceFromEnvironment(),
                         ConvFromEnvironment()};
-  kernels.plain_sums = HasQuantizedValues(graph_);
+  kernels.plain_sums = OptionsFor(graph_).plain_sums;
   kernels.packed_cache = options.packed_cache;
   kernels.speeds = plan_.speeds;
   kernels.workers = WorkersOf(plan_, machine_);

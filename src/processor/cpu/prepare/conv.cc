@@ -3,19 +3,17 @@
 
 #include "base/mapped_file.h"
 #include "dispatch/activations.h"
-#include "dispatch/windows.h"
 #include "processor/cpu/prepare/conv_pieces.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/float_conv.h"
 
 namespace mete {
 namespace {
 
-std::vector<ConvWay> WaysOf(const ConvShape& shape, const KernelOptions& options) {
-  if (!options.conv) return ConvWaysFor(shape, options.plain_sums ? ConvSums::kPlain : ConvSums::kAny);
-  const std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
-  const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
-  return {{fits ? *options.conv : ConvAlgorithm::kDirect}};
+// An algorithm that the user asked for is computed in one way.
+std::vector<ConvWay> WaysOf(const Convolution& conv, const KernelOptions& options) {
+  if (options.conv) return {{conv.algorithms[0]}};
+  return ConvWaysFor(conv.shape, conv.algorithms);
 }
 
 // Returns whether it is worth measuring which side to divide. For depthwise and Winograd convolutions the
@@ -30,14 +28,14 @@ class ConvStep : public PreparedNode {
   using MakeWayTrial = std::function<Trial(const ConvWay&)>;
 
  public:
-  ConvStep(const Graph& graph, const Node& node, const ConvShape& shape, const KernelOptions& options,
-           Packer& packer)
-      : residual_(node.attributes.Has("residual")), offset_(node.attributes.Int(kIntoOffset, 0)) {
-    const Tensor& weights = graph.value(node.inputs[1]).constant;
+  ConvStep(const Convolution& conv, const Preparation& of)
+      : residual_(of.node.attributes.Has("residual")), offset_(of.node.attributes.Int(kIntoOffset, 0)) {
+    const Node& node = of.node;
+    const Tensor& weights = of.graph.value(node.inputs[1]).constant;
     epilogue_.activation = *FastActivation(node);
     epilogue_.residual_stride = weights.shape()[0];
-    if (node.input(2) != kNoValue) epilogue_.bias = graph.value(node.inputs[2]).constant.as<float>();
-    ChooseWay(shape, weights.as<float>(), WaysOf(shape, options), options, packer);
+    if (node.input(2) != kNoValue) epilogue_.bias = of.graph.value(node.inputs[2]).constant.as<float>();
+    ChooseWay(conv.shape, weights.as<float>(), WaysOf(conv, of.options), of.options, of.packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
       AddReason(
           fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
@@ -172,12 +170,9 @@ class ConvStep : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareConv(const Graph& graph, const Node& node, Packer& packer,
-                                          const KernelOptions& options, std::string* why) {
-  const auto shape = ConvolutionOf(graph, node, why);
-  if (!shape) return nullptr;
-  if (SumsInPieces(node)) return PrepareConvPieces(graph, node, packer);
-  return std::make_unique<ConvStep>(graph, node, *shape, options, packer);
+std::unique_ptr<PreparedNode> Prepare(const Convolution& conv, const Preparation& of) {
+  if (conv.sum_piece > 0) return PrepareConvPieces(conv, of);
+  return std::make_unique<ConvStep>(conv, of);
 }
 
 }  // namespace mete

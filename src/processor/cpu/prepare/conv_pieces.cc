@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "kernels/fast/gemm/gemm.h"
-#include "base/fused.h"
 #include "processor/cpu/prepare/grid.h"
 
 namespace mete {
@@ -11,15 +10,17 @@ namespace {
 
 class ConvPiecesStep : public PreparedNode {
  public:
-  ConvPiecesStep(const Graph& graph, const Node& node, Packer& packer) : pool_(packer.pool()) {
-    const Shape& w = graph.value(node.inputs[1]).shape;
-    n_ = w[0];
-    k_ = w[1];
-    rows_ = graph.value(node.outputs[0]).shape.Elements() / n_;
-    if (node.input(2) != kNoValue) bias_ = graph.value(node.inputs[2]).constant.as<float>();
-    const int64_t piece = node.attributes.Int(kSumPiece, k_);
+  ConvPiecesStep(const Convolution& conv, const Preparation& of)
+      : pool_(of.pool()),
+        name_(conv.kernels()[0]),
+        n_(conv.shape.out_channels),
+        k_(conv.shape.in_channels),
+        rows_(conv.shape.out_pixels()) {
+    const Node& node = of.node;
+    if (node.input(2) != kNoValue) bias_ = of.graph.value(node.inputs[2]).constant.as<float>();
+    const int64_t piece = conv.sum_piece;
     for (int64_t k = 0; k < k_; k += piece) AddPiece({k, std::min(k_, k + piece)});
-    Pack(graph.value(node.inputs[1]).constant.as<float>(), piece, packer);
+    Pack(of.graph.value(node.inputs[1]).constant.as<float>(), piece, of.packer);
     grid_ = MakeGrid({rows_, pieces_[0].plan.row_step, 1, 1, 0}, pool_.step_speeds());
     if (pieces_.size() > 1) sums_ = Tensor(DType::kF32, Shape{rows_, n_});
   }
@@ -31,7 +32,7 @@ class ConvPiecesStep : public PreparedNode {
     });
   }
 
-  std::string kernel() const override { return fmt::format("conv_pieces_f32 {}", TargetOf(pieces_[0].plan)); }
+  std::string kernel() const override { return fmt::format("{} {}", name_, TargetOf(pieces_[0].plan)); }
   std::string reason() const override { return "the order of its sums is given"; }
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
@@ -78,7 +79,8 @@ class ConvPiecesStep : public PreparedNode {
   }
 
   ThreadPool& pool_;
-  int64_t n_ = 0, k_ = 0, rows_ = 0;
+  const std::string name_;
+  const int64_t n_, k_, rows_;
   const float* bias_ = nullptr;
   std::vector<Piece> pieces_;
   int64_t elements_ = 0;  // of all packed pieces
@@ -89,8 +91,8 @@ class ConvPiecesStep : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareConvPieces(const Graph& graph, const Node& node, Packer& packer) {
-  return std::make_unique<ConvPiecesStep>(graph, node, packer);
+std::unique_ptr<PreparedNode> PrepareConvPieces(const Convolution& conv, const Preparation& of) {
+  return std::make_unique<ConvPiecesStep>(conv, of);
 }
 
 }  // namespace mete

@@ -3,13 +3,11 @@
 
 #include <memory>
 
-#include "graph/graph.h"
-#include "processor/cpu/prepare/packer.h"
-#include "processor/cpu/prepare/prepared_node.h"
+#include "processor/cpu/prepare/prepare.h"
 
 namespace mete {
 
-// Prepares a convolution for which SumsInPieces (dispatch/windows.h) is true.
-std::unique_ptr<PreparedNode> PrepareConvPieces(const Graph&, const Node&, Packer&);
+// Prepares a convolution with a sum_piece.
+std::unique_ptr<PreparedNode> PrepareConvPieces(const Convolution&, const Preparation&);
 
 }  // namespace mete

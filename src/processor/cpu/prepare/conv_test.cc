@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/fused.h"
 #include "base/temp_path_testing.h"
+#include "dispatch/convolutions.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/float_conv.h"
 #include "processor/cpu/prepare/one_node_testing.h"
@@ -54,6 +55,17 @@ TEST(CpuConv, WinogradOnlyWhereItFits) {
   EXPECT_EQ(kernel_of(first, {}), "conv_rows_f32");
 }
 
+TEST(CpuConv, PlainSumsAreDirectWhereWinogradIsFasterByEstimate) {
+  const OneNodeGraph one = MakeOneNodeGraph(
+      ParseNode("test", "Conv(1x28x28x64, const 64x64x3x3) {layout=\"NHWC\", pads=[1,1,1,1]}"), 1);
+  const auto kernel = [&](const KernelOptions& options) {
+    CpuKernels cpu(options);
+    return cpu.Prepare(one.graph, one.node(), Step{.threads = 1})->kernel();
+  };
+  EXPECT_TRUE(kernel({}).starts_with("winograd_f4_f32 ")) << kernel({});
+  EXPECT_TRUE(kernel({.plain_sums = true}).starts_with("conv_f32 ")) << kernel({.plain_sums = true});
+}
+
 TEST(ConvAlgorithm, NamesAreReadBack) {
   for (ConvAlgorithm a : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4,
                           ConvAlgorithm::kWinogradF6})
@@ -67,7 +79,7 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   const auto chosen = [](int64_t size, int64_t channels, int64_t outputs) {
     ConvShape s{1, size, size, channels, size, size, outputs, 3, 3};
     s.pad_top = s.pad_left = 1;
-    return std::string(Name(ConvWaysFor(s, ConvSums::kAny).front()));
+    return std::string(Name(ConvWaysFor(s, AlgorithmsFor(s, {})).front()));
   };
   EXPECT_EQ(chosen(224, 64, 64), "winograd_f4");
   EXPECT_EQ(chosen(56, 64, 64), "winograd_f4");
@@ -160,7 +172,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   Packer packer(pool);
   Tensor first;
   int direct = 0;
-  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kPlain)) {
+  for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {.plain_sums = true}))) {
     EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
     ++direct;
     FloatConv conv(s, weights.as<float>(), way, packer);
@@ -233,7 +245,7 @@ TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
         .Run(input.as<float>(), {}, output.mutable_view().as<float>());
     return output;
   };
-  for (const ConvWay& way : ConvWaysFor(s, ConvSums::kAny)) {
+  for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {}))) {
     Packer plain(pool), first(pool, folder.str()), second(pool, folder.str());
     const Tensor want = run(way, plain);
     for (Packer* packer : {&first, &second})

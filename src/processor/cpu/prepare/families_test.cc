@@ -1,9 +1,8 @@
 // Every family of fast kernels over the nodes of its text files.
-#include "processor/cpu/prepare/families.h"
-
 #include <filesystem>
 #include <set>
 
+#include "dispatch/dispatch.h"
 #include "processor/cpu/prepare/one_node_testing.h"
 
 namespace mete {
@@ -30,6 +29,31 @@ TEST_P(Families, EachNodeEqualsTheReference) {
     ExpectFastEqualsReference(node);
     if (HasFatalFailure()) return;
   }
+}
+
+// Dispatch has told costs/ the same of the node.
+TEST_P(Families, EachNodeHasAKernelThatDispatchNames) {
+  std::vector<KernelOptions> options{{}, {.plain_sums = true}};
+  for (const ConvAlgorithm conv : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
+                                   ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
+    options.push_back({.conv = conv, .plain_sums = true});
+  for (const NodeText& text : NodesIn(kTestNodes))
+    for (const KernelOptions& with : options) {
+      SCOPED_TRACE(text.where + ": " + text.text);
+      const OneNodeGraph one = MakeOneNodeGraph(text, 11);
+      CpuKernels cpu(with);
+      const auto prepared = cpu.Prepare(one.graph, one.node(), Step{.threads = 1});
+      const std::string kernel = prepared->kernel().substr(0, prepared->kernel().find(' '));
+      std::string why;
+      const auto fast = FastKernelOf(one.graph, one.node(), with.dispatch(), &why);
+      if (fast) {
+        const std::vector<std::string> names = KernelNames(*fast);
+        EXPECT_NE(std::find(names.begin(), names.end(), kernel), names.end()) << kernel;
+      } else {
+        EXPECT_EQ(kernel, "reference");
+        EXPECT_EQ(prepared->reason(), why);
+      }
+    }
 }
 
 TEST_P(Families, EachOperatorHasANodeThatTheFamilyComputes) {

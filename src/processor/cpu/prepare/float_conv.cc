@@ -131,14 +131,10 @@ int64_t FloatConv::computed_flops(int64_t flops) const {
 }
 
 std::string FloatConv::kernel() const {
-  if (by_channel_) return fmt::format("depthwise_f32 {}", TargetOf(*by_channel_));
-  if (tiles_) return fmt::format("winograd_f{}_f32 {}", tiles_->tile, TargetOf(*tiles_));
-  const ConvPlan& plan = product_->any();
-  return fmt::format("{} {}",
-                     plan.as_gemm  ? "conv_1x1_f32"
-                     : plan.joined ? "conv_rows_f32"
-                                   : "conv_f32",
-                     TargetOf(plan));
+  const char* target = by_channel_ ? TargetOf(*by_channel_)
+                       : tiles_    ? TargetOf(*tiles_)
+                                   : TargetOf(product_->any());
+  return fmt::format("{} {}", KernelName(shape_, way_.algorithm), target);
 }
 
 }  // namespace mete

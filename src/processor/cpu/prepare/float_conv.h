@@ -10,7 +10,7 @@
 #include "kernels/fast/winograd/winograd.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
 #include "processor/cpu/prepare/cold_weights.h"
-#include "processor/cpu/prepare/conv_algorithm.h"
+#include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/packer.h"
 

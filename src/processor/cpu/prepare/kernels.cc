@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 #include "kernels/reference/reference.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/prepare.h"
 
 namespace mete {
 namespace {
@@ -61,9 +61,12 @@ std::unique_ptr<PreparedNode> CpuKernels::PrepareWith(const KernelOptions& optio
   packer_.SetConstants(ConstantsOf(graph, node));
   std::string why = "the reference was asked for";
   if (!options.reference) {
-    const KernelFamily* family = FamilyOf(node.op);
-    if (!family) why = "no fast kernel for " + node.op;
-    else if (auto fast = family->prepare(graph, node, packer_, options, &why)) return fast;
+    if (const auto fast = FastKernelOf(graph, node, options.dispatch(), &why))
+      return std::visit(
+          [&](const auto& kernel) {
+            return mete::Prepare(kernel, {graph, node, packer_, options});
+          },
+          *fast);
   }
   const RefKernel kernel = FindReference(node.op);
   if (!kernel) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/options.h"
 #include "graph/graph.h"
 #include "plan/threads/thread_plan.h"
-#include "processor/cpu/prepare/conv_algorithm.h"
 #include "processor/cpu/prepare/packer.h"
 #include "processor/cpu/threads/thread_pool.h"
 #include "processor/cpu/prepare/tuner.h"
@@ -21,10 +21,10 @@ struct KernelOptions {
   int threads = 1;
   std::vector<int> cores;  // the cores that threads are pinned to; empty: not pinned
   bool reference = false;  // use only the reference kernels
-  // the algorithm for all convolutions that it fits, the others are direct; nullopt: the best one
+  // as in DispatchOptions
   std::optional<ConvAlgorithm> conv;
-  // where `conv` is nullopt: no algorithm with a larger error than the direct sums
   bool plain_sums = false;
+  DispatchOptions dispatch() const { return {conv, plain_sums}; }
   // measures what is fastest; null: choose by estimate. Must outlive the calls of Prepare()
   Tuner* tuner = nullptr;
   // between two runs of a node its weights leave all caches: trials must measure with cold weights

@@ -3,12 +3,11 @@
 
 #include "base/mapped_file.h"
 #include "dispatch/activations.h"
-#include "dispatch/products.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
 
 namespace mete {
@@ -88,7 +87,7 @@ class MatrixStep : public PreparedNode {
     return CallUs([&] { Execute(in, out); });
   }
 
-  std::string kernel() const override { return fmt::format("gemm_f32 {}", TargetOf(plan_)); }
+  std::string kernel() const override { return fmt::format("{} {}", p_.kernel(), TargetOf(plan_)); }
   std::string reason() const override {
     return constant_ ? why_ : why_ + (why_.empty() ? "" : "; ") + "B is packed at each run";
   }
@@ -263,9 +262,7 @@ class VectorStep : public PreparedNode {
     });
   }
 
-  std::string kernel() const override {
-    return fmt::format("matvec_{}_f32 {}", p_.transposed ? "rows" : "columns", target_);
-  }
+  std::string kernel() const override { return fmt::format("{} {}", p_.kernel(), target_); }
   std::string reason() const override { return "one row: bound by reading the weights"; }
 
  private:
@@ -278,14 +275,11 @@ class VectorStep : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareMatrix(const Graph& graph, const Node& node, Packer& packer,
-                                            const KernelOptions& options, std::string* why) {
-  const auto product = ProductOf(graph, node, why);
-  if (!product) return nullptr;
+std::unique_ptr<PreparedNode> Prepare(const Product& product, const Preparation& of) {
   Epilogue epilogue;
-  epilogue.activation = *FastActivation(node);
-  if (product->is_vector()) return std::make_unique<VectorStep>(graph, *product, epilogue, packer.pool());
-  return PrepareProduct(graph, node, *product, epilogue, options, packer);
+  epilogue.activation = *FastActivation(of.node);
+  if (product.is_vector()) return std::make_unique<VectorStep>(of.graph, product, epilogue, of.pool());
+  return PrepareProduct(of.graph, of.node, product, epilogue, of.options, of.packer);
 }
 
 }  // namespace mete

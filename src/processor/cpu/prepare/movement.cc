@@ -1,12 +1,8 @@
 // Operators that only move elements: Transpose, Concat, Split.
 #include <cstring>
 
-#include <fmt/format.h>
-
-#include "dispatch/reason.h"
-#include "dispatch/transposes.h"
 #include "kernels/fast/layout/transpose.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
 
 namespace mete {
@@ -29,11 +25,11 @@ int64_t BlocksOfCopy(int64_t bytes, int threads) {
 // side: for a picture, whose channels are few rows, they divide the pixels.
 class MatrixTranspose : public PreparedNode {
  public:
-  MatrixTranspose(int64_t batch, int64_t rows, int64_t columns, ThreadPool& pool)
-      : pool_(pool), batch_(batch), rows_(rows), columns_(columns) {
-    const int64_t wanted = BlocksOfCopy(batch * rows * columns * 4, pool.step_threads());
-    if (batch < wanted) pieces_ = (std::max(rows, columns) + kLine - 1) / kLine;
-    blocks_ = std::min(batch * pieces_, wanted);
+  MatrixTranspose(const Transposition& of, ThreadPool& pool)
+      : pool_(pool), name_(of.kernel()), batch_(of.matrices()), rows_(of.rows()), columns_(of.columns()) {
+    const int64_t wanted = BlocksOfCopy(batch_ * rows_ * columns_ * 4, pool.step_threads());
+    if (batch_ < wanted) pieces_ = (std::max(rows_, columns_) + kLine - 1) / kLine;
+    blocks_ = std::min(batch_ * pieces_, wanted);
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const float* from = in[0].as<float>();
@@ -52,7 +48,7 @@ class MatrixTranspose : public PreparedNode {
       }
     });
   }
-  std::string kernel() const override { return "transpose_f32"; }
+  std::string kernel() const override { return name_; }
 
  private:
   // elements of the longer side in a piece: a cache line of 4-byte elements, so that pieces of columns write
@@ -68,6 +64,7 @@ class MatrixTranspose : public PreparedNode {
   }
 
   ThreadPool& pool_;
+  const std::string name_;
   const int64_t batch_, rows_, columns_;
   int64_t pieces_ = 1, blocks_ = 1;  // pieces of each matrix, blocks of all matrices
 };
@@ -76,14 +73,15 @@ class MatrixTranspose : public PreparedNode {
 // the output.
 class RowTranspose : public PreparedNode {
  public:
-  RowTranspose(const Permutation& p, size_t element, ThreadPool& pool)
-      : pool_(pool), row_bytes_(size_t(p.dims.back()) * element) {
+  RowTranspose(const Transposition& of, ThreadPool& pool)
+      : pool_(pool), name_(of.kernel()), row_bytes_(size_t(of.columns()) * of.element_bytes) {
+    const Permutation& p = of.permutation;
     const size_t rank = p.dims.size();
     std::vector<int64_t> stride(rank, 1);
     for (size_t i = rank - 1; i-- > 0;) stride[i] = stride[i + 1] * p.dims[i + 1];
     for (size_t i = 0; i + 1 < rank; ++i) {
       dims_[3 - (rank - 1) + i] = p.dims[size_t(p.perm[i])];
-      strides_[3 - (rank - 1) + i] = stride[size_t(p.perm[i])] * int64_t(element);
+      strides_[3 - (rank - 1) + i] = stride[size_t(p.perm[i])] * int64_t(of.element_bytes);
     }
     outer_ = dims_[0] * dims_[1];
     blocks_ = std::min(outer_, BlocksOfCopy(outer_ * dims_[2] * int64_t(row_bytes_), pool.step_threads()));
@@ -100,10 +98,11 @@ class RowTranspose : public PreparedNode {
       }
     });
   }
-  std::string kernel() const override { return "transpose_rows"; }
+  std::string kernel() const override { return name_; }
 
  private:
   ThreadPool& pool_;
+  const std::string name_;
   const size_t row_bytes_;
   // the output's outer dimensions, and the steps in the input that belong to them, in bytes
   int64_t dims_[3] = {1, 1, 1}, strides_[3] = {0, 0, 0};
@@ -113,81 +112,46 @@ class RowTranspose : public PreparedNode {
 // Concat and Split: for each of the `outer` indices, a run of bytes of each part.
 class JoinStep : public PreparedNode {
  public:
-  JoinStep(bool split, int64_t outer, std::vector<size_t> runs, ThreadPool& pool)
-      : pool_(pool), split_(split), outer_(outer), runs_(std::move(runs)) {
-    for (size_t r : runs_) whole_ += r;
-    blocks_ = std::min(outer, BlocksOfCopy(outer * int64_t(whole_), pool.step_threads()));
+  JoinStep(const Join& join, ThreadPool& pool) : pool_(pool), join_(join) {
+    for (size_t r : join.runs) whole_ += r;
+    blocks_ = std::min(join.outer, BlocksOfCopy(join.outer * int64_t(whole_), pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      const int64_t first = outer_ * begin / blocks_, last = outer_ * end / blocks_;
+      const int64_t first = join_.outer * begin / blocks_, last = join_.outer * end / blocks_;
       size_t at = 0;
-      for (size_t p = 0; p < runs_.size(); at += runs_[p], ++p) {
-        const bool wanted = runs_[p] > 0 && (split_ ? out[p].present() : in[p].present());
+      for (size_t p = 0; p < join_.runs.size(); at += join_.runs[p], ++p) {
+        const bool wanted = join_.runs[p] > 0 && (join_.split ? out[p].present() : in[p].present());
         for (int64_t o = first; wanted && o < last; ++o) Copy(in, out, p, size_t(o), at);
       }
     });
   }
-  std::string kernel() const override { return split_ ? "split" : "concat"; }
+  std::string kernel() const override { return join_.kernel(); }
 
  private:
   void Copy(std::span<const ConstView> in, std::span<View> out, size_t part, size_t o, size_t at) const {
-    if (split_)
-      std::memcpy(out[part].as<std::byte>() + o * runs_[part], in[0].as<std::byte>() + o * whole_ + at,
-                  runs_[part]);
-    else
-      std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * runs_[part],
-                  runs_[part]);
+    const size_t run = join_.runs[part];
+    if (join_.split)
+      std::memcpy(out[part].as<std::byte>() + o * run, in[0].as<std::byte>() + o * whole_ + at, run);
+    else std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * run, run);
   }
 
   ThreadPool& pool_;
-  const bool split_;
-  const int64_t outer_;
-  const std::vector<size_t> runs_;  // bytes of each part
+  const Join join_;
   size_t whole_ = 0;
   int64_t blocks_ = 1;
 };
 
-// Returns whether the first input has elements to move.
-bool Moves(const Graph& graph, const Node& node) {
-  const Shape& shape = graph.value(node.inputs[0]).shape;
-  return shape.known() && shape.Elements() > 0;
-}
-
 }  // namespace
 
-std::unique_ptr<PreparedNode> PrepareTranspose(const Graph& graph, const Node& node, Packer& packer,
-                                               const KernelOptions&, std::string* why) {
-  if (!Moves(graph, node)) return No("nothing to move", why);
-  ThreadPool& pool = packer.pool();
-  const Value& x = graph.value(node.inputs[0]);
-  const Permutation p = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
-  const size_t rank = p.dims.size(), element = SizeOf(x.type);
-  switch (WayOf(p, element)) {
-    case TransposeWay::kMatrices:
-      return std::make_unique<MatrixTranspose>(rank == 3 ? p.dims[0] : 1, p.dims[rank - 2], p.dims[rank - 1],
-                                               pool);
-    case TransposeWay::kRows: return std::make_unique<RowTranspose>(p, element, pool);
-    case TransposeWay::kReference: break;
-  }
-  return No("an order of dimensions without a fast form", why);
+std::unique_ptr<PreparedNode> Prepare(const Transposition& transposition, const Preparation& of) {
+  if (transposition.way == TransposeWay::kMatrices)
+    return std::make_unique<MatrixTranspose>(transposition, of.pool());
+  return std::make_unique<RowTranspose>(transposition, of.pool());
 }
 
-std::unique_ptr<PreparedNode> PrepareJoin(const Graph& graph, const Node& node, Packer& packer,
-                                          const KernelOptions&, std::string* why) {
-  if (!Moves(graph, node)) return No("nothing to move", why);
-  const bool split = node.op == "Split";
-  const std::vector<ValueId>& parts = split ? node.outputs : node.inputs;
-  const Shape& whole = graph.value(split ? node.inputs[0] : node.outputs[0]).shape;
-  const size_t element = SizeOf(graph.value(split ? node.inputs[0] : node.outputs[0]).type);
-  const int64_t given = node.attributes.Int("axis", 0);
-  const int axis = int(given < 0 ? given + whole.rank() : given);
-  std::vector<size_t> runs;
-  for (ValueId id : parts) {
-    if (id == kNoValue) return No("a part is omitted", why);
-    runs.push_back(size_t(graph.value(id).shape.Elements(axis, whole.rank())) * element);
-  }
-  return std::make_unique<JoinStep>(split, whole.Elements(0, axis), std::move(runs), packer.pool());
+std::unique_ptr<PreparedNode> Prepare(const Join& join, const Preparation& of) {
+  return std::make_unique<JoinStep>(join, of.pool());
 }
 
 }  // namespace mete

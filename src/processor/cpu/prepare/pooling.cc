@@ -1,9 +1,8 @@
 // Pooling over NHWC.
 #include <fmt/format.h>
 
-#include "dispatch/windows.h"
 #include "kernels/fast/target/target.h"
-#include "processor/cpu/prepare/families.h"
+#include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
 
 namespace mete {
@@ -14,25 +13,26 @@ constexpr int64_t kLeastElements = 16 * 1024;
 
 class WindowPool : public PreparedNode {
  public:
-  WindowPool(const PoolShape& shape, ThreadPool& pool) : pool_(pool), shape_(shape), target_(ActiveTarget()) {
-    const int64_t pixels = shape.window.out_pixels();
-    const int64_t taps = shape.window.kernel_height * shape.window.kernel_width;
-    blocks_ = std::min(
-        pixels, BlocksOf(pixels * taps * shape.window.in_channels, kLeastElements, pool.step_threads()));
+  WindowPool(const Pooling& pooling, ThreadPool& pool)
+      : pool_(pool), pooling_(pooling), target_(ActiveTarget()) {
+    const ConvShape& window = pooling.shape.window;
+    const int64_t pixels = window.out_pixels(), taps = window.kernel_height * window.kernel_width;
+    blocks_ =
+        std::min(pixels, BlocksOf(pixels * taps * window.in_channels, kLeastElements, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const int64_t pixels = shape_.window.out_pixels();
+    const int64_t pixels = pooling_.shape.window.out_pixels();
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      RunPool(shape_, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_},
+      RunPool(pooling_.shape, in[0].as<float>(), {pixels * begin / blocks_, pixels * end / blocks_},
               out[0].as<float>());
     });
   }
-  std::string kernel() const override { return fmt::format("pool_f32 {}", target_); }
+  std::string kernel() const override { return fmt::format("{} {}", pooling_.kernel(), target_); }
 
  private:
   ThreadPool& pool_;
-  const PoolShape shape_;
+  const Pooling pooling_;
   const std::string target_;
   int64_t blocks_ = 1;
 };
@@ -41,9 +41,9 @@ class WindowPool : public PreparedNode {
 // The number of pieces does not depend on the number of threads, so the sums do not either.
 class WholeImagePool : public PreparedNode {
  public:
-  WholeImagePool(PoolKind kind, const Shape& in, ThreadPool& pool)
+  WholeImagePool(const Pooling& pooling, const Shape& in, ThreadPool& pool)
       : pool_(pool),
-        kind_(kind),
+        pooling_(pooling),
         images_(in[0]),
         pixels_(in[1] * in[2]),
         channels_(in[3]),
@@ -60,20 +60,20 @@ class WholeImagePool : public PreparedNode {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = pixels_ * (i % pieces_) / pieces_, last = pixels_ * (i % pieces_ + 1) / pieces_;
         const float* from = in[0].as<float>() + (i / pieces_ * pixels_ + first) * channels_;
-        GlobalPool(kind_, from, last - first, channels_, 1, {0, channels_}, partial + i * channels_);
+        GlobalPool(pooling_.kind, from, last - first, channels_, 1, {0, channels_}, partial + i * channels_);
       }
     });
     pool_.For(images_, [&](int, int64_t begin, int64_t end) {
       for (int64_t n = begin; n < end; ++n)
-        GlobalPool(kind_, partial + n * pieces_ * channels_, pieces_, channels_, pixels_, {0, channels_},
-                   out[0].as<float>() + n * channels_);
+        GlobalPool(pooling_.kind, partial + n * pieces_ * channels_, pieces_, channels_, pixels_,
+                   {0, channels_}, out[0].as<float>() + n * channels_);
     });
   }
-  std::string kernel() const override { return fmt::format("global_pool_f32 {}", target_); }
+  std::string kernel() const override { return fmt::format("{} {}", pooling_.kernel(), target_); }
 
  private:
   ThreadPool& pool_;
-  const PoolKind kind_;
+  const Pooling pooling_;
   const int64_t images_, pixels_, channels_;
   const std::string target_;
   int64_t pieces_ = 1;
@@ -82,13 +82,10 @@ class WholeImagePool : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> PreparePool(const Graph& graph, const Node& node, Packer& packer,
-                                          const KernelOptions&, std::string* why) {
-  const auto pooling = PoolingOf(graph, node, why);
-  if (!pooling) return nullptr;
-  if (pooling->whole_image)
-    return std::make_unique<WholeImagePool>(pooling->kind, graph.value(node.inputs[0]).shape, packer.pool());
-  return std::make_unique<WindowPool>(pooling->shape, packer.pool());
+std::unique_ptr<PreparedNode> Prepare(const Pooling& pooling, const Preparation& of) {
+  if (pooling.whole_image)
+    return std::make_unique<WholeImagePool>(pooling, of.graph.value(of.node.inputs[0]).shape, of.pool());
+  return std::make_unique<WindowPool>(pooling, of.pool());
 }
 
 }  // namespace mete

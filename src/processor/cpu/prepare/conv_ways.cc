@@ -1,18 +1,13 @@
-#include "processor/cpu/prepare/conv_algorithm.h"
+#include "processor/cpu/prepare/conv_ways.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "kernels/fast/depthwise/depthwise.h"
-#include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
 namespace {
-
-constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
-                                  ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6};
 
 double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * step); }
 
@@ -35,51 +30,20 @@ double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
 
 }  // namespace
 
-const char* Name(ConvAlgorithm algorithm) {
-  switch (algorithm) {
-    case ConvAlgorithm::kDirect: return "direct";
-    case ConvAlgorithm::kWinogradF2: return "winograd_f2";
-    case ConvAlgorithm::kWinogradF4: return "winograd_f4";
-    case ConvAlgorithm::kWinogradF6: return "winograd_f6";
-  }
-  return "";
-}
-
-std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::string_view name) {
-  if (name.empty() || name == "auto") return std::nullopt;
-  for (ConvAlgorithm algorithm : kAll)
-    if (name == Name(algorithm)) return algorithm;
-  std::string names = "auto";
-  for (ConvAlgorithm algorithm : kAll) names += std::string(", ") + Name(algorithm);
-  Fail(Code::kFailedPrecondition, std::string(where),
-       "no such way to compute convolutions; got '{}', expected one of {}; try auto", name, names);
-}
-
-int WinogradTile(ConvAlgorithm algorithm) { return 2 * int(algorithm); }
-
-std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape) {
-  if (TakesWinograd(shape)) return {std::begin(kAll), std::end(kAll)};
-  return {ConvAlgorithm::kDirect};
-}
-
 std::string Name(const ConvWay& way) {
   return way.tile_vectors == 0 ? Name(way.algorithm)
                                : fmt::format("{}, tile {}", Name(way.algorithm), way.tile_vectors);
 }
 
-std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, ConvSums sums) {
+std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, const std::vector<ConvAlgorithm>& algorithms) {
   // an estimate's usual error: a smaller gain does not justify the larger numerical error
   constexpr double kMargin = 1.1;
   constexpr double kHopeless = 2;  // no estimate is wrong by this factor
   std::vector<std::pair<double, ConvWay>> ways;
   const double direct = Estimate(shape, ConvAlgorithm::kDirect) / kMargin;
   ways.push_back({direct, {}});
-  for (ConvAlgorithm algorithm : ConvAlgorithmsFor(shape)) {
-    if (sums == ConvSums::kPlain || algorithm == ConvAlgorithm::kDirect ||
-        algorithm == ConvAlgorithm::kWinogradF6)
-      continue;
-    ways.push_back({Estimate(shape, algorithm), {algorithm}});
-  }
+  for (size_t i = 1; i < algorithms.size(); ++i)
+    ways.push_back({Estimate(shape, algorithms[i]), {algorithms[i]}});
   if (!IsDepthwise(shape)) {
     const std::vector<int64_t> widths = GemmTileWidths(shape.out_channels / shape.groups);
     for (size_t i = 1; i < widths.size(); ++i) ways.push_back({direct, {ConvAlgorithm::kDirect, widths[i]}});

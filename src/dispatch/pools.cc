@@ -1,39 +1,10 @@
-#include "dispatch/windows.h"
+#include "dispatch/pools.h"
 
 #include "base/window.h"
-#include "dispatch/activations.h"
 #include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
 
 namespace mete {
-namespace {
-
-bool IsGlobal(const Node& node) { return node.op == "GlobalMaxPool" || node.op == "GlobalAveragePool"; }
-
-}  // namespace
-
-std::optional<ConvShape> ConvolutionOf(const Graph& graph, const Node& node, std::string* why) {
-  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
-  if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
-  if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1]))
-    return No("weights are not constant", why);
-  if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2]))
-    return No("the bias is not constant", why);
-  const Shape& y = graph.value(node.outputs[0]).shape;
-  if (y.Elements() == 0) return No("nothing to compute", why);
-  if (!FastActivation(node)) return No("the activation has no fast form", why);
-  return ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y,
-                     node.attributes);
-}
-
-bool SumsInPieces(const Node& node) {
-  return node.attributes.Has(kSumPiece) && !node.attributes.Has("residual") &&
-         FastActivation(node)->op == FusedOp::kNone;
-}
-
-bool IsPooling(const Node& node) {
-  return node.op == "MaxPool" || node.op == "AveragePool" || IsGlobal(node);
-}
 
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why) {
   if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
@@ -42,7 +13,7 @@ std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::stri
   if (node.output(1) != kNoValue) return No("the indices are wanted", why);
   Pooling pooling;
   pooling.kind = node.op == "MaxPool" || node.op == "GlobalMaxPool" ? PoolKind::kMax : PoolKind::kAverage;
-  pooling.whole_image = IsGlobal(node);
+  pooling.whole_image = node.op == "GlobalMaxPool" || node.op == "GlobalAveragePool";
   if (pooling.whole_image) return pooling;
   const Ints& kernel = node.attributes.IntList("kernel_shape");
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;

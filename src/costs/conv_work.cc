@@ -1,0 +1,204 @@
+#include "costs/conv_work.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "costs/amounts.h"
+#include "dispatch/conv_algorithms.h"
+#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/winograd/winograd.h"
+
+namespace mete {
+namespace {
+
+// The size of a first-level data cache: 32 to 64 KiB in cores of the last ten years. This value is a guess;
+// the transition at its end is smooth anyway.
+constexpr double kFirstBytes = 48 << 10;
+
+// The sets of this cache: 64 sets (4 KiB of lines) of 8 lines in most x86 cores of the last ten years; other
+// cores have more sets with fewer lines. These values are guesses: of 4 to 12 lines per set, 8 fitted
+// depthwise convolutions best.
+constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
+
+// The time in which a byte is widened to a float of channels last, or a sum becomes a byte. This value is a
+// guess: with it the predictions of two quantized MobileNets add up to about what they take on one x86 core.
+constexpr double kConvertNs = 2;
+
+struct Sizes {
+  double in = 0, weights = 0, out = 0;  // bytes
+};
+
+Sizes SizesOf(const ConvShape& s) {
+  const double taps = double(s.kernel_height * s.kernel_width), k = taps * double(s.in_channels / s.groups);
+  const double out = double(s.out_pixels() * s.out_channels),
+               in = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  // A stride skips pixels that no output needs.
+  const double read = std::min(in, double(s.out_pixels()) * taps * double(s.in_channels));
+  return {kFloatBytes * read, kFloatBytes * k * double(s.out_channels), kFloatBytes * out};
+}
+
+// A product of one row is too short for its tiles to matter. Its time depends on where its few bytes come
+// from, and on whether the processor still has its code and its branch history in the caches.
+Work OneRowWork(const NodeInRun& at, const ConvShape& s, double weights, double in, double out) {
+  Amounts a(at, KernelName(s, ConvAlgorithm::kDirect), "one row");
+  a.AddWeightsFromMemory(weights);
+  a.AddNearFar("byte of weights", weights, weights);
+  a.Add("byte read", in);
+  a.Add("byte written", out);
+  // The amount reaches 1 at half of the near cache. This value is a guess.
+  a.Add("node behind much data", std::min(1.0, 2 * a.Since(at.node.inputs[0]) / at.caches.near_bytes));
+  a.AddEpilogue(out);
+  return a.Take();
+}
+
+Work DirectWork(const NodeInRun& at, const ConvShape& s) {
+  const ConvPlan plan = PlanConv(s);
+  const Sizes sizes = SizesOf(s);
+  const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
+  const double pixels = double(s.out_pixels()),
+               weights = kFloatBytes * k * double(plan.split.padded_columns() * s.groups);
+  if (plan.as_gemm && s.out_pixels() == 1) return OneRowWork(at, s, weights, sizes.in, sizes.out);
+  Amounts a(at, KernelName(s, ConvAlgorithm::kDirect), s.out_pixels() == 1 ? "one row" : "");
+  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
+  a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
+  a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out, plan.tap_length >= kShortSum);
+  a.AddEpilogue(sizes.out);
+  return a.Take();
+}
+
+// Returns how many of the cache lines of a tile's pixels and weights (for the same vector of channels) exceed
+// the capacity of their sets in the first-level cache. Pixels and weights are assumed to begin in the same
+// set. This is a guess, because the addresses of the buffers are not known beforehand.
+double CrowdedLines(int64_t rows, int64_t columns, int64_t taps, int64_t row_bytes, int64_t pixel_bytes) {
+  std::array<int64_t, kSets> lines{};
+  const auto add = [&](int64_t offset) { ++lines[size_t(offset / kLineBytes % kSets)]; };
+  for (int64_t y = 0; y < rows; ++y)
+    for (int64_t x = 0; x < columns; ++x) add(y * row_bytes + x * pixel_bytes);
+  for (int64_t t = 0; t < taps; ++t) add(t * pixel_bytes);
+  int64_t crowded = 0;
+  for (const int64_t n : lines) crowded += std::max<int64_t>(0, n - kWays);
+  return double(crowded);
+}
+
+// Adds tiles of up to four columns and, at stride 1, two rows (kernels/fast/depthwise); each goes through all
+// channels.
+void AddDepthwiseTiles(const ConvShape& s, double vectors, int64_t lanes, Amounts& a) {
+  const bool few = s.out_channels < lanes;
+  const double across = few ? double(s.out_width) : CeilDiv(double(s.out_width), 4),
+               wide = double(s.out_width) / across;
+  const int64_t high = !few && s.stride_x == 1 && s.stride_y == 1 ? 2 : 1;
+  const double down = CeilDiv(double(s.out_height), double(high));
+  const double tiles = double(s.batch) * down * across, all = double(s.out_pixels()) * vectors;
+  const std::string kind = std::to_string(s.kernel_width) + " wide, stride " + std::to_string(s.stride_x) +
+                           (few ? ", few channels" : "");
+  a.Add("vector, " + kind, all);
+  a.Add("tile x vector, " + kind, tiles * vectors);
+  a.Add("vector, " + kind + ", across cache lines", all * ShareAcross(s.out_channels, lanes));
+  a.Add("tile", tiles);
+  a.Add("row of tiles", double(s.batch) * down);
+  // If the pixels and weights of a tile exceed the first-level cache, each tile reads the weights from the
+  // second-level cache again.
+  const int64_t side = s.kernel_width, rows = side + high - 1,
+                pixel = int64_t{sizeof(float)} * s.out_channels;
+  const double columns = (wide - 1) * double(s.stride_x) + double(side);
+  const double touched = (double(rows) * columns + double(side * side) + double(high) * wide) * double(pixel);
+  a.Add("byte of weights again", tiles * double(side * side * pixel) * Beyond(touched, kFirstBytes, 0.5));
+  const double crowded = CrowdedLines(rows, std::llround(columns), side * side, s.in_width * pixel, pixel);
+  a.Add("line of a crowded set", tiles * vectors * crowded);
+}
+
+Work DepthwiseWork(const NodeInRun& at, const ConvShape& s) {
+  const Sizes sizes = SizesOf(s);
+  const int64_t lanes = PlanGemm(1, 1).split.lanes();
+  const double vectors = CeilDiv(double(s.out_channels), double(lanes)), pixels = double(s.out_pixels());
+  Amounts a(at, KernelName(s, ConvAlgorithm::kDirect));
+  if (HasOwnCode(s)) {
+    AddDepthwiseTiles(s, vectors, lanes, a);
+  } else {
+    a.Add("vector x tap", pixels * vectors * double(s.kernel_height * s.kernel_width));
+    a.Add("pixel", pixels);
+  }
+  a.Add("byte of weights", sizes.weights);
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out);
+  a.AddEpilogue(sizes.out);
+  return a.Take();
+}
+
+Work WinogradWork(const NodeInRun& at, const ConvShape& s, ConvAlgorithm algorithm) {
+  const WinogradPlan plan = PlanWinograd(s, WinogradTile(algorithm));
+  const Sizes sizes = SizesOf(s);
+  const double positions = plan.positions, tiles = double(plan.tiles), k = double(s.in_channels);
+  const double passes = CeilDiv(tiles, double(plan.pass)), weights = double(PackedWinogradBytes(plan));
+  const double columns = double(plan.gemm.split.padded_columns());
+  Amounts a(at, KernelName(s, algorithm));
+  a.AddTiles(plan.gemm.split, positions * passes, tiles / passes, double(plan.gemm.row_step), k);
+  a.AddWeights(weights, tiles / passes, passes);
+  a.AddColdWeights(plan.gemm.split, weights, tiles / passes, double(plan.gemm.row_step), k);
+  // The bytes between the transforms and the products. In a long pass over many channels they leave the near
+  // cache and come back.
+  const double between = double(plan.pass) * positions * (k + columns) * kFloatBytes,
+               values = tiles * positions * (k + columns);
+  a.AddNearFar("value transformed", tiles * positions * k, between);
+  a.AddNearFar("value transformed back", tiles * positions * columns, between);
+  a.Add("value x doublings of the near cache",
+        values * std::max(0.0, std::log2(between / at.caches.near_bytes)));
+  const int64_t lanes = plan.gemm.split.lanes();
+  a.Add("value across cache lines",
+        tiles * positions *
+            (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
+  a.AddData(at.node.inputs[0], sizes.in, sizes.out);
+  a.AddEpilogue(sizes.out);
+  return a.Take();
+}
+
+Work PlainWork(const NodeInRun& at, const ConvShape& s) {
+  return IsDepthwise(s) ? DepthwiseWork(at, s) : DirectWork(at, s);
+}
+
+// Each piece is a product, to which the sums of the pieces before it are added.
+Work PiecesWork(const NodeInRun& at, const Convolution& conv) {
+  const ConvShape& s = conv.shape;
+  const ConvPlan plan = PlanConv(s);
+  const Sizes sizes = SizesOf(s);
+  const double k = double(s.in_channels), pixels = double(s.out_pixels()), piece = double(conv.sum_piece),
+               pieces = CeilDiv(k, piece), weights = kFloatBytes * k * double(plan.split.padded_columns());
+  Amounts a(at, conv.kernels()[0]);
+  for (double begin = 0; begin < k; begin += piece)
+    a.AddTiles(plan.split, 1, pixels, double(plan.row_step), std::min(piece, k - begin));
+  a.AddWeights(weights, pixels);
+  a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
+  a.AddData(at.node.inputs[0], sizes.in, pieces * sizes.out, conv.sum_piece >= kShortSum);
+  a.Add("byte of residual", (pieces - 1) * sizes.out);
+  Work work = a.Take();
+  work.stand_in = KernelName(s, ConvAlgorithm::kDirect);
+  return work;
+}
+
+}  // namespace
+
+std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
+  if (conv.sum_piece > 0) return {PiecesWork(at, conv)};
+  std::vector<Work> works;
+  for (const ConvAlgorithm algorithm : conv.algorithms)
+    works.push_back(algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
+                                                        : WinogradWork(at, conv.shape, algorithm));
+  return works;
+}
+
+Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv) {
+  Work work = PlainWork(at, conv.shape);
+  work.stand_in = work.key();
+  work.kernel = conv.kernel();
+  const ConvShape& s = conv.shape;
+  const int64_t inputs = s.batch * s.in_height * s.in_width * s.in_channels,
+                outputs = s.out_pixels() * s.out_channels;
+  work.beside_ns = kConvertNs * double(inputs + outputs);
+  return work;
+}
+
+}  // namespace mete

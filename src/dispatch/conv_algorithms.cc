@@ -1,0 +1,51 @@
+#include "dispatch/conv_algorithms.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/winograd/winograd.h"
+
+namespace mete {
+namespace {
+
+constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
+                                  ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6};
+
+}  // namespace
+
+const char* Name(ConvAlgorithm algorithm) {
+  switch (algorithm) {
+    case ConvAlgorithm::kDirect: return "direct";
+    case ConvAlgorithm::kWinogradF2: return "winograd_f2";
+    case ConvAlgorithm::kWinogradF4: return "winograd_f4";
+    case ConvAlgorithm::kWinogradF6: return "winograd_f6";
+  }
+  return "";
+}
+
+std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::string_view name) {
+  if (name.empty() || name == "auto") return std::nullopt;
+  for (ConvAlgorithm algorithm : kAll)
+    if (name == Name(algorithm)) return algorithm;
+  std::string names = "auto";
+  for (ConvAlgorithm algorithm : kAll) names += std::string(", ") + Name(algorithm);
+  Fail(Code::kFailedPrecondition, std::string(where),
+       "no such way to compute convolutions; got '{}', expected one of {}; try auto", name, names);
+}
+
+int WinogradTile(ConvAlgorithm algorithm) { return 2 * int(algorithm); }
+
+std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape) {
+  if (TakesWinograd(shape)) return {std::begin(kAll), std::end(kAll)};
+  return {ConvAlgorithm::kDirect};
+}
+
+std::string KernelName(const ConvShape& shape, ConvAlgorithm algorithm) {
+  if (algorithm != ConvAlgorithm::kDirect) return fmt::format("winograd_f{}_f32", WinogradTile(algorithm));
+  if (IsDepthwise(shape)) return "depthwise_f32";
+  const ConvPlan plan = PlanConv(shape);
+  return plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32";
+}
+
+}  // namespace mete

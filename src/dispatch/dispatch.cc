@@ -1,0 +1,68 @@
+#include "dispatch/dispatch.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "dispatch/reason.h"
+
+namespace mete {
+namespace {
+
+// Makes the function of a row from that of a family, for example RowsOf.
+template <auto kOf>
+std::optional<FastKernel> Fast(const Graph& graph, const Node& node, const DispatchOptions& options,
+                               std::string* why) {
+  if constexpr (std::is_invocable_v<decltype(kOf), const Graph&, const Node&, std::string*>)
+    return kOf(graph, node, why);
+  else return kOf(graph, node, options, why);
+}
+
+}  // namespace
+
+const std::vector<KernelFamily>& KernelFamilies() {
+  static const std::vector<KernelFamily> families = {
+      // immutable after the first call
+      {"conv", {"Conv"}, Fast<ConvolutionOf>},
+      {"matrix", {"Gemm", "MatMul", "mete.MatMul"}, Fast<ProductOf>},
+      {"quantized_conv", {"QLinearConv"}, Fast<QuantizedConvolutionOf>},
+      {"convert", {"QuantizeLinear", "DequantizeLinear"}, Fast<ConversionOf>},
+      {"pool", {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"}, Fast<PoolingOf>},
+      {"elementwise", {"mete.Elementwise"}, Fast<ElementwiseOf>},
+      {"rows", {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization"}, Fast<RowsOf>},
+      {"lrn", {"LRN"}, Fast<LrnOf>},
+      {"transpose", {"Transpose"}, Fast<TranspositionOf>},
+      {"join", {"Concat", "Split"}, Fast<JoinOf>},
+  };
+  return families;
+}
+
+const KernelFamily* FamilyOf(std::string_view op) {
+  for (const KernelFamily& family : KernelFamilies())
+    if (std::find(family.operators.begin(), family.operators.end(), op) != family.operators.end())
+      return &family;
+  return nullptr;
+}
+
+std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, const DispatchOptions& options,
+                                       std::string* why) {
+  const KernelFamily* family = FamilyOf(node.op);
+  if (!family) return No("no fast kernel for " + node.op, why);
+  return family->of(graph, node, options, why);
+}
+
+std::vector<std::string> KernelNames(const FastKernel& fast) {
+  return std::visit(
+      []<class Kernel>(const Kernel& kernel) -> std::vector<std::string> {
+        if constexpr (std::is_same_v<Kernel, Convolution>) return kernel.kernels();
+        else return {kernel.kernel()};
+      },
+      fast);
+}
+
+DispatchOptions OptionsFor(const Graph& graph) {
+  const bool quantized = std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                                     [](const Node& node) { return node.op == "QuantizeLinear"; });
+  return {.conv = std::nullopt, .plain_sums = quantized};
+}
+
+}  // namespace mete

@@ -1,0 +1,23 @@
+// What else than a node decides which kernel computes it.
+#pragma once
+
+#include <optional>
+
+#include "dispatch/conv_algorithms.h"
+#include "graph/graph.h"
+
+namespace mete {
+
+struct DispatchOptions {
+  // the algorithm for all convolutions that it fits, the others are direct; nullopt: any
+  std::optional<ConvAlgorithm> conv;
+  // where `conv` is nullopt: no algorithm with a larger error than the direct sums
+  bool plain_sums = false;
+};
+
+// Returns what a network asks of its kernels. A network with quantized values needs plain sums: it is judged
+// by the roundings of the engine that calibrated it (passes/fuse_quantized.cc), which a larger error would
+// cross more often.
+DispatchOptions OptionsFor(const Graph& graph);
+
+}  // namespace mete

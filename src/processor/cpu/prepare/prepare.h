@@ -1,0 +1,33 @@
+// Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
+// for each of conv, matrix, quantized, pooling, elementwise, normalization and movement.
+#pragma once
+
+#include <memory>
+
+#include "dispatch/dispatch.h"
+#include "processor/cpu/prepare/kernels.h"
+
+namespace mete {
+
+// The node, and what it is prepared with.
+struct Preparation {
+  const Graph& graph;
+  const Node& node;
+  Packer& packer;
+  const KernelOptions& options;
+
+  ThreadPool& pool() const { return packer.pool(); }
+};
+
+std::unique_ptr<PreparedNode> Prepare(const Convolution&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Product&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Conversion&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Pooling&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Elementwise&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Rows&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Lrn&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Transposition&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Join&, const Preparation&);
+
+}  // namespace mete
