@@ -48,9 +48,10 @@ demo: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	$(METE) run models/digits.onnx models/digit.png --profile
 
+# The suite of processors runs the ONNX node cases that conformance.sh makes.
 test: release
-	ctest --preset release -j $(JOBS)
 	tools/conformance.sh
+	ctest --preset release -j $(JOBS)
 
 bench: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli kernels_bench pool_bench decode_bench

@@ -221,6 +221,10 @@ void DeployedPlan::PutInOrder(const std::vector<Tensor>& held, std::vector<Tenso
   }
 }
 
+void DeployedPlan::Cancel() {
+  OnFailure(0, Error(Code::kCancelled, "[processors] the request was cancelled while it was under way"));
+}
+
 std::vector<std::vector<StageTimes>> DeployedPlan::LastStages() const {
   std::lock_guard lock(mutex_);
   return stages_;

@@ -67,6 +67,9 @@ class DeployedPlan : private PlanEvents {
   void Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, std::vector<Tensor>& outputs,
            RequestTimes& times);
 
+  // Ends the requests under way with CANCELLED: the plan has failed then. Thread-safe.
+  void Cancel();
+
   // Returns by processor the times of its stages in the last request that it has reported: a report mostly
   // comes after the outputs. Empty: no report yet.
   std::vector<std::vector<StageTimes>> LastStages() const;

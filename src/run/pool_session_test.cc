@@ -106,6 +106,23 @@ TEST(LocalPools, AProcessorThatHangsCostsItsRequestTheDeadline) {
   EXPECT_EQ(session->stats().retries, 1);
 }
 
+// An emulated processor hangs until its run is cancelled.
+TEST(LocalPools, AnEmulatedProcessorThatHangsCostsItsRequestTheDeadline) {
+  LocalPool pool(3);
+  pool.Add(Failing("hang 2"));
+  pool.options.deadline_ms = 300;
+  const auto session = pool.Open();
+  ASSERT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  std::thread requests([&] {
+    for (int i = 0; i < 3; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+  });
+  pool.clock.AwaitSleeper(milliseconds(150), milliseconds(300));  // longer than the keeper sleeps
+  pool.clock.Advance(milliseconds(300));
+  requests.join();
+  EXPECT_EQ(session->stats().retries, 1);
+  EXPECT_NE(pool.Notes().find("gpu is lost, the others go on without it"), std::string::npos) << pool.Notes();
+}
+
 TEST(LocalPools, AProcessorThatCannotPrepareIsLeftOut) {
   LocalPool pool(3);
   pool.Add(Failing("prepare"));

@@ -5,9 +5,11 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "base/visit_type.h"
+#include "engine/model.h"
 #include "import/onnx/tensors.h"
 #include "mete/engine.h"
 
@@ -78,17 +80,19 @@ std::string Compare(const Tensor& got, const Tensor& expected) {
   return VisitAny(got.type(), [&]<class T>() { return CompareData<T>(got, expected); });
 }
 
-Outcome RunDataSet(const fs::path& model_path, const fs::path& data) {
+// Computes a model's outputs.
+using Compute = std::function<std::vector<Tensor>(const Model&, const std::vector<Tensor>&)>;
+
+Outcome RunDataSet(const fs::path& model_path, const fs::path& data, const Compute& compute) {
   const std::vector<Named> inputs = ReadTensors(data, "input"), expected = ReadTensors(data, "output");
   LoadOptions options;
   for (const Named& input : inputs) options.input_shapes[input.name] = input.tensor.shape();
   const Model model = Model::Load(model_path.string(), options);
-  Session session(model, SessionOptions::Estimated());
   std::vector<Tensor> given;
   for (const Port& port : model.inputs())
     for (const Named& input : inputs)
       if (input.name == port.name) given.push_back(input.tensor);
-  const std::vector<Tensor> got = session.Run(given);
+  const std::vector<Tensor> got = compute(model, given);
   if (got.size() != expected.size())
     return {Status::kWrong, fmt::format("got {} outputs, expected {}", got.size(), expected.size())};
   for (size_t i = 0; i < got.size(); ++i)
@@ -97,10 +101,32 @@ Outcome RunDataSet(const fs::path& model_path, const fs::path& data) {
   return {Status::kPassed, ""};
 }
 
+Outcome RunCaseBy(const Compute& compute, const std::string& folder) {
+  try {
+    for (int i = 0;; ++i) {
+      const fs::path data = fs::path(folder) / fmt::format("test_data_set_{}", i);
+      if (!fs::exists(data))
+        return i ? Outcome{Status::kPassed, ""}
+                 : Outcome{Status::kMissing, "the onnx package does not have it"};
+      const Outcome outcome = RunDataSet(fs::path(folder) / "model.onnx", data, compute);
+      if (outcome.status != Status::kPassed) return outcome;
+    }
+  } catch (const Error& e) {
+    return {e.code() == Code::kUnimplemented ? Status::kUnsupported : Status::kWrong, e.what()};
+  } catch (const std::exception& e) {
+    return {Status::kCrashed, fmt::format("an exception that is not mete::Error: {}", e.what())};
+  }
+}
+
+// A processor does not claim a model.
+struct NotClaimed {
+  std::string why;
+};
+
 }  // namespace
 
 const char* Name(Status status) {
-  constexpr const char* kNames[] = {"passed", "unsupported", "wrong", "crashed", "missing"};
+  constexpr const char* kNames[] = {"passed", "unsupported", "wrong", "crashed", "missing", "not claimed"};
   return kNames[size_t(status)];
 }
 
@@ -111,19 +137,25 @@ Status StatusOf(const std::string& name) {
 }
 
 Outcome RunCase(const std::string& folder) {
+  return RunCaseBy(
+      [](const Model& model, const std::vector<Tensor>& inputs) {
+        return Session(model, SessionOptions::Estimated()).Run(inputs);
+      },
+      folder);
+}
+
+Outcome RunCaseOn(Processor& processor, const std::string& folder) {
   try {
-    for (int i = 0;; ++i) {
-      const fs::path data = fs::path(folder) / fmt::format("test_data_set_{}", i);
-      if (!fs::exists(data))
-        return i ? Outcome{Status::kPassed, ""}
-                 : Outcome{Status::kMissing, "the onnx package does not have it"};
-      const Outcome outcome = RunDataSet(fs::path(folder) / "model.onnx", data);
-      if (outcome.status != Status::kPassed) return outcome;
-    }
-  } catch (const Error& e) {
-    return {e.code() == Code::kUnimplemented ? Status::kUnsupported : Status::kWrong, e.what()};
-  } catch (const std::exception& e) {
-    return {Status::kCrashed, fmt::format("an exception that is not mete::Error: {}", e.what())};
+    return RunCaseBy(
+        [&](const Model& model, const std::vector<Tensor>& inputs) {
+          const Graph& share = DivisibleOf(model);
+          for (const Node& node : share.nodes)
+            if (std::string why = processor.WhyNot(share, node); !why.empty()) throw NotClaimed{why};
+          return processor.Prepare(share)->Run(inputs, {});
+        },
+        folder);
+  } catch (const NotClaimed& model) {
+    return {Status::kNotClaimed, model.why};
   }
 }
 

@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "case.h"
+#include "table.h"
 
 namespace mete::conformance {
 namespace {
@@ -29,19 +29,6 @@ struct Result {
   Case test;
   Outcome outcome;
 };
-
-std::vector<std::vector<std::string>> ReadTable(const std::string& path) {
-  std::vector<std::vector<std::string>> rows;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty()) continue;
-    std::vector<std::string> row;
-    std::stringstream cells(line);
-    for (std::string cell; std::getline(cells, cell, '\t');) row.push_back(cell);
-    rows.push_back(row);
-  }
-  return rows;
-}
 
 // A case counts for its operator, or for the first of several. An "_expanded" case, in which other operators
 // replace an operator, counts for "Operator (expanded)".

@@ -60,7 +60,7 @@ class Verifier {
 
   void CheckNeed(const ProgramNeed& need) const {
     Check(need.shape.known() && need.type != DType::kUnknown &&
-              CheckedElements(need.shape, need.type, most_bytes_) > 0,
+              CheckedElements(need.shape, need.type, most_bytes_) >= 0,
           "a need");
     int64_t elements = 0;
     for (const NeedSource& source : need.sources) {
