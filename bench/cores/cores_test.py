@@ -34,7 +34,7 @@ kFakeMete = f"""#!{sys.executable}
 import os, sys
 if "broken" in sys.argv:
     sys.exit("mete: error: no such policy")
-os.execv(sys.executable, [sys.executable, {str(kWorker)!r}, "fake", '{{"ms": 0}}'])
+os.execv(sys.executable, [sys.executable, {str(kWorker)!r}, "fake", '{{}}'])
 """
 # As `slowcore FLAGS --json -- COMMAND`.
 kFakeSlowCore = f"""#!{sys.executable}
@@ -193,7 +193,7 @@ class Slowed(unittest.TestCase):
                 return engine not in self.reasons
 
             def command(self, engine, threads):
-                config = {"ms": 0, "missing": (engine, threads) in broken}
+                config = {"missing": (engine, threads) in broken}
                 return [sys.executable, str(kWorker), "fake", json.dumps(config)]
         mete, slow = program(folder, "mete", kFakeMete), program(folder, "slowcore", kFakeSlowCore)
         flags = argparse.Namespace(mete=mete, slowcore=slow, line_pass=kLinePass, speed=0.35, engines=["onnxruntime", "openvino", "ncnn"],
@@ -285,7 +285,7 @@ class Turns(unittest.TestCase):
         self.assertEqual(rounds, [same(i, names) for i in range(20)])
 
     def test_who_cannot_start_is_thrown_or_noted(self):
-        good, bad = (([sys.executable, str(kWorker), "fake", json.dumps({"ms": 0, "missing": m})], {kAllowed[0]}) for m in (False, True))
+        good, bad = (([sys.executable, str(kWorker), "fake", json.dumps({"missing": m})], {kAllowed[0]}) for m in (False, True))
         failed = {}
         with running({"a": good, "b": bad}, failed) as workers:
             self.assertEqual((list(workers), list(failed)), (["a"], ["b"]))
