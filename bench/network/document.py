@@ -50,7 +50,7 @@ def table(model, pools):
         if has_published:
             row.append(times(published(model, pool)) if published(model, pool) else "-")
         rows.append(row)
-    return aligned(rows, True)
+    return aligned(rows, markdown=True)
 
 
 def points(results):
@@ -73,7 +73,7 @@ def summary(results):
     mean = spread.geometric_mean([s["dynamic"] / s["legion"] for _, _, s in every])
     below = [s for _, _, s in every if s["legion"] < 1 - kSame]
     said.append(f"It is {mean:.2f} times as fast as `legion` in the geometric mean; `legion` is slower than one board on {len(below)} points.")
-    return listed(said, True)
+    return listed(said, markdown=True)
 
 
 def document(results, estimates):

@@ -102,8 +102,8 @@ class Report(unittest.TestCase):
 
     def test_columns_line_up_in_both_forms(self):
         rows = [["model", "ms"], ["a", "1.00"], ["long name", "-"]]
-        self.assertEqual(tables.aligned(rows, False), "model        ms\na          1.00\nlong name     -")
-        self.assertEqual(tables.aligned(rows, True).splitlines()[1], "| --------- | ---: |")
+        self.assertEqual(tables.aligned(rows, markdown=False), "model        ms\na          1.00\nlong name     -")
+        self.assertEqual(tables.aligned(rows, markdown=True).splitlines()[1], "| --------- | ---: |")
 
     def test_a_whole_document_with_a_missing_peer_and_a_failed_model(self):
         results = [result(failed={"ncnn": "not converted: x"}, mete=engine(), onnxruntime=engine()),

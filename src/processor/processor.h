@@ -42,10 +42,10 @@ class Ready {
   // Returns when the outputs have been written.
   virtual void Wait() = 0;
 
-  // Start() and Wait().
+  // Calls Start() and Wait().
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
-  // Runs the share into tensors that it allocates. A CPU computes so graphs, too, whose output shapes depend
-  // on data.
+  // Runs the share and returns its outputs in tensors that it allocates. On a CPU this also computes graphs
+  // whose output shapes depend on data.
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
 
   // Returns the bytes of activations and packed weights; an upper bound, because the shares of a CPU that run

@@ -140,7 +140,7 @@ class Simulator {
 
   void RunRegion(const Region& region) {
     now_ns_ = Simulate(*policy_, region, BlockNs(0), workers_, now_ns_).end_ns;
-    // Who is done does not fall asleep while others compute theirs, if that is not for long.
+    // A worker that has finished its blocks stays awake if the other workers finish theirs soon.
     for (int w = 0; w < region.workers; ++w)
       if (int64_t& since_ns = idle_since_ns_[size_t(w)]; now_ns_ - since_ns < kUselessNs)
         since_ns = std::max(since_ns, now_ns_);

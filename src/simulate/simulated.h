@@ -42,9 +42,10 @@ struct SimulatedCore {
 };
 
 struct Simulation {
-  std::vector<int64_t> run_ns;       // the first one has nothing learned yet
+  std::vector<int64_t> run_ns;       // in the first run the policy has learned nothing yet
   std::vector<SimulatedCore> cores;  // worker 0 first
-  // of a run, if all cores' speeds, less what others take of them, added up and nothing cost anything
+  // The time of a run if the speeds of all cores, less what interference takes, added up and neither taking
+  // blocks nor waiting cost any time.
   double ideal_ns = 0;
   Trace trace;  // a worker each core
 

@@ -456,8 +456,8 @@ class Alone(Hosts):
             address = "127.0.0.1:%d" % taken.getsockname()[1]
             self.fails(FAILURE, f"[{address}] cannot be listened on", "worker", "--listen", address)
 
-    def test_what_others_can_reach_needs_to_know_whom_to_believe(self):
-        self.fails(USAGE, "nothing says whom to believe", "worker", "--listen", "0.0.0.0:0")
+    def test_an_address_that_other_hosts_reach_needs_a_proof_of_callers(self):
+        self.fails(USAGE, "callers have to prove nothing", "worker", "--listen", "0.0.0.0:0")
         with Worker("--insecure", listen="0.0.0.0:0") as open_to_all:
             self.assertEqual(open_to_all.end(), OK)
             self.assertIn("anybody who reaches 0.0.0.0:0 may compute here", open_to_all.stderr)

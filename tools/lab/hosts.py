@@ -68,14 +68,14 @@ class Host:
     def cut(self):
         """Packets from it and to it vanish, and no program is told: connections stay, and go on after mend(). Who connects meanwhile waits,
         or has 'No route to host' after some seconds, as in any network of one segment."""
-        self.lab.connect(self, False)
+        self.lab.connect(self, on=False)
 
     def mend(self):
-        self.lab.connect(self, True)
+        self.lab.connect(self, on=True)
 
-    def isolate(self, on=True):
-        """Packets between hosts that are isolated vanish, as behind cut(); those to and from others pass."""
-        self.lab.isolate(self, on)
+    def isolate(self, *, on=True):
+        """Packets between hosts that are isolated vanish, as behind cut(); those to and from others pass. `on=False` ends it."""
+        self.lab.isolate(self, on=on)
 
     def _way_in(self):
         """Words in front of a command. Each replaces itself by the next, so that the process is the program in the end."""

@@ -56,11 +56,10 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
   const Security security = ReadSecurity(flags.keys, flags.token, context);
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
-    throw UsageError(
-        fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys "
-                    "FOLDER (mete keys "
-                    "make), --token FILE (mete keys token) on a closed network, or --insecure",
-                    flags.listen));
+    throw UsageError(fmt::format(
+        "[--listen] {} can be reached from other hosts, and callers have to prove nothing; try --keys "
+        "FOLDER (mete keys make), --token FILE (mete keys token) on a closed network, or --insecure",
+        flags.listen));
   PrintNote(context,
             fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text",
                         flags.listen));

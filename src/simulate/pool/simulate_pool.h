@@ -29,14 +29,14 @@ struct SimulatedProcessor {
   int messages = 0;  // received
 };
 
-// What a processor, or one direction of its link, does for a while.
+// A time in which a processor, or one direction of its link, does one thing.
 struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
   int processor = 0;
   int other = 0;  // of a message: its receiver, or its sender
   int request = 0;
-  size_t group = 0;  // of the plan, that it is for; as many as it has: the outputs
+  size_t group = 0;  // the group of the plan that it is for; the number of groups stands for the outputs
   int64_t bytes = 0;
   double begin_us = 0, end_us = 0;
 };
@@ -47,13 +47,14 @@ struct PoolSimulation {
   std::vector<SimulatedProcessor> processors;  // of all requests together
   std::vector<SimulatedSpan> spans;            // in the order of requests and groups
 
-  // From one request to the next, with the first one's way through all processors shared out: it tends to the
-  // plan's period from above.
+  // Returns the mean time from the end of one request to the end of the next. The time in which the first
+  // request fills the pipeline is divided among all requests, so that the mean approaches the plan's period
+  // from above.
   double period_us() const { return us / requests; }
 };
 
-// So many requests in a row, with nothing else on the network. The plan is one of PlanPool() for this
-// graph and pool, or one like it.
+// Simulates `requests` requests, each right behind the one before, with nothing else on the network. The plan
+// is one of PlanPool() for this graph and pool, or one like it.
 PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests = 1);
 
 // For chrome://tracing and Perfetto (base/timeline.h): each processor computes, sends and receives in lanes
