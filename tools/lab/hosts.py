@@ -49,13 +49,13 @@ class Host:
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def kill(self, process, number=signal.SIGKILL):
-        """Sends a signal to the program alone, not to its children. Whoever is killed is gone when this returns."""
+        """Sends a signal to the program alone, not to its children. A killed program is gone when this returns."""
         process.send_signal(number)
         if number == signal.SIGKILL:
             process.wait(kEndS)
 
     def await_port(self, process, port, timeout=20):
-        """Returns when the program's host has somebody who listens at its address and this port."""
+        """Returns when a program listens at the host's address and this port."""
         end = time.monotonic() + timeout
         while not (self.lab.inside(process.pid, self) and _listens(process.pid, self.address, port)):
             if process.poll() is not None:

@@ -103,7 +103,7 @@ class _AnyLab:
                 raise LabError(str(problem)) from None
 
     def _stop_programs(self):
-        """Asks them to end; whoever has not by then is killed with the rest."""
+        """Asks them to end; those that have not ended by then are killed with the rest."""
         for process in self.processes:
             process.send_signal(signal.SIGTERM)  # nothing where it has ended
         end = time.monotonic() + kStopS
