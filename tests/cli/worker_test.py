@@ -460,7 +460,7 @@ class Alone(Hosts):
         self.fails(USAGE, "callers have to prove nothing", "worker", "--listen", "0.0.0.0:0")
         with Worker("--insecure", listen="0.0.0.0:0") as open_to_all:
             self.assertEqual(open_to_all.end(), OK)
-            self.assertIn("anybody who reaches 0.0.0.0:0 may compute here", open_to_all.stderr)
+            self.assertIn("every program that reaches 0.0.0.0:0 may compute here", open_to_all.stderr)
 
     def test_bad_command_lines(self):
         for listen in ("nonsense", "127.0.0.1", ":7077", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:http"):
