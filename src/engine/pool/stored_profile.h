@@ -15,8 +15,9 @@ namespace mete {
 // there is no cache folder.
 std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels);
 
-// Returns the profile that is kept; nothing if there is no file, or if it is of another model or version. In
-// the latter case `note`, which may be empty, is called with a line about it. Error if the file is damaged.
+// Returns the profile that is kept; nothing if there is no file, or if it is of another model or version, or
+// damaged. If it is of another version or damaged, `note`, which may be empty, is called with a line about
+// it.
 std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
                                              const SessionOptions& kernels,
                                              const std::function<void(const std::string&)>& note);
