@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "pool_figure.h"
 #include "terminal.h"
 
 namespace mete::cli {
