@@ -102,33 +102,36 @@ if(METE_NETWORK)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
-# state. tools/check_layers.py refuses all other includes of its files but these.
+# state. tools/check_layers.py refuses all other includes of its files but these, also those through other headers of apps/mete.
 mete_exceptions("they describe or read machines, which no program needs to run a model"
-  apps/mete/cluster_flags.cc LAYERS costs
+  apps/mete/cluster_flags.cc LAYERS costs machine
   apps/mete/cluster_flags.h LAYERS machine
   apps/mete/installed_files.cc LAYERS machine
   apps/mete/machine.cc LAYERS machine)
 mete_exceptions("they choose frequencies and measure energy before a session is made, with curves and locks of their own"
-  apps/mete/left_frequencies.h LAYERS machine
-  apps/mete/objective.cc LAYERS engine
-  apps/mete/objective.h LAYERS costs machine
+  apps/mete/energy_choice.cc LAYERS costs
+  apps/mete/energy_choice.h LAYERS costs
+  apps/mete/left_frequencies.cc LAYERS machine
+  apps/mete/objective.cc LAYERS costs engine machine
   apps/mete/profile_energy.cc LAYERS profile_energy)
-mete_exceptions("they show and check the predicted times of kernels, for work on the predictions"
-  apps/mete/plan.cc LAYERS costs cpu engine plan plan_cores simulate
-  apps/mete/profile.cc LAYERS cpu machine profile
+mete_exceptions("it measures the kernels of this machine, a step of every user that the public headers lack: a session reads the result from the cache"
+  apps/mete/profile.cc LAYERS cpu machine profile)
+mete_exceptions("it plans for machines that are not there and shows rejected choices, where a session has the plan for this machine alone"
+  apps/mete/plan.cc LAYERS costs cpu engine machine plan plan_cores simulate)
+mete_exceptions("it compares predicted with measured times of kernels, for work on the predictions"
   apps/mete/profile_check.cc LAYERS cpu profile)
 mete_exceptions("they simulate in virtual time or compare planners, which are experiments"
   apps/mete/pool_compare.cc LAYERS engine_pool run
-  apps/mete/simulate.cc LAYERS costs engine schedule simulate
+  apps/mete/simulate.cc LAYERS costs engine machine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
   apps/mete/run.cc LAYERS zoo
   apps/mete/zoo.cc LAYERS zoo)
 mete_exceptions("they are the worker's side, ask workers for their state, or manage keys, which are no part of running a model"
-  apps/mete/network/devices.cc LAYERS discovery make_processor
+  apps/mete/network/devices.cc LAYERS discovery machine make_processor remote
   apps/mete/network/keys.cc LAYERS keys
-  apps/mete/network/worker.cc LAYERS discovery machine make_processor worker
-  apps/mete/network/workers.cc LAYERS network_pool
+  apps/mete/network/worker.cc LAYERS discovery machine make_processor remote worker
+  apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
 if(METE_TESTS)
   add_subdirectory(tests)

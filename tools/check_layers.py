@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares the real includes with the table in cmake/layers.cmake.
 
-The command line (PROGRAM) may include the public headers and PROGRAM_LAYERS; each file of it that includes more has a
-line in a mete_exceptions() of the table, with the layers that it needs, under the reason.
+The command line (PROGRAM) may include the public headers and PROGRAM_LAYERS; each file of it that includes more, itself or
+through other headers of the command line, has a line in a mete_exceptions() of the table, with the layers that it needs, under the reason.
 
 A file of a library may include the headers of its own folder, of the libraries in its LAYERS (and, through
 them, of theirs), and of include/mete; tests (*_test.cc, *_fuzz.cc, *_testing.h) also those of its TEST_LAYERS. Prints each violation with
@@ -65,20 +65,20 @@ def owner_of(table, path):
     return best
 
 
-def resolve(include, source):
-    """The path, relative to the root, of the file that #include "..." means, or None where it is not ours."""
-    for base in (source.parent, ROOT / "src", ROOT / "include", ROOT):
+def resolve(include, source, root):
+    """The path, relative to `root`, of the file that #include "..." means, or None where it is not ours."""
+    for base in (source.parent, root / "src", root / "include", root / PROGRAM, root):
         candidate = base / include
         if candidate.is_file():
-            return candidate.resolve().relative_to(ROOT).as_posix()
+            return candidate.resolve().relative_to(root).as_posix()
     return None
 
 
-def included(source):
+def included(source, root=ROOT):
     """(line number, path) of each of our own files that `source` includes, but for public headers."""
     for number, line in enumerate(source.read_text(errors="replace").splitlines(), 1):
         match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
-        target = match and resolve(match.group(1), source)
+        target = match and resolve(match.group(1), source, root)
         if target and not target.startswith("include/"):
             yield number, target
 
@@ -104,17 +104,27 @@ def check_file(table, source):
     return problems
 
 
-def check_program_file(table, exceptions, source):
-    path = source.relative_to(ROOT).as_posix()
+def program_layers(table, source, root, seen=()):
+    """{layer: (line number of `source`, path of the header of that layer)} of the layers that a file of the command line includes, itself or
+    through other headers of the command line."""
+    others = {}
+    for number, target in included(source, root):
+        other = owner_of(table, target)
+        if other and other not in PROGRAM_LAYERS:
+            others.setdefault(other, (number, target))
+        elif target.startswith(PROGRAM) and target not in seen:
+            for layer, (_, header) in program_layers(table, root / target, root, (*seen, target)).items():
+                others.setdefault(layer, (number, header))
+    return others
+
+
+def check_program_file(table, exceptions, source, root=ROOT):
+    path = source.relative_to(root).as_posix()
     named = exceptions.get(path, [])
     unknown = [name for name in named if name not in table]
     if unknown:
         return [f"cmake/layers.cmake: {path} names layers that there are not: {', '.join(unknown)}"]
-    others = {}
-    for number, target in included(source):
-        other = owner_of(table, target)
-        if other and other not in PROGRAM_LAYERS:
-            others.setdefault(other, (number, target))
+    others = program_layers(table, source, root)
     problems = [f"{path}:{number}: the command line is written on the public headers; got {target} of {name}, expected a header of include/mete; "
                 f"try a public function, or a line in a mete_exceptions() of cmake/layers.cmake"
                 for name, (number, target) in others.items() if name not in named]

@@ -7,7 +7,9 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "energy_choice.h"
 #include "engine/model.h"
+#include "machine/frequency.h"
 #include "mete/device.h"
 #include "mete/pool.h"
 #include "pool_figure.h"
@@ -16,41 +18,6 @@
 
 namespace mete::cli {
 namespace {
-
-Json CandidateJson(const EnergyCurves& curves, const EnergyCandidate& c) {
-  Json json{{"ms", c.ms}, {"joules", c.joules}, {"clusters", Json::array()}};
-  for (size_t i = 0; i < c.clusters.size(); ++i)
-    json["clusters"].push_back(
-        {{"cluster", curves.clusters[i].name}, {"cores", c.clusters[i].cores}, {"khz", c.clusters[i].khz}});
-  return json;
-}
-
-Json ChoiceJson(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
-                const ModelFlags& flags) {
-  Json json{{"model", flags.model},
-            {"machine", curves.machine},
-            {"objective", flags.objective},
-            {"source", curves.source},
-            {"meets", choice.meets},
-            {"reason", choice.reason},
-            {"choice", CandidateJson(curves, choice.best)},
-            {"fastest", CandidateJson(curves, choice.fastest)},
-            {"runners_up", Json::array()},
-            {"nodes", work.nodes.size()},
-            {"unknown_nodes", work.unknown},
-            {"int8_nodes", work.int8}};
-  for (const EnergyCandidate& c : choice.runners_up) json["runners_up"].push_back(CandidateJson(curves, c));
-  return json;
-}
-
-std::string Caveats(const ModelWork& work) {
-  std::string text;
-  if (work.unknown > 0)
-    text += fmt::format("; {} nodes of shapes that only the data tell are counted as nothing", work.unknown);
-  if (work.int8 > 0)
-    text += fmt::format("; {} nodes of 8-bit numbers are counted at the speed of f32", work.int8);
-  return text;
-}
 
 EnergyCurves ReadCurves(const std::string& path) {
   std::error_code ignored;
@@ -129,14 +96,6 @@ void CheckObjective(const ModelFlags& flags, bool processors) {
     throw UsageError("[--objective] chooses the cores; got --threads or --cores, too; try without them");
 }
 
-Objective ParseObjectiveFlag(const std::string& text) {
-  try {
-    return ParseObjective(text, "--objective");
-  } catch (const Error& e) {
-    throw UsageError(e.what());
-  }
-}
-
 std::string EnergyCurvesPath() {
   const std::string folder = CacheFolder();
   if (folder.empty())
@@ -144,32 +103,8 @@ std::string EnergyCurvesPath() {
   return folder + "/energy.json";
 }
 
-EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
-                    const Context& context, const std::vector<int64_t>& at_khz) {
-  Progress progress(context, "choosing cores and frequencies");
-  return ChooseEnergy(curves, work, objective,
-                      {at_khz, context.cancel, [&](int done, int all) { progress.Update(done, all); }});
-}
-
-void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
-                       const ModelFlags& flags, const Context& context) {
-  if (context.json) return PrintJson(ChoiceJson(curves, work, choice, flags));
-  const Style style = StyleOf(1);
-  PrintText(fmt::format("{}{}{} on {}, for {}:\n  {}\n  {}, {}: {}\n", style.bold, flags.model, style.reset,
-                        curves.machine, flags.objective, ToText(curves, choice.best),
-                        FormatMs(choice.best.ms), JoulesText(choice.best.joules), choice.reason));
-  Rows rows{{"latency", "energy", "cores"}};
-  const auto add = [&](const EnergyCandidate& c, const char* why) {
-    rows.push_back({FormatMs(c.ms), JoulesText(c.joules), ToText(curves, c) + why});
-  };
-  for (const EnergyCandidate& c : choice.runners_up) add(c, "");
-  if (choice.fastest.ms < choice.best.ms) add(choice.fastest, " (the fastest)");
-  fmt::print("other cores, each set at its best\n{}\n", FormatTable(rows, "rrw", "  "));
-  PrintText(fmt::format("These are estimates: {}{}.", curves.source, Caveats(work)));
-}
-
-std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
-                                                 const Context& context) {
+std::shared_ptr<const FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
+                                                       const Context& context) {
   if (flags.objective.empty()) return nullptr;
   const Objective objective = ParseObjectiveFlag(flags.objective);
   const std::string path = EnergyCurvesPath();
@@ -178,10 +113,10 @@ std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags&
   CheckMachine(curves, machine, path);
   const ModelWork work = WorkOf(GraphOf(model));
   EnergyChoice choice = Choose(curves, work, objective, context);
-  std::unique_ptr<FrequencyControl> control;
+  std::shared_ptr<FrequencyControl> control;
   std::string why = WhyFrequenciesStay(machine.clusters);
   if (why.empty()) {
-    control = std::make_unique<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
+    control = std::make_shared<FrequencyControl>(machine.clusters, FrequencyPlaces{"/", CacheFolder()});
     for (const std::string& note : control->notes()) PrintNote(context, note);
     why = WhyNot(*control, choice.best);
   }

@@ -5,9 +5,11 @@
 #include <memory>
 #include <string>
 
-#include "costs/energy.h"
-#include "machine/frequency.h"
 #include "model_flags.h"
+
+namespace mete {
+class FrequencyControl;  // machine/frequency.h
+}
 
 namespace mete::cli {
 
@@ -17,24 +19,15 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags);            // for r
 void CheckObjective(const ModelFlags& flags, bool processors);
 // UsageError for a name that is not one of PoolObjectives().
 void CheckPoolObjective(const std::string& name);
-Objective ParseObjectiveFlag(const std::string& text);  // parses --objective; UsageError
 
 // Returns the default path of the curves that mete profile --energy writes. UsageError if there is no cache
 // folder.
 std::string EnergyCurvesPath();
 
-// Calls ChooseEnergy(), shows its progress, and stops when the command is cancelled.
-EnergyChoice Choose(const EnergyCurves& curves, const ModelWork& work, const Objective& objective,
-                    const Context& context, const std::vector<int64_t>& at_khz = {});
-
-// Prints a choice for people, or as JSON.
-void PrintEnergyChoice(const EnergyCurves& curves, const ModelWork& work, const EnergyChoice& choice,
-                       const ModelFlags& flags, const Context& context);
-
 // Applies --objective of `flags`, by the stored curves: sets --cores to the chosen cores, and sets the
 // frequencies, which stay set while the returned object lives. Returns nullptr if the flag is not given, or
 // if frequencies cannot be set, which a note says. Error if there are no curves, or those of another machine.
-std::unique_ptr<FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
-                                                 const Context& context);
+std::shared_ptr<const FrequencyControl> ApplyObjective(const Model& model, ModelFlags& flags,
+                                                       const Context& context);
 
 }  // namespace mete::cli

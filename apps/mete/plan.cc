@@ -180,16 +180,16 @@ void PlanCommand(PlanFlags flags, const Context& context) {
 }
 
 constexpr const char* kFooter =
-    R"(A step is a node with what was fused into it. Cores are in the order of their speeds, and a step has the first so many of them:
-every number is predicted, from the time of the node's blocks on each kind of core, what it costs to take blocks, the last block
-that others wait for, the barrier in the end, the memory that all share, and how long it takes to wake a thread that has slept
-(after 100 us without work). More cores must gain 1 %. What is too small to divide stays on one core.
+    R"(A step is a node with the nodes that were fused into it. Cores are in the order of their speeds, and a step has the first N of them.
+The time for each N is predicted from the time of the node's blocks on each kind of core, the cost of taking blocks, the last block
+that other cores wait for, the barrier at the end, the memory that all cores share, and the time to wake a thread that has slept
+(after 100 us without work). More cores must gain 1 %. A step that is too small to divide stays on one core.
 
-The table has of each step the best of the other choices, how long it would take, and why it was not taken; --json has all of
+For each step the table has the best of the other choices, its time, and why it was not taken; --json has all of
 them, and is a plan that `mete run --plan` executes on the machine that it is for.
 
-With --processors a group is layers that a device computes one after the other, its rows of them, while nothing is sent; before it
-processors get what they lack. --explain has each link, and of processors without a part what they would take.
+With --processors a group is consecutive layers of which each processor computes its rows while nothing is sent; before the group
+processors get the data that they lack. --explain adds each link, and the time that processors without a part would take.
 
 Examples:
   mete plan resnet50.onnx --machine tensor-g4

@@ -7,6 +7,7 @@
 #include "checks.h"
 #include "cluster_flags.h"
 #include "commands.h"
+#include "energy_choice.h"
 #include "installed_files.h"
 #include "costs/estimate.h"
 #include "engine/model.h"
@@ -288,7 +289,7 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->group("Machine");
   command
       ->add_option("--cores", flags->clusters,
-                   "clusters that compute, or so many cores of them (default: all)")
+                   "clusters that compute, or NAME:N for N cores of a cluster (default: all)")
       ->type_name("big,little:2,...")
       ->delimiter(',')
       ->allow_extra_args(false)

@@ -12,12 +12,12 @@ kSettleS = 0.03  # idle threads of the last engine may still spin: libgomp and O
 
 
 def back_and_forth(turn, names):
-    """Every other round goes backwards, so that nobody always follows the same one."""
+    """Every other round goes backwards, so that no worker always follows the same one."""
     return names[::-1 if turn % 2 else 1]
 
 
 def shuffled(seed):
-    """Every round in an order of its own: with many workers nobody's neighbours stay the same."""
+    """Every round in an order of its own: with many workers no worker keeps its neighbours."""
     source = random.Random(seed)
     return lambda _turn, names: source.sample(names, len(names))
 

@@ -34,7 +34,7 @@ kFakeMete = f"""#!{sys.executable}
 import os, sys
 if "broken" in sys.argv:
     sys.exit("mete: error: no such policy")
-os.execv(sys.executable, [sys.executable, {str(kWorker)!r}, "fake", '{{"ms": 0}}'])
+os.execv(sys.executable, [sys.executable, {str(kWorker)!r}, "fake", '{{}}'])
 """
 # As `slowcore FLAGS --json -- COMMAND`.
 kFakeSlowCore = f"""#!{sys.executable}
@@ -97,7 +97,7 @@ class Efficiency(unittest.TestCase):
 
     def test_the_table_has_a_row_a_model_of_that_speed_and_their_means(self):
         results = [result("a", 0.4, fast=[7.0], equal=[10.0]), result("b", 0.7, fast=[7.0], equal=[10.0])]
-        lines = efficiency.table(results, ["equal"], 0.4, False).splitlines()
+        lines = efficiency.table(results, ["equal"], 0.4, markdown=False).splitlines()
         self.assertEqual([line.split("  ")[0] for line in lines], ["slow core at 0.4", "a", "geometric mean"])
         self.assertIn("0.500 ±0.000 (0.500)", lines[1])
         self.assertIn("12 %", lines[1])
@@ -162,7 +162,7 @@ class Slowed(unittest.TestCase):
         r = beside(failed=failed, mete_adaptive=[10], mete_fast=[12], openvino_1=[1], openvino_2=[30])
         self.assertEqual(slowed_tables.best_peer(r), (3, "openvino 2"))
         self.assertEqual(slowed_tables.failures([r])[0], "net: openvino 1: its outputs differ; not counted")
-        self.assertIn("1.00 (0.10) !", slowed_tables.table([r], ["mete adaptive", "openvino 1", "ncnn 1"], False))
+        self.assertIn("1.00 (0.10) !", slowed_tables.table([r], ["mete adaptive", "openvino 1", "ncnn 1"], markdown=False))
 
     def test_without_peers_or_a_sound_mete_there_is_no_ratio(self):
         self.assertIsNone(slowed_tables.best_peer(beside(mete_adaptive=[10])))
@@ -171,7 +171,7 @@ class Slowed(unittest.TestCase):
 
     def test_the_table_tells_near_rounds(self):
         far = {**beside(mete_adaptive=[10, 10], mete_fast=[12, 9]), "line_ns": [30.0, 160.0]}
-        line = slowed_tables.table([far], ["mete fast", "mete adaptive"], False).splitlines()[1]
+        line = slowed_tables.table([far], ["mete fast", "mete adaptive"], markdown=False).splitlines()[1]
         self.assertIn("1.20 (1 of 2)", line)
         self.assertIn("(1.05)", line)
 
@@ -180,7 +180,7 @@ class Slowed(unittest.TestCase):
         mean = slowed_tables.means(rs)[0]
         self.assertAlmostEqual(mean["geometric_mean"], 3.6 ** 0.5)
         self.assertEqual((mean["least_model"], mean["models"], mean["no_slower"]), ("b", 2, 1))
-        self.assertIn("0.90 (b)", slowed_tables.mean_table(rs, False))
+        self.assertIn("0.90 (b)", slowed_tables.mean_table(rs, markdown=False))
 
     def measure(self, folder, difference, broken=()):
         class PreparedNode:
@@ -193,7 +193,7 @@ class Slowed(unittest.TestCase):
                 return engine not in self.reasons
 
             def command(self, engine, threads):
-                config = {"ms": 0, "missing": (engine, threads) in broken}
+                config = {"missing": (engine, threads) in broken}
                 return [sys.executable, str(kWorker), "fake", json.dumps(config)]
         mete, slow = program(folder, "mete", kFakeMete), program(folder, "slowcore", kFakeSlowCore)
         flags = argparse.Namespace(mete=mete, slowcore=slow, line_pass=kLinePass, speed=0.35, engines=["onnxruntime", "openvino", "ncnn"],
@@ -237,17 +237,17 @@ class Tails(unittest.TestCase):
         self.assertEqual(other, (1.0, 9.0))
 
     def test_the_table_compares_the_others_with_the_first(self):
-        text = tails.table([tail(adaptive=[[1.0, 1.0]], equal=[[3.0, 3.0]])], ["adaptive", "equal"], False)
+        text = tails.table([tail(adaptive=[[1.0, 1.0]], equal=[[3.0, 3.0]])], ["adaptive", "equal"], markdown=False)
         self.assertIn("equal / adaptive", text)
         self.assertIn("3.00 (3.00 - 3.00)", text)
         self.assertIn("49 %", text)
 
     def test_the_table_tells_near_rounds(self):
         far = {**tail(adaptive=[[1.0, 1.0], [1.0, 1.0]], equal=[[3.0, 3.0], [9.0, 9.0]]), "line_ns": [30.0, 160.0]}
-        line = tails.table([far], ["adaptive", "equal"], False).splitlines()[-1]
+        line = tails.table([far], ["adaptive", "equal"], markdown=False).splitlines()[-1]
         self.assertIn("near (1 of 2)", line)
         self.assertIn("3.00 (3.00 - 3.00)", line)
-        none = tails.table([far, {**far, "line_ns": [160.0, 160.0]}], ["adaptive", "equal"], False).splitlines()[-1]
+        none = tails.table([far, {**far, "line_ns": [160.0, 160.0]}], ["adaptive", "equal"], markdown=False).splitlines()[-1]
         self.assertRegex(none, r"near \(0 of 2\) +- +- +-")
 
 
@@ -285,7 +285,7 @@ class Turns(unittest.TestCase):
         self.assertEqual(rounds, [same(i, names) for i in range(20)])
 
     def test_who_cannot_start_is_thrown_or_noted(self):
-        good, bad = (([sys.executable, str(kWorker), "fake", json.dumps({"ms": 0, "missing": m})], {kAllowed[0]}) for m in (False, True))
+        good, bad = (([sys.executable, str(kWorker), "fake", json.dumps({"missing": m})], {kAllowed[0]}) for m in (False, True))
         failed = {}
         with running({"a": good, "b": bad}, failed) as workers:
             self.assertEqual((list(workers), list(failed)), (["a"], ["b"]))

@@ -13,31 +13,32 @@ kHead = f"""# Policies on boards that are not here, beside what papers report
 
 Written by `{kCommand}` (`bench/cores/reproduce.py`); do not edit.
 
-**A simulation of policies over a roofline, not a measurement**: `mete simulate` runs the policies themselves under a virtual clock. What a
-node takes on a core is the larger of its arithmetic at the core's sustained peak and its bytes at the core's part of the bandwidth. How
-policies compare is worth reading; the milliseconds are guesses.
+**This is a simulation of policies over a roofline, not a measurement**: `mete simulate` runs the policies themselves under a virtual clock.
+The time of a node on a core is that of its arithmetic at the core's sustained peak or that of its bytes at the core's part of the bandwidth,
+whichever is longer. The ratios between policies are worth reading; the milliseconds are guesses.
 
-**Inputs that are estimates**: the time of every node of every network, what it costs to start a kernel, and most figures of the machine
-files (listed below for each board; `boards/*.toml` has the source of each). Of operators without multiply-adds the bytes alone count.
-Recurrent layers count as in one piece, as no kernel divides them yet, and with their weights read once: of Char-RNN nothing is divided.
-Threads whose last region is over for 100 us, or that had no work for 2 ms, sleep and must be woken, as in Mete's pool. Left out are heat,
-governors, other programs, what caches keep from layer to layer, and kernels that suit one kind of core better.
+**Some inputs are estimates**: the time of every node of every network, the cost of starting a kernel, and most figures of the machine files
+(listed below for each board; `boards/*.toml` has the source of each). For operators without multiply-adds only the bytes count. A recurrent
+layer counts as one piece, because no kernel divides it, with weights that are read once; so nothing of Char-RNN is divided. A thread whose
+last region ended 100 us ago, or that had no work for 2 ms, sleeps and must be woken, as in Mete's pool. The simulation leaves out heat,
+governors, other programs, data that caches keep from layer to layer, and kernels that suit one kind of core better.
 
-`equal` is an even division, `ratio` MNN's half for little cores, `asymo` and `sani` follow the two papers as far as public copies tell,
-`adaptive` is Mete's default: with it, the planner (`mete plan`) leaves cores out of a node where they are predicted not to pay, while the
-others divide every node among all cores, so that a part of what it gains on networks of small nodes is the planner's. Missing, because the
-public summary that the papers' figures are taken from has none of it: their latencies in milliseconds, which networks they ran, and on
-which phone. So the networks are those of the zoo (`mete zoo list`) that `make compare` measures, and Char-RNN: both papers' kinds are among
-them, but no row is a paper's row."""
+`equal` divides evenly, `ratio` gives little cores half a slice as MNN does, and `asymo` and `sani` follow the two papers as far as public
+copies tell. `adaptive` is Mete's default: with it, the planner (`mete plan`) leaves cores out of a node if they are predicted to gain nothing,
+while the other policies divide every node among all cores. A part of its gain on networks of small nodes is therefore the planner's. The
+public summary from which the papers' figures are taken has no latencies in milliseconds, and does not say which networks ran on which phone.
+The networks here are therefore those of the zoo (`mete zoo list`) that `make compare` measures, and Char-RNN. Both papers' kinds of networks
+are among them, but no row is a paper's row."""
 
-kReading = """A column is a phone of uneven cores, or the hybrid Intel. A network is convolutional, or of dense layers, where these take at
-least half of its estimated time on that board; others (Char-RNN, and what mostly moves data) are not compared. The last column: all of ours
-are within a tenth ("agrees"), or all "less", or all "more", or they scatter. "Up to 46 % faster" is read as 1.46 times as fast, and of ours
-the largest counts then."""
-kMeans = """How many times as fast as equal slices on all cores, geometric mean over the networks. "fast : slow" is the sustained f32 of a
-core of the fastest cluster over one of the slowest. A subset is some of the clusters, or a part of one, with equal slices or with
-`adaptive` as planned for it."""
-kSlower = "Networks on which `adaptive` on all cores is slower than the best subset, which it should never be, and how fast beside it:"
+kReading = """A column is a phone with uneven cores, or the hybrid Intel. A network counts as convolutional, or as one of dense layers, if these
+layers take at least half of its estimated time on that board; other networks (Char-RNN, and those that mostly move data) are not compared.
+Each line of the list has a figure of a paper, and behind "here" the simulated figure beside it. The last column of the table says that all
+simulated figures are within a tenth ("agrees"), that all are "less" or all "more", or that they scatter. "Up to 46 % faster" is read as 1.46
+times as fast; the largest simulated figure is then compared."""
+kMeans = """The numbers say how many times as fast as equal slices on all cores a policy is, in the geometric mean over the networks. The
+column "fast : slow" has the sustained f32 rate of a core of the fastest cluster divided by that of a core of the slowest. A subset is some
+of the clusters, or a part of one, with equal slices or with `adaptive` as planned for it."""
+kSlower = "These are the networks on which `adaptive` on all cores is slower than the best subset, which it should never be, with its relative speed:"
 
 
 def _value(value, unit):

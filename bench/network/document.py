@@ -23,14 +23,15 @@ kHead = f"""# Planners for several boards that are not here, beside what a paper
 
 Written by `{kCommand}` (`bench/network/reproduce.py`); do not edit.
 
-**A simulation over estimates, not a measurement**: `mete simulate --processors` runs each planner's plan in virtual time. What a layer takes on a
-board is a roofline of its machine file's figures, on all of its cores and as `mete plan` divides it; links are 100 Mb/s Ethernet less headers,
-with estimates of latency and of what a message costs. How planners compare is worth reading; how large a speed-up is depends on how fast a
-board is beside its link: where the file's board is faster than the paper's, sending costs more of what computing saves.
+**This is a simulation over estimates, not a measurement**: `mete simulate --processors` runs each planner's plan in virtual time. The time of a
+layer on a board follows from a roofline of its machine file's figures, on all of its cores and as `mete plan` divides it. Links are 100 Mb/s
+Ethernet less headers, with estimates of the latency and of the cost of a message. The ratios between planners are worth reading. The size of a
+speed-up depends on the ratio of a board's speed to its link: if the file's board is faster than the paper's, sending takes more of the time that
+computing saves.
 
-Speed-ups are beside the best single board. `legion` and `fss` (full search: every fused group measured, here simulated) gather and scatter
-through the caller between groups, on all boards, as the paper's; `layerwise` stands for MoDNN, `uniform` for DeepThings. `dynamic` is Mete's:
-slices stay where they are between groups, and a board that harms is left out."""
+A speed-up is relative to the best single board. `legion` and `fss` (full search: every fused group is measured, here simulated) gather and scatter
+through the caller between groups, on all boards, as in the paper; `layerwise` stands for MoDNN, `uniform` for DeepThings. `dynamic` is Mete's own:
+slices stay where they are between groups, and a board that makes requests slower is left out."""
 
 
 def published(model, pool):
@@ -50,7 +51,7 @@ def table(model, pools):
         if has_published:
             row.append(times(published(model, pool)) if published(model, pool) else "-")
         rows.append(row)
-    return aligned(rows, True)
+    return aligned(rows, markdown=True)
 
 
 def points(results):
@@ -73,7 +74,7 @@ def summary(results):
     mean = spread.geometric_mean([s["dynamic"] / s["legion"] for _, _, s in every])
     below = [s for _, _, s in every if s["legion"] < 1 - kSame]
     said.append(f"It is {mean:.2f} times as fast as `legion` in the geometric mean; `legion` is slower than one board on {len(below)} points.")
-    return listed(said, True)
+    return listed(said, markdown=True)
 
 
 def document(results, estimates):

@@ -75,7 +75,7 @@ class Apart(Fault):
 
     def undo(self, scene):
         for host in scene.lab.hosts[1:]:
-            host.isolate(False)
+            host.isolate(on=False)
 
 
 class KilledOfTwo(Killed):

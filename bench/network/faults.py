@@ -95,6 +95,11 @@ def row(name, answer, loses, ends_well=True):
     return {**found, "problems": problems(found, loses, ends_well)}
 
 
+# The problems that a busy machine causes as well, where things take longer than the fault and the time behind it last.
+kOfTime = {"no request ran over the worker", "nobody noticed", "the worker was not in use at the end",
+           "the worker was not always taken in again"}
+
+
 def problems(found, loses, ends_well):
     checks = {"answers are wrong": found["wrong"] > 0,
               "no request ran over the worker": found["computed_alone"] >= found["requests"],
@@ -151,7 +156,7 @@ def scene_of(flags, model, workers):
 
 
 def run_with(flags, model, workers, faults):
-    """So many workers' faults, all in one lab."""
+    """The rows of the faults that have this number of workers, all in one lab."""
     rows = []
     with scene_of(flags, model, workers) as scene:
         scene.make_secrets()

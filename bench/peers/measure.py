@@ -51,7 +51,7 @@ def _results(worker, times, ours):
             "version": worker.greeting["version"], "settings": worker.greeting["settings"]}
 
 
-def measure(commands, cores, folder, difference, *, rounds, starts, tolerance):
+def measure(commands, cores, folder, difference, *, rounds, starts, tolerance, settle_s=turns.kSettleS):
     """{"engines": {name: numbers}, "failed": {name: reason}, "reference": name, "others_share": of the cores' time}. `commands` has "mete"
     first, then the peers in order; the first of them that works is the reference. Throws WorkerFailed where Mete itself fails."""
     costs, failed = start_costs(commands, cores, starts)
@@ -60,7 +60,7 @@ def measure(commands, cores, folder, difference, *, rounds, starts, tolerance):
     with running({name: (commands[name], cores) for name in costs}) as workers:
         reference = next((name for name in workers if name != "mete"), "mete")
         apart = differences(workers, reference, folder, difference)
-        times, others = turns.others_share(workers.values(), cores, lambda: turns.in_turn(workers, rounds))
+        times, others = turns.others_share(workers.values(), cores, lambda: turns.in_turn(workers, rounds, settle_s=settle_s))
         engines = {}
         for name, worker in workers.items():
             engines[name] = {**costs[name], **_results(worker, times[name], times["mete"]), "difference": finite(apart[name]),

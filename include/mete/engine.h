@@ -192,9 +192,9 @@ struct SessionOptions {
   // so. The library never removes files.
   std::string packed_cache = {};
   // The number of input shapes, from 1 on, whose plans and kernels the session keeps beside those of the
-  // shapes for which the model was loaded. One more shape takes the place of the one that was used least
-  // lately. A kept shape takes about a kilobyte for each node; the memory for activations and the weights are
-  // common to all.
+  // shapes for which the model was loaded. One more shape replaces the least recently used one. A kept shape
+  // takes about a kilobyte for each node; the memory for activations and the weights are common to all
+  // shapes.
   int kept_shapes = 16;
   // The Session's constructor calls this function, on the constructing thread, each time it has prepared a
   // node: `done` of the model's `all` nodes are prepared.

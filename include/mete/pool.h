@@ -15,7 +15,7 @@
 //
 // A pool may be one CPU, "cpu". Its cores can compute as one pool of threads, which share every layer, or as
 // several processors, which exchange less: one for each cluster of the CPU, or two halves of its cores. A
-// session for latency with the planner dynamic measures both ways, runs both in turns and keeps the sooner
+// session for latency with the planner dynamic measures both ways, runs both in turns and keeps the faster
 // one; it is not tried with PoolOptions::keep_plan, a `plan_json` or several lanes. A plan for either way is
 // accepted.
 //
@@ -75,7 +75,7 @@ struct PoolOptions {
   // Milliseconds of a request: processors that are late are given up in time to compute the request on the
   // home. 0: four times the usual time of a request, and 250 ms.
   double deadline_ms = 0;
-  // How floats travel between processors: "f32", or with errors "f16" or "u8".
+  // The type of floats on their way between processors: "f32", or with errors "f16" or "u8".
   std::string transfer = "f32";
   // The kernels of the processors of this process. `threads`, `cores` and `speeds` count only for a processor
   // without cores of its own; `plan_json` and `progress` do not count.
@@ -83,11 +83,11 @@ struct PoolOptions {
   // Stops measuring and the making of a session, which then throw CANCELLED; a plan that is being made is
   // finished first. It must outlive them.
   const CancelToken* cancel = nullptr;
-  // What is being done, and how much of it is done: "measuring cpu:1", 3, 10. Called by any thread, one at a
-  // time; in a session's life again when the plan changes.
+  // Gets what is being done, and how much of it is done: "measuring cpu:1", 3, 10. Any thread calls it, one
+  // at a time, also during the life of a session when the plan changes.
   std::function<void(const std::string& what, int64_t done, int64_t all)> progress = {};
-  // What the caller should know, in a line: a processor that is left out, lost or there again, another plan.
-  // Called by any thread, one at a time, which may use the session but must not destroy it.
+  // Gets what the caller should know, in a line: a processor is left out, lost or there again, another plan.
+  // Any thread calls it, one at a time. The function may use the session but must not destroy it.
   std::function<void(const std::string&)> note = {};
 };
 
@@ -120,12 +120,12 @@ struct LinkFigures {
 
 // The figures of a model on a pool, as measured.
 struct PoolFigures {
-  std::string path;                     // the file in which it is kept; empty: of links alone
+  std::string path;                     // the file with the figures; empty for figures of links alone
   double seconds = 0;                   // duration of the measurement
   double prepare_seconds = 0;           // the part of it in which graphs were made ready
   std::vector<std::string> processors;  // the measured ones, the home first
   std::vector<LinkFigures> links;       // of each processor but the home
-  std::vector<double> layers_us;        // for each processor, the sum of all layers; empty: of links alone
+  std::vector<double> layers_us;        // for each processor, the sum of all layers; empty for links alone
   std::string json;                     // all figures, for programs
   // What Measure() has measured of one CPU's cores as several processors; at most one element.
   std::vector<PoolFigures> as_several = {};
@@ -146,28 +146,28 @@ struct PoolPlan {
     std::vector<Share> shares;
   };
   struct Transfer {
-    int before_group = 0;  // an index into `groups`; as many as there are: the outputs, to the home
+    int before_group = 0;  // an index into `groups`; the number of groups stands for the outputs, to the home
     int from = 0, to = 0;
     int64_t bytes = 0;
-    double us = 0;  // if nothing else used the links of both at the time
+    double us = 0;  // the time if nothing else used the links of both processors
   };
   struct Processor {
     std::string name;
     bool is_used = false;
-    double compute_us = 0, up_us = 0, down_us = 0;  // of a request: it computes, its link sends and receives
+    double compute_us = 0, up_us = 0, down_us = 0;  // of a request: of computing, sending and receiving
     int64_t sent_bytes = 0, received_bytes = 0;
     double alone_us = 0;           // of a request if this processor computes the whole model
     double alone_compute_us = 0;   // the part of it that it computes
     double alone_figure = 0;       // of the objective: microseconds, or joules
     double there_and_back_us = 0;  // of the least message to it, and its answer
     int alike = 0;                 // the first processor with the same costs: itself, or an earlier one
-    // of a request by the best plan in which it has a part, infinite if none was weighed; nothing: it is
-    // used, or the objective is not latency
+    // the time of a request by the best plan in which it has a part, infinite if none was weighed; nothing if
+    // it is used, or if the objective is not latency
     std::optional<double> with_it_us;
   };
   struct LeftOut {
     int processor = 0;
-    // of the best plan in which it, and others like it, have a part; infinite: none was weighed
+    // the time of the best plan in which it and others like it have a part; infinite if none was weighed
     double us = 0;
   };
 
@@ -220,7 +220,7 @@ class Pool {
 
   // Plans without running anything. Only `objective`, `kernels` and `note` of the options count. For a pool
   // that is one CPU, a plan for latency is of its cores as one pool of threads, or of them as several
-  // processors if that was measured and is predicted to be sooner. Error FAILED_PRECONDITION if the model was
+  // processors if that was measured and is predicted to be faster. Error FAILED_PRECONDITION if the model was
   // not measured.
   PoolPlan Plan(const Model& model, const PoolOptions& options = {}) const;
 

@@ -1,5 +1,5 @@
-// Counts the ways to the heap of a test program. The functions replace those of the C library, so that one
-// file of a program includes this header.
+// Counts the allocations of a test program. The functions here replace those of the C library, so that only
+// one file of a program includes this header.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <cstddef>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define METE_COUNTS_ALLOCATIONS 0  // they bring their own malloc
+#define METE_COUNTS_ALLOCATIONS 0  // these sanitizers have a malloc of their own
 #else
 #define METE_COUNTS_ALLOCATIONS 1
 #endif

@@ -22,7 +22,8 @@ struct LinkCosts {
 struct LayerCost {
   double us = 0;        // the whole layer, on this processor alone
   double least_us = 0;  // lower bound for a share of any number of rows; at most `us`
-  // the same of channels, of which a share reads its part of the weights only; nothing: as of rows
+  // the same bound for a share of channels, which reads only its part of the weights; nothing: the bound for
+  // rows
   std::optional<double> least_by_channels_us = {};
 
   bool operator==(const LayerCost&) const = default;

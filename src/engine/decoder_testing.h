@@ -50,10 +50,14 @@ class DecoderNet {
     last_ = &AddOp(model_, op, in, {out});
     return out;
   }
-  std::string Ints(const std::vector<int64_t>& values, bool scalar = false) {
+  std::string Ints(const std::vector<int64_t>& values) {
     const std::string name = Name();
-    AddRaw(model_, name, TensorProto::INT64,
-           scalar ? std::vector<int64_t>{} : std::vector<int64_t>{int64_t(values.size())}, RawOf(values));
+    AddRaw(model_, name, TensorProto::INT64, {int64_t(values.size())}, RawOf(values));
+    return name;
+  }
+  std::string Scalar(int64_t value) {
+    const std::string name = Name();
+    AddRaw(model_, name, TensorProto::INT64, {}, RawOf(std::vector{value}));
     return name;
   }
   std::string Float(float value) {
@@ -81,11 +85,11 @@ class DecoderNet {
 
   // "positions": P to P + T - 1; "bias": 0 where a token sees a position, and very small where it does not.
   void Positions() {
-    const std::string past = Op("Gather", {Op("Shape", {"past_k"}), Ints({2}, true)});
-    const std::string all = Op("Add", {past, Op("Gather", {Op("Shape", {"tokens"}), Ints({1}, true)})});
-    const std::string one = Ints({1}, true);
+    const std::string past = Op("Gather", {Op("Shape", {"past_k"}), Scalar(2)});
+    const std::string all = Op("Add", {past, Op("Gather", {Op("Shape", {"tokens"}), Scalar(1)})});
+    const std::string one = Scalar(1);
     AddOp(model_, "Range", {past, all, one}, {"positions"});
-    const std::string seen = Op("Range", {Ints({0}, true), all, one});
+    const std::string seen = Op("Range", {Scalar(0), all, one});
     const std::string sees =
         Op("LessOrEqual", {Op("Unsqueeze", {seen, Ints({0})}), Op("Unsqueeze", {"positions", Ints({1})})});
     AddOp(model_, "Where", {sees, Float(0), Float(-1e9f)}, {"bias"});
@@ -114,7 +118,7 @@ class DecoderNet {
 
   // The cache of this layer with the new tokens behind it: 1 x heads x (P + T) x head_size.
   std::string Cached(const char* past, int64_t layer, const std::string& x) {
-    const std::string before = Op("Unsqueeze", {Op("Gather", {past, Ints({layer}, true)}), Ints({0})});
+    const std::string before = Op("Unsqueeze", {Op("Gather", {past, Scalar(layer)}), Ints({0})});
     return Joined({before, Heads(x)}, 2);
   }
 

@@ -11,7 +11,7 @@
 
 namespace mete {
 
-// A file that goes with the object.
+// A model in a file, which is deleted with the object.
 class ModelFile {
  public:
   explicit ModelFile(const ModelProto& model) {
@@ -60,7 +60,7 @@ inline ModelProto OpenConvNet() {
 }
 
 // data 1x3x16x16 -> convolutions of 7, 9 and 16 channels (the last of 9 more behind a Relu), joined -> Conv
-// -> y 1x5x16x16; the joined ones are an output too.
+// -> y 1x5x16x16; the joined value is an output, too.
 inline ModelProto ConcatNet() {
   ModelProto m = EmptyModel();
   AddInput(m, "data", {1, 3, 16, 16});
@@ -82,8 +82,8 @@ inline ModelProto ConcatNet() {
 
 enum class WideOutput { kFloat, kQuantized };
 
-// data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y: one that Winograd's computes
-// faster.
+// data 1x32x56x56 -> Conv 3x3 [-> QuantizeLinear, DequantizeLinear] -> y. A Winograd kernel computes this
+// convolution faster.
 inline Model WideNet(WideOutput output) {
   const bool quantized = output == WideOutput::kQuantized;
   ModelProto m = EmptyModel();
@@ -118,7 +118,7 @@ inline Tensor Ramp(const Shape& shape, float step) {
 
 inline std::vector<float> Values(const Tensor& t) { return {t.as<float>(), t.as<float>() + t.elements()}; }
 
-// The message of the Error that `f` throws; empty where it throws none.
+// Returns the message of the Error that `f` throws; empty if it throws none.
 template <class F>
 std::string MessageOf(F f) {
   try {

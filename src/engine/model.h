@@ -25,9 +25,9 @@ struct ModelInternals {
   static const Impl& Of(const Model& model) { return model.impl(); }
 };
 
-// The model's graph after its passes; as long as the model lives.
+// Returns the model's graph after its passes. The reference is valid as long as the model lives.
 inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
-// The graph that a pool divides; as long as the model lives.
+// Returns the graph that a pool divides. The reference is valid as long as the model lives.
 inline const Graph& DivisibleOf(const Model& model) { return ModelInternals::Of(model).divisible; }
 
 }  // namespace mete

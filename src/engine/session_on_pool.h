@@ -10,7 +10,7 @@ class SessionOnPool {
  public:
   virtual ~SessionOnPool() = default;
 
-  // As those of Session (mete/engine.h).
+  // These functions do what the functions of Session with the same names do (mete/engine.h).
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
   virtual void Run(std::span<const ConstView> inputs, std::span<const View> outputs,
                    const RunOptions& options) = 0;

@@ -12,23 +12,23 @@
 
 namespace mete {
 
-// The values `ids` as ports. `declared`: the shapes that the model's file gives to some of them, by name;
-// `dims`: the names of their dimensions.
+// Returns the values `ids` as ports. `declared` has the shapes that the model's file gives to some of them,
+// by name, and `dims` the names of their dimensions.
 std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids,
                           const std::map<std::string, Shape>& declared = {},
                           const std::map<std::string, std::vector<std::string>>& dims = {});
 
-// Error INVALID_ARGUMENT where a tensor does not have the type and shape of its port, or has no data. `kind`:
+// Throws INVALID_ARGUMENT if a tensor does not have the type and shape of its port, or has no data. `kind` is
 // "input" or "output".
 void CheckPort(const char* kind, const Port& port, DType type, const Shape& shape, const void* data);
 
-// Error INVALID_ARGUMENT where the tensors are not what the ports of the model `name` take.
+// Throws INVALID_ARGUMENT if the tensors are not what the ports of the model `name` take.
 void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
-// The same for tensors whose shapes need only fit the shapes that the model's file declares.
+// Checks the same for tensors whose shapes need only fit the shapes that the model's file declares.
 void CheckOpenInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
-// As CheckInputs() for memory that a run writes to; also where a port's shape is known only at run time.
+// Checks the same for memory that a run writes to, also if a port's shape is known only at run time.
 void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs);
-// The same where the shapes are not those of the ports, but follow from those of the inputs.
+// Checks the same if the shapes are not those of the ports, but follow from those of the inputs.
 void CheckOutputMemory(const std::string& name, std::span<const Port> ports, std::span<const View> outputs);
 
 }  // namespace mete

@@ -41,8 +41,8 @@
 namespace mete {
 
 struct ProcessorPower {
-  Figure idle_w, compute_w;                       // the latter beyond the former
-  Figure sent_nj_per_byte, received_nj_per_byte;  // 0, without a source, where they are left out
+  Figure idle_w, compute_w;                       // compute_w is in addition to idle_w
+  Figure sent_nj_per_byte, received_nj_per_byte;  // 0 without a source if the file has no such key
 };
 
 struct ProcessorEntry {
@@ -50,8 +50,9 @@ struct ProcessorEntry {
   std::vector<int> cores;  // ascending; empty: all that the process may use
   double speed = 1;        // emulated
   std::string kind = "cpu";
-  std::any settings = {};           // the values of the kind's own keys, in a type of the kind's own
-  std::string timed_settings = {};  // those that change times, as a text; a pool with others is measured anew
+  std::any settings = {};  // the values of the kind's own keys, in a type of the kind's own
+  // the settings that change times, as a text; a pool with others is measured anew
+  std::string timed_settings = {};
 };
 
 class TomlKeys;  // machine/toml_keys.h
@@ -66,8 +67,8 @@ struct KindInFile {
 struct DeviceInPool {
   std::string name;
   std::string address;  // empty: this device
-  // of this device; empty: one, with all cores. Of a worker the names of those that it offers; empty: its
-  // first
+  // the processors of this device; empty: one, with all cores. For a worker the names of those of its
+  // processors that are used; empty: its first
   std::vector<ProcessorEntry> processors;
   std::optional<ProcessorPower> power;  // nothing: not known
 };
@@ -79,30 +80,32 @@ struct PoolFile {
   std::vector<DeviceInPool> devices;  // the first one is the caller's own
 };
 
-// The name of a processor in its pool: its own, of a worker's processor "worker/processor".
+// Returns the name of a processor in its pool: its own name, or "worker/processor" for a processor of a
+// worker.
 std::string NameInPool(const DeviceInPool& device, const ProcessorEntry& processor);
 
-// The names of a pool's processors in the order in which costs have them: the home's first.
+// Returns the names of a pool's processors in the order in which costs have them: the home's first.
 std::vector<std::string> NamesOf(const PoolFile& pool);
 
-// Whether the file describes a pool of processors that are there, rather than machine files (devices_file.h).
-// Error where it is no TOML.
+// Returns whether the file describes a pool of processors that are there, rather than machine files
+// (devices_file.h). Error if it is no TOML.
 bool IsPoolFile(const std::string& path);
-// Whether the file has several devices, of either kind, rather than one machine. Error where it is no TOML.
+// Returns whether the file has several devices, of either kind, rather than one machine. Error if it is no
+// TOML.
 bool DescribesDevices(const std::string& path);
 
-// `kinds`: those that the file may name; ReadPool() of processor/make knows all. Throws Error with all
-// problems of the file at once.
+// Reads a pool file. `kinds` are the kinds that the file may name; ReadPool() of processor/make knows all.
+// Throws one Error with all problems of the file.
 PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds);
 
-// A pool of some processors of this device, as a list names them: "cpu:0,cpu:1" or "cpu:0-3,cpu:4-5"; "cpu"
-// has all cores. Error where the list is none.
+// Returns the pool of some processors of this device that a list names: "cpu:0,cpu:1" or "cpu:0-3,cpu:4-5";
+// "cpu" has all cores. Error if the text is no such list.
 PoolFile PoolOfList(const std::string& list);
-// Whether a text is meant as such a list rather than as a file's name.
+// Returns whether a text is meant as such a list rather than as a file's name.
 bool IsProcessorList(const std::string& text);
 
-// Error listing all problems that the pool has on this machine: cores that are not there or not allowed, and
-// cores that two processors share.
+// Throws one Error with all problems that the pool has on this machine: cores that are not there or not
+// allowed, and cores that two processors share.
 void CheckCores(const PoolFile& pool, const std::vector<int>& allowed);
 
 }  // namespace mete

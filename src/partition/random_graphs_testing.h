@@ -39,12 +39,14 @@ class RandomGraph : public Builder {
     return like[size_t(Pick(0, int64_t(like.size()) - 1))];
   }
 
-  Attributes WindowOf(const Shape& x, int64_t* kernel, bool pooling) {
+  enum class Window { kConvolution, kPool };
+  Attributes WindowOf(const Shape& x, int64_t* kernel, Window window) {
     Attributes a;
     kernel[0] = std::min<int64_t>(Pick(1, 4), x[2]);
     kernel[1] = std::min<int64_t>(Pick(1, 3), x[3]);
     a.Set("strides", mete::Ints{Pick(1, 3), Pick(1, 2)});
-    const int64_t dilation = !pooling && kernel[0] > 1 && (kernel[0] - 1) * 2 < x[2] ? Pick(1, 2) : 1;
+    const int64_t dilation =
+        window == Window::kConvolution && kernel[0] > 1 && (kernel[0] - 1) * 2 < x[2] ? Pick(1, 2) : 1;
     a.Set("dilations", mete::Ints{dilation, 1});
     const int64_t padding = Pick(0, 3);
     if (padding == 3) a.Set("auto_pad", std::string(Pick(0, 1) ? "SAME_UPPER" : "SAME_LOWER"));
@@ -56,7 +58,7 @@ class RandomGraph : public Builder {
 
   ValueId RandomConv(ValueId x) {
     int64_t kernel[2];
-    Attributes a = WindowOf(ShapeAt(x), kernel, false);
+    Attributes a = WindowOf(ShapeAt(x), kernel, Window::kConvolution);
     const int64_t channels = ShapeAt(x)[1],
                   group = channels % 2 == 0 ? std::vector<int64_t>{1, 2, channels}[size_t(Pick(0, 2))] : 1;
     const int64_t out = group * Pick(1, 3);
@@ -68,7 +70,7 @@ class RandomGraph : public Builder {
 
   ValueId RandomPool(ValueId x) {
     int64_t kernel[2];
-    Attributes a = WindowOf(ShapeAt(x), kernel, true);
+    Attributes a = WindowOf(ShapeAt(x), kernel, Window::kPool);
     a.Erase("dilations");
     a.Set("kernel_shape", mete::Ints{kernel[0], kernel[1]});
     a.Set("ceil_mode", Pick(0, 1));

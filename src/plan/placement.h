@@ -34,7 +34,7 @@ struct PlacedPart {
 };
 
 inline Placement WholeOn(int processor) { return {SplitAxis::kNone, {processor}, {1.0}}; }
-// kBranches; its processors are the owners.
+// Returns a placement of kind kBranches, whose processors are the owners.
 Placement OwnedBy(std::vector<int> owners);
 
 // Returns for example "laptop" or "rows: laptop 0.62, pi 0.38".
@@ -44,12 +44,12 @@ std::string ToText(const Placement& placement, const std::vector<std::string>& n
 // channels or features for channels; -1 if there is none.
 int AxisOf(SplitAxis split, const Shape& shape);
 
-// The parts of a value that the placement's processors have, in the order of their rows and processors; those
-// without any are left out. They cover it once. Channels are divided in blocks of 16, and in smaller ones
-// where a processor would have fewer than two blocks on average; the last part has what is left. A value
-// without the axis, or of unknown shape, is whole on the processor with the largest share. `live` is the
-// value's index among the live values of the boundary (LiveValues), by which kBranches has owners. Error
-// where there is none.
+// Returns the parts of a value that the placement's processors have, in the order of their rows and
+// processors; processors without a part are left out. The parts cover the value once. Channels are divided in
+// blocks of 16, and in smaller ones if a processor would have fewer than two blocks on average; the last part
+// has what is left. A value without the axis, or of unknown shape, is whole on the processor with the largest
+// share. `live` is the value's index among the live values of the boundary (LiveValues), by which kBranches
+// has owners. Error if kBranches has no owner for it.
 std::vector<PlacedPart> PartsOn(const Placement& placement, const Shape& shape, size_t live);
 
 }  // namespace mete

@@ -33,19 +33,19 @@ class Ready {
   // Begins to compute the share. `inputs` and `outputs` have the types and shapes of the graph's inputs and
   // outputs, in its order, and their memory stays as it is until Wait() has returned. A CPU computes
   // everything on the calling thread and its own threads before this function returns. Calls from several
-  // threads take turns: each Start() is followed by the Wait() of the same thread. Error CANCELLED as
-  // options.cancel says, here or from Wait(); other errors where the data cause them. Where options.trace is
-  // given, the processor fills in when each node was computed, by worker 0: profiles take layers' times from
-  // it.
+  // threads take turns: each Start() is followed by the Wait() of the same thread. This function or Wait()
+  // throws CANCELLED if options.cancel was cancelled, and the other Errors that the data cause. If
+  // options.trace is given, the processor fills in when worker 0 computed each node: profiles take the times
+  // of layers from it.
   virtual void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                      const RunOptions& options) = 0;
   // Returns when the outputs have been written.
   virtual void Wait() = 0;
 
-  // Start() and Wait().
+  // Calls Start() and Wait().
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
-  // Runs the share into tensors that it allocates. A CPU computes so graphs, too, whose output shapes depend
-  // on data.
+  // Runs the share and returns its outputs in tensors that it allocates. On a CPU this also computes graphs
+  // whose output shapes depend on data.
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
 
   // Returns the bytes of activations and packed weights; an upper bound, because the shares of a CPU that run
@@ -60,10 +60,10 @@ class Processor {
   virtual ~Processor() = default;
   virtual const ProcessorInfo& info() const = 0;
 
-  // Error UNAVAILABLE where the processor is lost and may come back, as a GPU that is being reset.
+  // Throws UNAVAILABLE if the processor is lost and may come back, for example a GPU that is being reset.
   virtual void CheckThere() const {}
 
-  // Returns why the processor cannot compute this node; empty where it can.
+  // Returns why the processor cannot compute this node; empty if it can.
   virtual std::string WhyNot(const Graph& graph, const Node& node) const = 0;
 
   // Makes a share ready. `share` is a graph as it is before the pass `layout`; the processor runs the passes
@@ -71,7 +71,7 @@ class Processor {
   // Error lists every node that the processor cannot compute. Thread-safe.
   virtual std::shared_ptr<Ready> Prepare(const Graph& share) = 0;
 
-  // The core to which a thread that starts this processor's shares should be pinned; -1: any.
+  // Returns the core to which a thread that starts this processor's shares should be pinned; -1: any core.
   virtual int CallerCore() const { return -1; }
 
   // Makes a tensor that another processor has written readable for this one, and a tensor that this processor
@@ -81,8 +81,9 @@ class Processor {
   virtual Tensor Export(Tensor tensor) { return tensor; }
 };
 
-// For the object's life the calling thread starts shares of the processor and waits for them: it stays on the
-// processor's core. Restores the thread's cores after. Threads that are made meanwhile are made Unpinned().
+// While an object of this class lives, the calling thread starts shares of the processor and waits for them,
+// and is pinned to the processor's core. The destructor restores the thread's cores. Threads that are made
+// meanwhile must be made Unpinned().
 class AdoptedThread {
  public:
   explicit AdoptedThread(const Processor& processor) : pin_(processor.CallerCore()) {}

@@ -16,7 +16,7 @@ struct EmptyRegion {
   double takes = 0;  // average number of takes of the first worker, which depends on the policy
 };
 
-// A region of so many blocks with nothing in them.
+// Measures a region of `blocks` empty blocks.
 EmptyRegion Measure(ThreadPool& pool, int64_t blocks, int times, std::chrono::microseconds pause) {
   std::vector<double> ns;
   int64_t takes = 0;

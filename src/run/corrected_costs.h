@@ -1,6 +1,6 @@
-// Costs of a pool, corrected by what a plan took when it ran. Sums of single layers leave out what a share's
-// own shapes, caches and gaps between kernels do, and echoes leave out that both ends send at the same time
-// and put what they get beside what they have.
+// Corrects the costs of a pool by the times that a plan took when it ran. Sums of single layers leave out
+// effects of a share's own shapes, of caches and of gaps between kernels. Echoes leave out that both ends
+// send at the same time and put received rows beside their own.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace mete {
 
-// By processor of the plan and by group: what the processor took; a list may end before the last group.
+// The times of processors, by processor of the plan and by group; a list may end before the last group.
 using GroupTimes = std::vector<std::vector<StageTimes>>;
 
 // Returns costs by which the shares of the plan, and the bytes that it sends, take the measured times. If

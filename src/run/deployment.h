@@ -51,7 +51,7 @@ class Deployment {
   // object longer.
   void Stop();
 
-  // The processor whose piece a request is waiting for; -1: none.
+  // Returns the processor whose piece a request is waiting for; -1: none.
   int WaitsFor(uint64_t request);
   // Returns the number of requests that wait for pieces of other processors. Thread-safe.
   int waiting();
@@ -61,7 +61,7 @@ class Deployment {
  private:
   // A request that is computed or comes next, or a place for one.
   struct Request {
-    std::shared_ptr<Inbox> inbox;  // null: no message of the request has come, or it is done
+    std::shared_ptr<Inbox> inbox;  // null: no message of the request has come, or the request is done
     uint64_t id = 0;
     bool begun = false;
   };

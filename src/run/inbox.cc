@@ -59,7 +59,7 @@ void Inbox::Put(int from, const PieceId& id, int64_t offset, std::string_view by
   if (piece.taken || offset != piece.bytes || int64_t(bytes.size()) > all - piece.bytes)
     Invalid("piece", "has other bytes than expected; got {} from {} on, expected at most {} from {} on",
             bytes.size(), offset, piece.taken ? 0 : all - piece.bytes, piece.bytes);
-  // of coded floats no length is the same
+  // coded floats never have this length
   const bool as_it_is = all == shape.Elements() * int64_t(SizeOf(need.type));
   if (!piece.tensor.has_value()) piece.tensor = Tensor(need.type, shape);
   if (as_it_is && !bytes.empty())

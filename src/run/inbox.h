@@ -17,8 +17,8 @@
 
 namespace mete {
 
-// A piece of a request: the source with this index, of the need with this index, in the stage with this
-// index, of the processor that gets it.
+// Names a piece of a request by numbers: that of the stage of the processor that gets the piece, of the need
+// in this stage, and of the source of this need.
 struct PieceId {
   int stage = 0, need = 0, source = 0;
 };
@@ -28,54 +28,58 @@ class Inbox {
   // Keeps a reference to the program of this processor.
   Inbox(const Program& program, int processor, Coding coding);
 
-  // Makes the inbox one of another request, as if it were new, but keeps its memory. No other thread has it,
-  // and it has not failed.
+  // Prepares the inbox for another request, as if it were new, but keeps its memory. No other thread may have
+  // the inbox, and it must not have failed.
   void Reset();
 
-  // Bytes of a coded piece, beginning at `offset`; they come in order. `from` is who sends them. Error where
-  // no such piece is expected of that processor, or not these bytes; nothing is changed then. Thread-safe.
+  // Takes in bytes of a coded piece that begin at `offset`; they come in order. `from` is the processor that
+  // sends them. Error if no such piece is expected of that processor, or not these bytes; the inbox is
+  // unchanged then. Thread-safe.
   void Put(int from, const PieceId& id, int64_t offset, std::string_view bytes);
 
-  // A whole piece of a processor of the same memory: the bytes are shared and not copied. Error where no such
-  // piece is expected of that processor, or where it has another type or shape. Thread-safe.
+  // Takes in a whole piece of a processor of the same memory, whose bytes are shared and not copied. Error if
+  // no such piece is expected of that processor, or if it has another type or shape. Thread-safe.
   void Put(int from, const PieceId& id, Tensor piece);
 
-  // Take() then waits no longer than until `deadline` of this clock, to which the inbox keeps a reference. To
-  // be called before the first Take().
+  // Limits the waiting of Take(), which ends at `deadline` of this clock. The inbox keeps a reference to the
+  // clock. The caller calls this function before the first Take().
   void WaitUntil(Clock::Time deadline, Clock& clock) {
     deadline_ = deadline;
     clock_ = &clock;
   }
 
-  // Waits for a whole piece and gives it away: for a bounded time by looking again and again, which a
-  // hand-over between processors of one memory needs, and then asleep. Error where Fail() was called,
-  // DEADLINE_EXCEEDED where it does not come in time. Once for each piece.
+  // Waits for a whole piece and returns it. The thread first looks for the piece for a bounded time, which
+  // makes a hand-over between processors of one memory fast, and then sleeps. Error if Fail() was called,
+  // DEADLINE_EXCEEDED if the piece does not come in time. A piece can be taken once.
   Tensor Take(const PieceId& id);
 
-  // All calls that wait, now or later, get this error; the first one counts. Thread-safe.
+  // Makes all calls that wait, now or later, throw this error; the first error counts. Thread-safe.
   void Fail(std::exception_ptr error);
   void ThrowIfFailed();
-  // Is set by Fail(), so that a computation under way ends.
+  // Returns a token that Fail() sets, so that a computation under way ends.
   const CancelToken& failed() const { return failed_; }
 
-  // Error where Fail() was called, or where it is late. Threads that wait for their turn call it.
+  // Throws an Error if Fail() was called or the deadline has passed. Threads that wait for their turn call
+  // this function.
   void Check();
 
-  // The processor whose piece did not come in time, this one where Check() found that; -1: none.
+  // Returns the processor whose piece did not come in time, or this processor if Check() found the delay; -1:
+  // none.
   int late() const { return late_; }
-  // The processor for whose piece Take() waits; -1: none. Thread-safe.
+  // Returns the processor for whose piece Take() waits; -1: none. Thread-safe.
   int waits_for();
 
  private:
   struct Arriving {
     Tensor tensor;
-    std::string coded;  // empty where the tensor is filled at once
-    int64_t bytes = 0;  // so far
+    std::string coded;  // empty if the tensor is filled at once
+    int64_t bytes = 0;  // that have come so far
     bool taken = false;
   };
 
   const ProgramNeed& NeedOf(int from, const PieceId& id) const;
-  // Of a piece that the program expects; mutex_ is locked, also for the next ones.
+  // The piece must be one that the program expects. The callers of this function and of the next three have
+  // locked mutex_.
   Arriving& At(const PieceId& id) { return pieces_[IndexOf(id)]; }
   size_t IndexOf(const PieceId& id) const;
   void Arrived();
@@ -105,7 +109,7 @@ class Inboxes {
 
   // Returns an inbox without a piece. One thread at a time.
   std::shared_ptr<Inbox> Take();
-  // After a failure: no inbox is used again.
+  // Lets no inbox be used again, after a failure.
   void Clear() { all_.clear(); }
 
  private:

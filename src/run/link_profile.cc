@@ -17,12 +17,12 @@ namespace {
 
 constexpr std::array<size_t, 3> kSizes{32 << 10, 128 << 10,
                                        512 << 10};  // bytes; a guess at activations worth sending
-constexpr int kEchoes = 30;  // of one byte; the least counts, as all else is the doing of other work
+constexpr int kEchoes = 30;  // of one byte; the shortest counts, because other work makes the rest longer
 constexpr double kAlike =
-    0.02;  // of two messages of a size: a third is not needed. Guess: a fifth of a prediction's error
+    0.02;  // two times that differ by less need no third one. Guess: a fifth of a prediction's error
 constexpr int kFollowing = 200;  // messages that follow each other
 constexpr int kRunsThere =
-    50;  // of a product, in one call: an end is seen after it. Guess: half a second on a slow board
+    50;  // of a product in one call, after which the end is noticed. Guess: half a second on a slow board
 constexpr std::chrono::seconds kTimeOut{120};  // guess: a megabyte, forty times, at 10 Mb/s
 
 double RoundTripUs(Echo& echo) {
@@ -31,7 +31,8 @@ double RoundTripUs(Echo& echo) {
   return least;
 }
 
-// Of a message and its answer: of two that are alike the mean, else of three the median.
+// Returns the time of a message and its answer: the mean of two that are nearly equal, otherwise the median
+// of three.
 double SizeUs(Echo& echo, size_t bytes, size_t answer) {
   const double first = echo.Us(bytes, answer), second = echo.Us(bytes, answer);
   const auto [less, more] = std::minmax(first, second);
@@ -41,7 +42,7 @@ double SizeUs(Echo& echo, size_t bytes, size_t answer) {
 
 enum class Direction { kUp, kDown };  // from the home to the member, and back
 
-// Of a message of each of kSizes and its answer of one byte, or the other way round.
+// Returns the time of a message of each of kSizes with an answer of one byte, or the other way round.
 std::array<double, kSizes.size()> SizesUs(Echo& echo, Direction direction) {
   std::array<double, kSizes.size()> us;
   for (size_t s = 0; s < kSizes.size(); ++s)
@@ -49,8 +50,8 @@ std::array<double, kSizes.size()> SizesUs(Echo& echo, Direction direction) {
   return us;
 }
 
-// By the slope of a line through the sizes: what there is besides is the round trip's. Least squares. Where
-// noise is all that is seen, by what the largest size takes.
+// Returns the rate by the slope of a line through the sizes (least squares), because the rest of each time is
+// that of the round trip. If noise hides the slope, the time of the largest size gives the rate.
 double MbitPerS(const std::array<double, kSizes.size()>& us) {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0;
   for (size_t s = 0; s < kSizes.size(); ++s) {
@@ -65,7 +66,7 @@ double MbitPerS(const std::array<double, kSizes.size()>& us) {
   return 1 / (us_per_bit > 0 ? us_per_bit : us.back() / (double(kSizes.back()) * 8));
 }
 
-// Keeps both ends at computing as long as it lives; both do when it is made.
+// Keeps both ends computing as long as the object lives. Both compute when the constructor returns.
 class Computing {
  public:
   Computing(Member& member, Processor& home) : ready_(home.Prepare(graph_)) {
@@ -80,7 +81,7 @@ class Computing {
     }));
   }
 
-  // Error where an end did not: what was measured meanwhile is worth nothing.
+  // Throws the Error of an end that did not compute, because figures measured meanwhile would be wrong.
   void End() {
     for (std::jthread* end : {&there_, &here_}) {
       end->request_stop();
@@ -90,7 +91,7 @@ class Computing {
   }
 
  private:
-  // A product that keeps a core busy for a millisecond or more.
+  // Returns a product that keeps a core busy for a millisecond or more.
   static Graph Product() {
     Graph graph;
     graph.name = "product";
@@ -122,8 +123,8 @@ class Computing {
   std::jthread there_, here_;  // last: they use all of the above
 };
 
-// Processors of one process compute on the threads that hand pieces over: none waits for a core that
-// computes.
+// Copies the figures at rest. Processors of one process compute on the threads that hand pieces over, so no
+// hand-over waits for a core that computes.
 void TakeAtRest(LinkProfile& link) {
   link.busy_up_mbit_per_s = link.up_mbit_per_s;
   link.busy_down_mbit_per_s = link.down_mbit_per_s;

@@ -31,16 +31,16 @@ struct LinkProfile {
 class Echo {
  public:
   virtual ~Echo() = default;
-  // Microseconds from sending a message of `bytes` until an answer of `answer` bytes is there. Error where
-  // the link is broken.
+  // Returns the microseconds from the sending of a message of `bytes` until an answer of `answer` bytes is
+  // there. Error if the link is broken.
   virtual double Us(size_t bytes, size_t answer) = 0;
-  // Microseconds that each of `count` messages of one byte takes that are sent without waiting for the
+  // Returns the microseconds for each of `count` messages of one byte that are sent without waiting for the
   // answers.
   virtual double MessageUs(int count) = 0;
 };
 
 LinkProfile MeasureLink(Echo& echo);
-// Fills in what the link does while both ends compute: the home processor, and the member.
+// Fills in the times of the link while both ends, the home processor and the member, compute.
 void MeasureBusyLink(Member& member, Processor& home, LinkProfile& link);
 
 }  // namespace mete

@@ -38,29 +38,29 @@ class PlanEvents {
   virtual void OnFailure(int processor, const Error& error) = 0;
 };
 
-// A program made ready on a member, until the object goes.
+// A program that is made ready on a member and stays ready as long as the object lives.
 class MemberProgram {
  public:
   virtual ~MemberProgram() = default;
-  // Error where it is not ready in time.
+  // Waits until the program is ready; throws an Error if it is not ready in time.
   virtual void WaitReady(std::chrono::milliseconds timeout, Clock& clock) = 0;
   virtual void Begin(uint64_t request) = 0;
-  // A piece for the member, from a processor of this process.
+  // Hands a piece from a processor of this process to the member.
   virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   // Returns the inbox of a member of this process; null for other members, and if the program has failed.
   virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
-  // The processor for whose piece the member waits in this request; -1: none. Nothing where it does not say
-  // so by `until`. One thread for each request.
+  // Returns the processor for whose piece the member waits in this request, or -1 for none; nothing if the
+  // member has not said so by `until`. One thread for each request.
   virtual std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) = 0;
-  // Gives up the requests under way. The program tells and delivers nothing after the return. All programs
-  // of a plan are stopped before the first of them goes.
+  // Gives up the requests under way. After the return the program reports and delivers nothing. All programs
+  // of a plan are stopped before the first of them is destroyed.
   virtual void Stop() = 0;
 };
 
-// How another member, which sends pieces to this one, is reached.
+// The address of another member to which this one sends pieces.
 struct PeerAddress {
   int processor = 0;
-  std::string name, address;  // address empty: a processor of the caller's process
+  std::string name, address;  // an empty address: a processor of the caller's process
 };
 
 // The length of a plan's id. The id is random: a process that does not know it cannot feed the plan's
@@ -76,7 +76,8 @@ struct ProgramToHost {
   int lanes = 1;
 };
 
-// The bytes of weights that have been sent so far, and of all that are to be sent, to a member of this name.
+// Gets the name of a member, the bytes of weights that have been sent to it so far, and the bytes of all
+// weights to be sent.
 using WeightsProgress = std::function<void(const std::string&, int64_t, int64_t)>;
 
 class Member {
@@ -87,20 +88,21 @@ class Member {
   virtual const std::string& host() const = 0;  // the name in its certificate
 
   // Returns the member's hardware as ProcessorCosts has it; empty for a processor of this process. Error
-  // UNAVAILABLE or DEADLINE_EXCEEDED where the member does not answer, FAILED_PRECONDITION where it answers
-  // but cannot serve. One thread at a time.
+  // UNAVAILABLE or DEADLINE_EXCEEDED if the member does not answer, FAILED_PRECONDITION if it answers but
+  // cannot serve. One thread at a time.
   virtual std::string CheckThere(std::chrono::milliseconds timeout) = 0;
-  // Begins to make a program ready there. `events` outlives the result. `notes` gets problems that do not
-  // stop the deployment.
+  // Begins to make a program ready on the member. `events` outlives the result. `notes` gets problems that do
+  // not stop the deployment.
   virtual std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                               const WeightsProgress& progress,
                                               std::vector<std::string>* notes) = 0;
-  // Forgets what was kept for the plan before: shares are cut anew.
+  // Forgets the shares that were kept for the plan before, so that shares are cut anew.
   virtual void ForgetShares() = 0;
-  // Ends everything that is under way with CANCELLED, now and later. Thread-safe.
+  // Ends everything that is under way, or begins later, with CANCELLED. Thread-safe.
   virtual void Cancel() = 0;
 
-  // Returns the microseconds of each run of a graph there, beside no request, on made-up values.
+  // Returns the microseconds of each run of a graph on the member, while it computes no request, on made-up
+  // values.
   virtual GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) = 0;
   virtual std::unique_ptr<Echo> OpenEcho() = 0;
 };

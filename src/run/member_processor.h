@@ -8,11 +8,12 @@ namespace mete {
 
 class MemberProcessor : public Processor {
  public:
-  // Keeps references to both. `home` computes nothing.
+  // Keeps references to both processors. `home` computes nothing.
   MemberProcessor(Member& member, Processor& home);
 
   const ProcessorInfo& info() const override { return info_; }
-  // Values whose shapes depend on data, or that are not in plain order, cannot be sent.
+  // Returns a reason also for values whose shapes depend on data or that are not in plain order, because
+  // these cannot be sent.
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
 

@@ -5,21 +5,22 @@
 namespace mete {
 namespace {
 
-// where adding ends, so that it cannot overflow: more than any processor has
+// the limit of sums, so that they cannot overflow: more memory than any processor has
 constexpr int64_t kMost = int64_t(1) << 50;
 
 int64_t Bytes(DType type, const Shape& shape) { return shape.Elements() * int64_t(SizeOf(type)); }
 
 struct Sum {
   void Add(int64_t bytes) { all = std::min(all + std::min(bytes, kMost), kMost); }
-  // What Cut() copies: a part that is all of it is not.
+  // Adds the bytes that Cut() copies; it does not copy a part that is the whole.
   void AddCut(DType type, const Shape& shape, const Part& cut) {
     if (!cut.all()) Add(Bytes(type, ShapeOf(cut, shape)));
   }
   int64_t all = 0;
 };
 
-// What comes in until it is taken: decoded, and what is not yet.
+// Returns the bytes of a piece until it is taken: decoded, and in addition coded if the code has another
+// length.
 int64_t PieceBytes(DType type, const Shape& shape, Coding coding) {
   const int64_t decoded = Bytes(type, shape), coded = CodedBytes(coding, type, shape);
   return coded == decoded ? decoded : decoded + coded;
@@ -27,7 +28,7 @@ int64_t PieceBytes(DType type, const Shape& shape, Coding coding) {
 
 void AddNeed(const ProgramNeed& need, int processor, Coding coding, Sum& sum) {
   for (const NeedSource& source : need.sources)
-    // of the next request too
+    // twice, because the piece of the next request may come, too
     if (source.processor != processor)
       sum.Add(2 * PieceBytes(need.type, ShapeOf(source.at, need.shape), coding));
   if (need.sources.size() > 1 || !need.sources[0].at.all()) sum.Add(Bytes(need.type, need.shape));

@@ -17,7 +17,8 @@ void RunShare(Ready& share, std::span<const ConstView> in, std::span<const View>
   }
 }
 
-// All graphs of a program run between two runs of one of them.
+// Tells each graph of a program how many bytes of constants the other graphs have, which all run between two
+// runs of it.
 Program WithOtherConstants(Program program) {
   int64_t all = 0;
   for (const ProgramStage& stage : program.stages) all += ConstantBytes(stage.graph);
@@ -37,7 +38,8 @@ PreparedProgram::PreparedProgram(Program program, int index, Processor& processo
   }
 }
 
-// An output that one need of the next stage has as rows beside those of others is written where they will be.
+// Finds the outputs that are rows of a need of the next stage, beside rows from other processors. Such an
+// output is written to its place in this need.
 std::vector<PreparedProgram::Home> PreparedProgram::HomesOf(size_t s) const {
   const Graph& graph = program_.stages[s].graph;
   std::vector<Home> homes(graph.outputs.size());
@@ -121,8 +123,9 @@ Tensor PreparedProgram::Piece(const Tensor& whole, const Part& part) const {
   return piece;
 }
 
-// A part of a need that this processor held as one piece is still there, and is not copied out of the whole.
-// For example, a half of the channels of a value with channels last is not contiguous in the whole.
+// Returns a part of a need. If this processor held the part as one piece, that piece is still there, and no
+// copy is made from the whole need. For example, half of the channels of a value with channels last is not
+// contiguous in the whole.
 Tensor PreparedProgram::PartOf(size_t s, const NeedPart& p, const ProgramMemory& memory) const {
   for (const NeedSource& source : program_.stages[s].needs[size_t(p.need)].sources)
     if (source.processor == index_ && source.at == p.cut)
@@ -140,7 +143,8 @@ Tensor PreparedProgram::OutputOf(size_t s, size_t i, ProgramMemory& memory) cons
   return Cut(whole, home.at);
 }
 
-// Puts together what the stage needs. A need of one piece is that piece, without a copy.
+// Returns what the stage needs, put together from its pieces. A need of one piece is that piece, without a
+// copy.
 Tensor PreparedProgram::Gather(size_t s, size_t n, Inbox& inbox, const ProgramMemory& memory) const {
   const ProgramNeed& need = program_.stages[s].needs[n];
   const auto piece = [&](size_t k) {
@@ -157,7 +161,7 @@ Tensor PreparedProgram::Gather(size_t s, size_t n, Inbox& inbox, const ProgramMe
     return size_t(source.hold) < homes.size() && homes[size_t(source.hold)].need == int(n) &&
            homes[size_t(source.hold)].at == source.at;
   };
-  // The others' pieces come last, because they may still be computed.
+  // The pieces of other processors are placed last, because they may still be computed.
   for (const bool own : {true, false})
     for (size_t k = 0; k < need.sources.size(); ++k)
       if ((need.sources[k].processor == index_) == own && !lies_there(need.sources[k]))

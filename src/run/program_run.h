@@ -21,42 +21,43 @@ class Outbox {
   virtual void Send(int to, const PieceId& id, Tensor piece) = 0;
 };
 
-// Makes a share's graph ready. May return the same object for the same graph.
+// Makes a share's graph ready. The function may return the same object for the same graph.
 using MakeReady = std::function<std::shared_ptr<Ready>(const Graph&)>;
 
 struct StageTimes {
-  double wait_us = 0;     // for pieces that others send
+  double wait_us = 0;     // of waiting for pieces that others send
   double compute_us = 0;  // 0: nothing is computed
 };
 
-// What runs of a program work with, one run at a time. It is kept from run to run, so that a steady run
-// allocates nothing.
+// The memory with which runs of a program work, one run at a time. It is kept from run to run, so that a
+// steady run allocates nothing.
 struct ProgramMemory {
   std::vector<StageTimes> times;  // by stage, of the last run
-  std::vector<Tensor> held;       // by the index of what the program holds; after a run: at last
+  std::vector<Tensor> held;  // by the index of the held part; after a run the parts that are held at the end
 
   // Lets go of all tensors.
   void Clear();
 
-  // Of the stage under way:
+  // The following members are those of the stage under way.
   std::vector<Tensor> needs, inputs;
   std::vector<ConstView> in;
   std::vector<View> out;
-  // by need of this stage, and of the next one: where outputs already lie in it; else empty
+  // by need of this stage, and of the next one: the tensor in which outputs already lie; else empty
   std::vector<Tensor> begun, next_begun;
   std::vector<Tensor> next_held;
 };
 
 class PreparedProgram {
  public:
-  // Makes the stages' graphs ready, which takes as long as preparing models does. The program is one in which
-  // Verify() finds nothing. `processor`, which `make` prepares for, outlives this object.
+  // Makes the stages' graphs ready, which takes as long as preparing models does. Verify() must accept the
+  // program. `processor`, for which `make` prepares graphs, outlives this object.
   PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make);
 
-  // Computes a request. `inputs`: the tensors that this processor holds at first: of the caller's own the
-  // graph's inputs, of others none. The tensors that it holds at last are in memory.held, and all others are
-  // let go of. `turn` is taken while a graph is computed. Thread-safe. Error: the one with which the inbox
-  // failed, which also ends what is being computed, or what the data cause.
+  // Computes a request. `inputs` are the tensors that this processor holds at first: for the caller's own
+  // processor the graph's inputs, for others none. After the run memory.held has the tensors that the
+  // processor holds at the end; all others are released. `turn` is taken while a graph is computed.
+  // Thread-safe. Errors are that with which the inbox failed, which also ends a computation under way, and
+  // those that the data cause.
   void Run(std::span<const Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
            ProgramMemory& memory) const;
 
@@ -65,8 +66,8 @@ class PreparedProgram {
   const Processor& processor() const { return processor_; }
 
  private:
-  // Where an output of a stage lies: as rows `at` of the need with this index of the next stage, so that
-  // these rows need no copy there. need -1: in memory of its own.
+  // The place of an output of a stage: the rows `at` of the need with this index of the next stage, so that
+  // these rows need no copy there. A need of -1 stands for memory of its own.
   struct Home {
     int need = -1;
     Part at;
@@ -78,13 +79,14 @@ class PreparedProgram {
   void Compute(size_t stage, Inbox& inbox, Turn& turn, ProgramMemory& memory) const;
   Tensor OutputOf(size_t stage, size_t output, ProgramMemory& memory) const;
   Tensor Gather(size_t stage, size_t need, Inbox& inbox, const ProgramMemory& memory) const;
-  Tensor Piece(const Tensor& whole, const Part& part) const;  // as Cut(), but copies into buffers_
+  // Does what Cut() does, but copies into a tensor of buffers_.
+  Tensor Piece(const Tensor& whole, const Part& part) const;
   Tensor PartOf(size_t stage, const NeedPart& part, const ProgramMemory& memory) const;
 
   const Program program_;
   const int index_;
   Processor& processor_;
-  std::vector<std::shared_ptr<Ready>> ready_;  // by stage; null where nothing is computed
+  std::vector<std::shared_ptr<Ready>> ready_;  // by stage; null if the stage computes nothing
   std::vector<std::vector<Home>> homes_;       // by stage and output of its graph
   mutable Buffers buffers_;
 };

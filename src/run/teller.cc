@@ -7,8 +7,8 @@ void Teller::Add(std::string note) {
   untold_.push_back(std::move(note));
 }
 
-// One thread tells. Another one that comes meanwhile leaves its notes to that thread, also where it is the
-// user's function that calls the session.
+// One thread at a time tells the notes. Another thread that comes meanwhile leaves its notes to it. This also
+// holds if the user's function calls the session.
 void Teller::TellAll() {
   std::unique_lock lock(mutex_);
   if (telling_) return;

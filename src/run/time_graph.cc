@@ -11,8 +11,9 @@
 namespace mete {
 namespace {
 
-constexpr double kMostUs = 1e6;    // guess: VGG-16 on the slowest board is timed once
-constexpr int64_t kPeriod = 4093;  // after so many values they repeat: a prime, so that rows differ. Guess
+constexpr double kMostUs = 1e6;  // guess: VGG-16 on the slowest board is timed once
+constexpr int64_t kPeriod =
+    4093;  // values repeat after this number of them: a prime, so that rows differ. Guess
 
 }  // namespace
 
@@ -47,7 +48,7 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
 
 namespace {
 
-// The caller's memory for outputs whose shapes are known.
+// Returns the caller's memory for the outputs whose shapes are known.
 std::vector<Tensor> OutputsFor(const Graph& graph) {
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) {

@@ -12,7 +12,7 @@
 
 namespace mete {
 
-// Small values of both signs; integers are 0, which is an index of anything.
+// Returns small values of both signs; integers are 0, which is a valid index of anything.
 Tensor MadeUp(DType type, const Shape& shape);
 
 // Returns made-up values for `ids`, whose shapes are known. Values of one type share their bytes, so that
@@ -26,9 +26,9 @@ struct GraphTimes {
   double prepare_ms = 0;  // of making the graph ready, if that was done for these runs
 };
 
-// Runs a graph that `ready` was made of: once without counting, then `runs` times, or fewer where they take
-// longer than a second together, but at least once. Each run takes `turn` anew, so that others compute
-// between them. `cancel` may be null. Error CANCELLED where it says so.
+// Runs the graph of which `ready` was made: once without counting, then `runs` times, or fewer times if they
+// take longer than a second together, but at least once. Each run takes `turn` anew, so that other threads
+// compute between the runs. `cancel` may be null. Error CANCELLED if it was cancelled.
 GraphTimes TimeRuns(Ready& ready, const Graph& graph, std::span<const Tensor> inputs, int runs, Turn& turn,
                     const CancelToken* cancel);
 

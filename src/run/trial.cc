@@ -71,7 +71,7 @@ void TryCorrected(Contest& contest, const PoolPart& part, const PlanRunner& runn
   contest.best().plan = corrected.WithLatestCosts(contest.best().plan);
 }
 
-// The first victory of a single processor over the plan, with both times of the same turns.
+// The first single processor that was faster than the plan, with both times of the same turns.
 struct Victory {
   double us = 0, predicted_us = 0;  // of the single processor
   double beaten_us = 0;             // of the plan

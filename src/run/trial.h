@@ -15,9 +15,9 @@ struct Trial {
   std::string note;  // why the best is a single processor; empty: it is not
 };
 
-// Runs the plan, and those that follow from what it took (run/corrected_plans.h), in turns with what the best
-// single processors would do, and returns what is the fastest. A processor that has no room for the whole
-// model is not tried. Throws ProcessorError, and CANCELLED as the runner does.
+// Runs the plan, the plans that follow from its measured times (run/corrected_plans.h), and the plans of the
+// best single processors in turns, and returns the fastest. A processor that has no room for the whole model
+// is not tried. Throws ProcessorError, and CANCELLED as the runner does.
 Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner);
 
 }  // namespace mete

@@ -1,20 +1,13 @@
 #include "run/turn.h"
 
-#include <chrono>
-
 namespace mete {
-namespace {
-
-constexpr std::chrono::milliseconds kCheckEvery{20};  // guess: less than a user notices, and next to no work
-
-}  // namespace
 
 Turn::Taken::Taken(Turn& turn, const std::function<void()>& check) : turn_(turn) {
   std::unique_lock lock(turn_.mutex_);
   turn_.queue_.push_back(this);
   const auto first = [&] { return turn_.queue_.front() == this; };
   try {
-    while (!turn_.changed_.wait_for(lock, kCheckEvery, first)) {
+    while (!turn_.clock_.WaitUntil(turn_.changed_, lock, turn_.clock_.Now() + kCheckEvery, first)) {
       lock.unlock();
       check();
       lock.lock();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/clock_testing.h"
 #include "base/errors_testing.h"
 
 namespace mete {
@@ -14,9 +15,10 @@ namespace {
 
 void GoOn() {}
 
-TEST(Turn, IsOnesAtATimeInTheOrderOfWhoAsk) {
-  Turn turn;
-  std::vector<int> order;  // whoever has the turn writes
+TEST(Turn, IsOneThreadsAtATimeInTheOrderOfTheCalls) {
+  FakeClock clock;
+  Turn turn(clock);
+  std::vector<int> order;  // the thread that has the turn writes
   std::optional<Turn::Taken> first(std::in_place, turn, GoOn);
   std::vector<std::thread> threads;
   std::atomic<int> waiting = 0;
@@ -27,7 +29,7 @@ TEST(Turn, IsOnesAtATimeInTheOrderOfWhoAsk) {
       });
       order.push_back(t);
     });
-    while (waiting <= t) std::this_thread::yield();
+    clock.AdvanceUntil(Turn::kCheckEvery, [&] { return waiting > t; });
   }
   EXPECT_TRUE(order.empty());
   first.reset();
@@ -35,10 +37,16 @@ TEST(Turn, IsOnesAtATimeInTheOrderOfWhoAsk) {
   EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
 }
 
-TEST(Turn, WhoGivesUpWaitingIsInNobodysWay) {
-  Turn turn;
+TEST(Turn, AThreadThatGivesUpWaitingIsInNobodysWay) {
+  FakeClock clock;
+  Turn turn(clock);
   std::optional<Turn::Taken> first(std::in_place, turn, GoOn);
-  EXPECT_TELLS(Turn::Taken(turn, [] { Fail(Code::kCancelled, "test", "has gone"); }), "[test] has gone");
+  std::thread waiting([&] {
+    EXPECT_TELLS(Turn::Taken(turn, [] { Fail(Code::kCancelled, "test", "has gone"); }), "[test] has gone");
+  });
+  clock.AwaitSleeper(Turn::kCheckEvery, Turn::kCheckEvery);
+  clock.Advance(Turn::kCheckEvery);
+  waiting.join();
   first.reset();
   const Turn::Taken next(turn, [] { Fail(Code::kCancelled, "test", "had to wait"); });
 }

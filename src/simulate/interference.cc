@@ -44,7 +44,7 @@ bool Set(std::string_view key, const std::string& value, Interference* interfere
   return key == "seed" && interference->kind == Kind::kRandom && ParseNumber(value, &interference->seed);
 }
 
-// "cores=4-5,7,share=0.3": a word without '=' goes on with the value before it.
+// Splits a text such as "cores=4-5,7,share=0.3"; a word without '=' belongs to the value before it.
 std::vector<std::string> Assignments(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
@@ -155,7 +155,8 @@ void CoreTime::NextPause() {
   free_end_ns_ = free_begin_ns_ + Draw(double(by_.period_ns) * (1 - by_.share));
 }
 
-// Not the standard library's distribution, whose numbers differ from one implementation to the next.
+// Draws from the exponential distribution. It is not that of the standard library, because those differ from
+// one implementation to another.
 int64_t CoreTime::Draw(double mean_ns) {
   const double uniform = double(random_() >> 11) * 0x1p-53;  // [0, 1)
   return 1 + int64_t(-mean_ns * std::log1p(-uniform));

@@ -8,21 +8,22 @@
 
 namespace mete {
 
-// Cores lose `share` of their time to others.
+// Other work takes `share` of the time of some cores.
 struct Interference {
   enum class Kind {
-    // evenly, as to a second model whose threads the kernel lets alternate with ours in slices too short to
-    // see
+    // the time is taken evenly, as by a second model whose threads the kernel runs in turns with ours, in
+    // slices too short to see
     kSteady,
-    kPeriodic,  // of every period its beginning, as to a real-time load
-    // in pieces and pauses of exponentially distributed lengths, a piece and a pause a period in the mean
+    kPeriodic,  // the beginning of every period is taken, as by a real-time load
+    // pieces and pauses have exponentially distributed lengths; a piece and a pause together take one period
+    // on average
     kRandom,
   };
   Kind kind = Kind::kSteady;
   std::vector<int> cores;          // CPU numbers
   double share = 0.5;              // above 0 and at most kMostLost
   int64_t period_ns = 10'000'000;  // at least kLeastPeriodNs
-  uint64_t seed = 1;               // of kRandom; every core has a sequence of its own
+  uint64_t seed = 1;               // for kRandom; every core has a sequence of its own
 
   static constexpr double kMostLost = 0.9;  // guess: a core that has lost more is as good as gone
   // guess: the kernel's scheduler is a hundred times coarser
@@ -30,24 +31,25 @@ struct Interference {
   static constexpr int64_t kMostPeriodNs = 1'000'000'000'000;
 };
 
-// "steady:cores=4-5,share=0.3", "periodic:cores=7,share=0.3,period_ms=5",
-// "random:cores=0-3,share=0.5,period_ms=20,seed=2"; "none" is nothing. Adds to `list`. Error, which names
-// `where`, for any other text.
+// Parses an entry and adds it to `list`: "steady:cores=4-5,share=0.3",
+// "periodic:cores=7,share=0.3,period_ms=5", "random:cores=0-3,share=0.5,period_ms=20,seed=2"; "none" adds
+// nothing. Throws an Error that names `where` for any other text.
 void ParseInterference(const std::string& text, const std::string& where, std::vector<Interference>& list);
 
-// Error where a share or a period is out of bounds, or two entries name one core.
+// Throws an Error if a share or a period is out of bounds, or if two entries name one core.
 void Verify(const std::vector<Interference>& list);
 
-// What a core of that CPU number loses in the mean.
+// Returns the share of its time that the core with this CPU number loses on average.
 double LostShare(const std::vector<Interference>& list, int cpu);
 
-// A core's time under what the list says of it: the same sequence of calls, the same answers.
+// The time of a core under the interference of the list. The same sequence of calls has the same results.
 class CoreTime {
  public:
   CoreTime(const std::vector<Interference>& list, int cpu);
 
-  // When what takes an undisturbed core `work_ns` is done, if it starts at `start_ns`, which never goes back;
-  // of no work, when the core is there.
+  // Returns the time at which work is done that takes an undisturbed core `work_ns`, if it starts at
+  // `start_ns`, which never decreases. If there is no work, it returns the time at which the core is free for
+  // it.
   int64_t Finish(int64_t start_ns, double work_ns);
 
  private:
@@ -59,7 +61,7 @@ class CoreTime {
   bool disturbed_ = false;
   Interference by_;
   std::mt19937_64 random_;
-  int64_t free_begin_ns_ = 0, free_end_ns_ = 0;  // of kRandom: when the core is ours
+  int64_t free_begin_ns_ = 0, free_end_ns_ = 0;  // for kRandom: the time in which the core is ours
 };
 
 }  // namespace mete

@@ -13,10 +13,11 @@ namespace {
 
 // with the bound on a run's length in costs/estimate.cc, times stay within 64 bits
 constexpr int kMostRuns = 10'000;
-// guess: a policy asks after all others at every block, which takes minutes for thousands
+// guess: a policy looks at all workers for every block, which takes minutes with thousands of cores
 constexpr size_t kMostCores = 64;
 
-// Of the cores that may take part, the CPU numbers, cluster after cluster; of a core's threads the first.
+// Returns the CPU numbers of the cores that may take part, cluster after cluster; of the threads of a core
+// the first one.
 std::vector<int> CpusOf(const Machine& machine, const Costs& costs) {
   std::vector<int> cpus;
   for (size_t c = 0; c < machine.clusters.size(); ++c) {
@@ -33,7 +34,7 @@ std::vector<int> CpusOf(const Machine& machine, const Costs& costs) {
   return cpus;
 }
 
-// In the order of the plan's threads.
+// Returns the cores in the order of the plan's threads.
 std::vector<SimulatedCore> SimulatedCoresOf(const ThreadPlan& plan, const Machine& machine) {
   std::vector<SimulatedCore> cores;
   for (const int cpu : plan.cores)
@@ -44,7 +45,7 @@ std::vector<SimulatedCore> SimulatedCoresOf(const ThreadPlan& plan, const Machin
   return cores;
 }
 
-// A range of blocks that a worker computed, and so the trace's material.
+// A range of blocks that a worker computed. The trace is made from these ranges.
 struct Piece {
   int worker;
   int64_t start_ns, end_ns;
@@ -99,7 +100,8 @@ class Simulator {
   }
 
  private:
-  // Work is given in nanoseconds of worker 0, and what the others need for it depends on the node.
+  // Returns the workers for Simulate(). Their work is given in nanoseconds of worker 0, and the time that
+  // another worker needs for it depends on the node.
   SimulatedWorkers Workers() {
     SimulatedWorkers workers{int(result_.cores.size()), {}, {}};
     for (const SimulatedCore& core : result_.cores)
@@ -114,8 +116,8 @@ class Simulator {
     return workers;
   }
 
-  // Returns when a worker asks for work if worker 0 wants it at `start_ns`. A worker that is still waking up,
-  // for a region that was over before, comes when it is awake.
+  // Returns the time at which a worker asks for work if worker 0 wants it at `start_ns`. A worker that is
+  // still waking up for an earlier region comes when it is awake.
   int64_t AwakeNs(int w, int64_t start_ns) const {
     const int64_t idle_since_ns = idle_since_ns_[size_t(w)];
     if (w == 0 || start_ns - idle_since_ns <= kSpinNs) return std::max(start_ns, idle_since_ns);
@@ -140,7 +142,7 @@ class Simulator {
 
   void RunRegion(const Region& region) {
     now_ns_ = Simulate(*policy_, region, BlockNs(0), workers_, now_ns_).end_ns;
-    // Who is done does not fall asleep while others compute theirs, if that is not for long.
+    // A worker that has finished its blocks stays awake if the other workers finish theirs soon.
     for (int w = 0; w < region.workers; ++w)
       if (int64_t& since_ns = idle_since_ns_[size_t(w)]; now_ns_ - since_ns < kUselessNs)
         since_ns = std::max(since_ns, now_ns_);
@@ -155,8 +157,8 @@ class Simulator {
     }
   }
 
-  // As the executor's trace has it: the node lasts until the region ends, and waiting lies inside of it. Who
-  // takes no part is not in it.
+  // Adds the node to the trace in the form that the executor uses: the node lasts until the region ends, and
+  // waiting lies inside of it. Workers without a part have no event.
   void TraceNode(int64_t start, int64_t run_start_ns) {
     const NodeCost& node = costs_.nodes[number_];
     for (int w = 0; w < plan_.steps[number_].threads; ++w) {
@@ -202,11 +204,11 @@ class Simulator {
   std::vector<CoreTime> times_;
   std::unique_ptr<Policy> policy_;
   SimulatedWorkers workers_;
-  std::vector<int64_t> idle_since_ns_;  // of each worker
+  std::vector<int64_t> idle_since_ns_;  // by worker
   std::vector<int> all_;                // cores of each cluster that the plan has
   std::vector<SimulatedStep> steps_;
-  size_t number_ = 0;          // of the node that runs
-  std::vector<Piece> pieces_;  // of it
+  size_t number_ = 0;          // the number of the node that runs
+  std::vector<Piece> pieces_;  // of this node
   int64_t now_ns_ = 0;
 };
 

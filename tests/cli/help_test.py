@@ -14,7 +14,7 @@ from cli_testing import OK, Cli, mete
 def fish_completions(script, line):
     """What fish offers at the end of the line."""
     command = ["fish", "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", script, line]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=cli_testing.LONG_S)
     assert not done.stderr, done.stderr
     return [offer.split("\t")[0] for offer in done.stdout.splitlines()]
 
@@ -51,7 +51,7 @@ def zsh_completions(folder, load, line):
     reader.start()
     try:
         env = {**os.environ, "ZDOTDIR": str(folder), "TERM": "xterm"}
-        subprocess.run(["zsh", "-d", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=env, timeout=60, start_new_session=True)
+        subprocess.run(["zsh", "-d", "-i"], stdin=theirs, stdout=theirs, stderr=theirs, env=env, timeout=cli_testing.LONG_S, start_new_session=True)
     finally:
         os.close(theirs)
         reader.join()

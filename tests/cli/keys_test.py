@@ -14,7 +14,7 @@ def mode(path):
 
 
 def openssl(*args):
-    return subprocess.run(["openssl", *map(str, args)], capture_output=True, text=True, timeout=60)
+    return subprocess.run(["openssl", *map(str, args)], capture_output=True, text=True, timeout=cli_testing.LONG_S)
 
 
 class Keys(Cli):

@@ -12,7 +12,6 @@ import time
 import cli_testing
 
 ROWS, COLUMNS = 24, 80
-LONGEST_S = 120  # guess: what no test waits for on a busy machine
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ERASE = "\r\x1b[K"
 
@@ -40,7 +39,7 @@ class OnTerminal:
 
     def read_until(self, text):
         """Whether the command wrote this before its end. A command that never does is killed, so that its test fails."""
-        give_up = time.monotonic() + LONGEST_S
+        give_up = time.monotonic() + cli_testing.LONG_S
         while text not in self.written:
             if time.monotonic() > give_up:
                 self.process.kill()

@@ -12,8 +12,10 @@ import cli_testing
 from cli_testing import BAD_FILE, CANCELLED, FAILURE, OK, USAGE, Cli, mete
 from terminal import OnTerminal
 
-# Every device gets a part, however fast it is, and has a minute for it, however busy this machine is.
-DIVIDED = ["--planner", "layerwise", "--deadline", "60000"]
+# PATIENT: a device has a minute for its part, however busy this machine is. DIVIDED: and every device gets a part, however fast it is.
+PATIENT = ["--deadline", "60000"]
+DIVIDED = ["--planner", "layerwise", *PATIENT]
+MOST_TRIES = 20  # guess: so many commands one after the other lose a worker only where something is wrong
 OWN = '[[device]]\nname = "own"\n'
 
 
@@ -33,7 +35,7 @@ class Worker:
 
     def end(self, kind=signal.SIGTERM):
         self.process.send_signal(kind)
-        _, self.stderr = self.process.communicate(timeout=60)
+        _, self.stderr = self.process.communicate(timeout=cli_testing.LONG_S)
         return self.process.returncode
 
     def __enter__(self):
@@ -122,19 +124,19 @@ class Hosts(Cli):
 
     def states(self, file, code):
         """What `mete devices` says of each device, by name."""
-        done = mete("devices", "--processors", file, "--timeout", "20", "--json")
+        done = mete("devices", "--processors", file, "--timeout", min(600, cli_testing.LONG_S), "--json")
         self.assertEqual(done.returncode, code, done.stderr)
         return {d["name"]: d for d in json.loads(done.stdout)["devices"]}
 
-
     def undisturbed(self, *words):
-        """The answer of a command that has lost no device. One that a busy machine keeps from answering in time is lost, as it has to be; the
-        command is then run again, because nothing is wrong."""
-        while True:
+        """The answer of a command that has lost no device. gRPC gives up a worker that a busy machine keeps from answering its pings; the command
+        is then run again, because nothing is wrong."""
+        for _ in range(MOST_TRIES):
             done = mete(*words, "--json")
             self.assertEqual(done.returncode, OK, done.stderr)
             if "the others go on without it" not in done.stderr:
                 return json.loads(done.stdout)
+        self.fail(f"each of {MOST_TRIES} commands lost a device; the last said: {done.stderr}")
 
 
 class Together(Hosts):
@@ -189,7 +191,7 @@ class Together(Hosts):
     def test_objectives_of_plans_are_run(self):
         ask = ["bench", self.net, "--processors", self.file, "--runs", "5"]
         self.fails(USAGE, "[--objective] not an objective for several processors", *ask, "--objective", "latency=30ms")
-        self.assertEqual(self.undisturbed(*ask, "--objective", "throughput")["wrong"], 0)
+        self.assertEqual(self.answer(*ask, "--objective", "throughput")["wrong"], 0)
         self.fails(USAGE, "[--planner] legion plans for latency alone", *ask, "--objective", "throughput", "--planner", "legion")
         # Without watts there is no least energy; the caller's own are so many that another device computes all.
         self.fails(USAGE, "[own] has no power figures", *ask, "--objective", "energy")
@@ -199,7 +201,7 @@ class Together(Hosts):
         plan = self.answer("plan", self.net, "--processors", file, "--objective", "energy")
         self.assertIn("Watts are the file's", plan["note"])
         self.assertEqual({plan["processors"][share["processor"]] for group in plan["groups"] for share in group["shares"]}, {"one"})
-        done = self.undisturbed("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy")
+        done = self.undisturbed("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy", *PATIENT)
         self.assertEqual((done["wrong"], done["computed_alone"]), (0, 0))
         self.assertAlmostEqual(done["predicted_joules"], plan["joules"])
         self.assertIn("mJ", mete("bench", self.net, "--processors", file, "--runs", "5", "--objective", "energy").stdout)
@@ -214,7 +216,8 @@ class Together(Hosts):
     def run_to(self, folder, *flags):
         """The answer of a run, and its output's values."""
         out = self.path(folder)
-        answer = self.undisturbed("run", self.net, "--input", f"{self.input['name']}={self.tensor}", "--output", out, *flags)
+        run = self.undisturbed if "--processors" in flags else self.answer
+        answer = run("run", self.net, "--input", f"{self.input['name']}={self.tensor}", "--output", out, *flags)
         return answer, values(out / f"{self.output['name']}.npy")
 
     def apart(self, a, b):
@@ -228,7 +231,7 @@ class Together(Hosts):
         answer, divided = self.run_to("divided", "--processors", self.file, *DIVIDED)
         self.assertIn("own+one+two", answer["processors"]["plan"])
         self.assertLess(self.apart(divided, plain), 1e-4)
-        _, planned = self.run_to("planned", "--processors", self.file)
+        _, planned = self.run_to("planned", "--processors", self.file, *PATIENT)
         self.assertLess(self.apart(planned, plain), 1e-4)
 
     def test_what_fewer_bits_cost_is_reported(self):
@@ -311,13 +314,17 @@ class Together(Hosts):
 
     def test_who_hangs_is_not_waited_for(self):
         with Worker() as hangs:
-            file = self.hosts("insecure = true", one=self.one, hangs=hangs)
             hangs.process.send_signal(signal.SIGSTOP)
-            done = mete("devices", "--processors", file, "--timeout", "1", "--json")
-            hangs.process.send_signal(signal.SIGCONT)
+            done = mete("devices", "--processors", self.hosts("insecure = true", hangs=hangs), "--timeout", "1", "--json")
         self.assertEqual(done.returncode, FAILURE, done.stderr)
         states = {d["name"]: d["state"] for d in json.loads(done.stdout)["devices"]}
-        self.assertEqual(states, {"own": "this device", "one": "there", "hangs": "no answer"})
+        self.assertEqual(states, {"own": "this device", "hangs": "no answer"})
+
+    def test_the_others_are_told_though_one_hangs(self):
+        with Worker() as hangs:
+            hangs.process.send_signal(signal.SIGSTOP)
+            states = self.states(self.hosts("insecure = true", hangs=hangs, one=self.one), FAILURE)
+        self.assertEqual({name: state["there"] for name, state in states.items()}, {"own": True, "hangs": False, "one": True})
 
     def test_a_worker_that_dies_while_it_is_measured_is_an_error(self):
         for most in (0, 1 << 16):  # nothing is known of it yet; the link is being measured
@@ -430,7 +437,7 @@ class Alone(Hosts):
         done = subprocess.Popen([cli_testing.METE, "worker", "--listen", "127.0.0.1:0"], stdout=subprocess.PIPE, text=True)
         line = done.stdout.readline()
         done.terminate()
-        done.communicate(timeout=60)
+        done.communicate(timeout=cli_testing.LONG_S)
         self.assertRegex(line, r"^listening on 127\.0\.0\.1:\d+, [1-9]\d* threads?, for callers on this host, without a proof of who they are; Ctrl-C ends it$")
 
     def test_a_port_that_is_taken_is_an_error(self):
@@ -438,11 +445,11 @@ class Alone(Hosts):
             address = "127.0.0.1:%d" % taken.getsockname()[1]
             self.fails(FAILURE, f"[{address}] cannot be listened on", "worker", "--listen", address)
 
-    def test_what_others_can_reach_needs_to_know_whom_to_believe(self):
-        self.fails(USAGE, "nothing says whom to believe", "worker", "--listen", "0.0.0.0:0")
+    def test_an_address_that_other_hosts_reach_needs_a_proof_of_callers(self):
+        self.fails(USAGE, "callers have to prove nothing", "worker", "--listen", "0.0.0.0:0")
         with Worker("--insecure", listen="0.0.0.0:0") as open_to_all:
             self.assertEqual(open_to_all.end(), OK)
-            self.assertIn("anybody who reaches 0.0.0.0:0 may compute here", open_to_all.stderr)
+            self.assertIn("every program that reaches 0.0.0.0:0 may compute here", open_to_all.stderr)
 
     def test_bad_command_lines(self):
         for listen in ("nonsense", "127.0.0.1", ":7077", "127.0.0.1:", "127.0.0.1:70000", "127.0.0.1:http"):

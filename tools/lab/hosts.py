@@ -49,13 +49,13 @@ class Host:
         return subprocess.CompletedProcess(words, process.returncode, output, errors)
 
     def kill(self, process, number=signal.SIGKILL):
-        """Sends a signal to the program alone, not to its children. Whoever is killed is gone when this returns."""
+        """Sends a signal to the program alone, not to its children. A killed program is gone when this returns."""
         process.send_signal(number)
         if number == signal.SIGKILL:
             process.wait(kEndS)
 
     def await_port(self, process, port, timeout=20):
-        """Returns when the program's host has somebody who listens at its address and this port."""
+        """Returns when a program listens at the host's address and this port."""
         end = time.monotonic() + timeout
         while not (self.lab.inside(process.pid, self) and _listens(process.pid, self.address, port)):
             if process.poll() is not None:
@@ -68,14 +68,14 @@ class Host:
     def cut(self):
         """Packets from it and to it vanish, and no program is told: connections stay, and go on after mend(). Who connects meanwhile waits,
         or has 'No route to host' after some seconds, as in any network of one segment."""
-        self.lab.connect(self, False)
+        self.lab.connect(self, on=False)
 
     def mend(self):
-        self.lab.connect(self, True)
+        self.lab.connect(self, on=True)
 
-    def isolate(self, on=True):
-        """Packets between hosts that are isolated vanish, as behind cut(); those to and from others pass."""
-        self.lab.isolate(self, on)
+    def isolate(self, *, on=True):
+        """Packets between hosts that are isolated vanish, as behind cut(); those to and from others pass. `on=False` ends it."""
+        self.lab.isolate(self, on=on)
 
     def _way_in(self):
         """Words in front of a command. Each replaces itself by the next, so that the process is the program in the end."""

@@ -103,7 +103,7 @@ class _AnyLab:
                 raise LabError(str(problem)) from None
 
     def _stop_programs(self):
-        """Asks them to end; whoever has not by then is killed with the rest."""
+        """Asks them to end; those that have not ended by then are killed with the rest."""
         for process in self.processes:
             process.send_signal(signal.SIGTERM)  # nothing where it has ended
         end = time.monotonic() + kStopS
@@ -124,11 +124,11 @@ class Lab(_AnyLab):
         """Of its link from now on, each way."""
         links.set_rate(self._namespace(host.index), self._switch, host.index, mbit)
 
-    def connect(self, host, on):
-        links.connect(self._switch, host.index, on)
+    def connect(self, host, *, on):
+        links.connect(self._switch, host.index, on=on)
 
-    def isolate(self, host, on):
-        links.isolate(self._switch, host.index, on)
+    def isolate(self, host, *, on):
+        links.isolate(self._switch, host.index, on=on)
 
     def entrance(self, host):
         return ["nsenter", f"--net={links.file_of(self._namespace(host.index))}", "--"]
@@ -171,10 +171,10 @@ class Loopback(_AnyLab):
     def rate(self, host, mbit):
         raise NotPermitted(f"[host {host.index}] no rate on the loopback; got {mbit:g} Mb/s; try a Lab")
 
-    def connect(self, host, on):
+    def connect(self, host, *, on):
         raise NotPermitted(f"[host {host.index}] no link on the loopback to {'mend' if on else 'cut'}; try a Lab")
 
-    def isolate(self, host, on):
+    def isolate(self, host, *, on):
         raise NotPermitted(f"[host {host.index}] no switch on the loopback to isolate it by; got {on}; try a Lab")
 
     def entrance(self, _host):

@@ -359,7 +359,7 @@ class RealLabs(AnyLab, unittest.TestCase):
             self.assertTrue(other.hears("still here"))
             time.sleep(0.3)
             self.assertEqual(caller.heard(), "")
-            made.hosts[2].isolate(False)
+            made.hosts[2].isolate(on=False)
             self.assertTrue(caller.hears("hello"))
 
     def test_a_port_elsewhere_does_not_count(self):

@@ -73,12 +73,12 @@ def set_rate(namespace, switch, index, mbit):
     _batch("tc", switch, [f"qdisc replace dev port{index} {limit}"])
 
 
-def connect(switch, index, on):
+def connect(switch, index, *, on):
     """Off, the switch drops what comes from the host and for it. The host's device is up meanwhile, so no program is told."""
     _batch("bridge", switch, [f"link set dev port{index} state {3 if on else 0}"])  # forwarding, disabled
 
 
-def isolate(switch, index, on):
+def isolate(switch, index, *, on):
     """The switch drops what isolated hosts send each other, and nothing else."""
     _batch("bridge", switch, [f"link set dev port{index} isolated {'on' if on else 'off'}"])
 

@@ -65,7 +65,8 @@ void Make(const MakeFlags& flags, const Context& context) {
 void Token(const std::string& path, const Context& context) {
   MakeToken(path);
   if (context.json) PrintJson({{"file", path}});
-  else PrintText(fmt::format("{}: give each host a copy; whoever has it may use the workers", path));
+  else
+    PrintText(fmt::format("{}: give each host a copy; every program that has it may use the workers", path));
 }
 
 Json ToJson(const CertificateFacts& c) {
@@ -152,8 +153,8 @@ void AddToken(CLI::App& keys, Context& context) {
   token->add_option("FILE", *path, "the new file")->required();
   AddJsonFlag(*token, context);
   token->footer(
-      "A token says who may use a worker; it hides nothing from whoever listens to the network. Certificates "
-      "do both.\n"
+      "A token says which callers may use a worker; it hides nothing from other programs on the network. "
+      "Certificates do both.\n"
       "\n"
       "Examples:\n"
       "  mete keys token token.txt\n"
@@ -163,7 +164,8 @@ void AddToken(CLI::App& keys, Context& context) {
 
 void AddShow(CLI::App& keys, Context& context) {
   CLI::App* show = keys.add_subcommand(
-      "show", "list certificates: for whom, how long, and whether the authority has signed them");
+      "show",
+      "list certificates: their hosts, how long they are valid, and whether the authority has signed them");
   auto folder = std::make_shared<std::string>();
   show->add_option("FOLDER", *folder, "of 'mete keys make', or the folder of a host")->required();
   AddJsonFlag(*show, context);

@@ -56,14 +56,14 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
   const Security security = ReadSecurity(flags.keys, flags.token, context);
   if (!security.plain() || IsLoopback(flags.listen)) return security;
   if (!flags.insecure)
-    throw UsageError(
-        fmt::format("[--listen] {} can be reached by others, and nothing says whom to believe; try --keys "
-                    "FOLDER (mete keys "
-                    "make), --token FILE (mete keys token) on a closed network, or --insecure",
-                    flags.listen));
-  PrintNote(context,
-            fmt::format("anybody who reaches {} may compute here, and everything is sent as plain text",
-                        flags.listen));
+    throw UsageError(fmt::format(
+        "[--listen] {} can be reached from other hosts, and callers have to prove nothing; try --keys "
+        "FOLDER (mete keys make), --token FILE (mete keys token) on a closed network, or --insecure",
+        flags.listen));
+  PrintNote(
+      context,
+      fmt::format("every program that reaches {} may compute here, and everything is sent as plain text",
+                  flags.listen));
   return security;
 }
 
@@ -170,17 +170,18 @@ void AddWorker(CLI::App& app, Context& context) {
       ->group("Network");
   CLI::Option* keys =
       command
-          ->add_option("--keys", flags->keys,
-                       "prove and demand who is there: this host's folder as `mete keys make` makes it")
+          ->add_option(
+              "--keys", flags->keys,
+              "prove who this host is, and demand a proof of callers: this host's folder of `mete keys make`")
           ->type_name("FOLDER")
           ->group("Network");
   command
       ->add_option("--token", flags->token,
-                   "believe who has this token; it is sent as it is, so on a closed network only")
+                   "trust callers that have this token; it is sent as it is, so on a closed network only")
       ->type_name("FILE")
       ->excludes(keys)
       ->group("Network");
-  command->add_flag("--insecure", flags->insecure, "believe everybody, even beyond this host")
+  command->add_flag("--insecure", flags->insecure, "trust all callers, also those of other hosts")
       ->group("Network");
   CLI::Option* announce = command->add_flag(
       "--announce", flags->announced, "tell the local network of it (mDNS, through Avahi): mete devices");

@@ -14,15 +14,15 @@ namespace mete::cli {
 // Returns the caller's credentials, and those that workers must have; none for empty paths. Prints notes.
 Security ReadSecurity(const std::string& keys_folder, const std::string& token_file, const Context& context);
 
-// The answer of a worker of a file.
+// A device of a file, with the answer of its worker.
 struct HostState {
   DeviceInPool host;
   RemoteHello hello;
-  double round_trip_ms = 0;  // the least of some
-  std::string state;         // in two words or so
-  std::string why_not;       // it is not there; empty: it is, or is this device
+  double round_trip_ms = 0;  // the shortest of several
+  std::string state;         // "there", "no connection", ...
+  std::string why_not;       // why the worker is not there; empty: it is, or the device is this one
 };
-// Asks all of them at a time.
+// Asks all workers of the file at the same time.
 std::vector<HostState> AskHosts(const PoolFile& file, std::chrono::milliseconds timeout,
                                 const Context& context);
 

@@ -13,16 +13,18 @@ namespace mete {
 
 // Makes a session of a model on a pool, and measures the model there if needed. If the pool is a CPU of this
 // process with several cores, its cores are also considered as several processors
-// (engine/pool/several_processors.h): a plan for these is used by them, and where the session is to choose,
-// it makes a session on each, runs both in turns, by `time` if the pool is tested, and keeps the sooner one.
-// Notes go to `notes`, which the session keeps. Errors as those of Session (mete/engine.h).
+// (engine/pool/several_processors.h). A plan for these processors is run on them. If no plan is given and the
+// options permit a choice, the function makes a session on each, runs both in turns, by `time` if the pool is
+// tested, and keeps the faster one. Notes go to `notes`, which the session keeps. Errors as those of Session
+// (mete/engine.h).
 std::unique_ptr<PoolSession> MakePoolSession(const Graph& graph, const PoolInternals::Impl& pool,
                                              const PoolOptions& options,
                                              const std::shared_ptr<NoteBook>& notes,
                                              const TimeOfSessions& time);
 
-// Returns the times of a session on one CPU and of one on its cores as several processors, in turns. The
-// latter is infinite if its plan has one of them compute all: the CPU's own threads know when one is enough.
+// Returns the times of a session on one CPU and of one on its cores as several processors, measured in turns.
+// The second time is infinite if the plan of that session has one processor compute everything, because the
+// CPU's own threads know when one of them is enough.
 std::vector<double> TimeOneAndSeveral(const std::vector<PoolSession*>& sessions, const CancelToken* cancel);
 
 }  // namespace mete

@@ -47,7 +47,7 @@ class WaitingNotes {
     }
     tell_(note);
   }
-  // Tells those that wait, and from now on each at once.
+  // Tells the notes that wait. From now on Add() tells each note at once.
   void Tell() {
     std::vector<std::string> told;
     {

@@ -19,7 +19,7 @@ struct OpenPool {
   std::vector<Member*> pointers() const;
 };
 
-// Returns the options of the kernels, without what is of one session on one CPU.
+// Returns the options of the kernels, without the options that only a session on one CPU has.
 SessionOptions KernelOptionsOf(const PoolOptions& options);
 
 // Returns the processors of the pool. Error FAILED_PRECONDITION if it describes boards that are not here.

@@ -31,7 +31,7 @@ class OtherShapes {
 
   const Model model_;
   const SessionOptions home_;
-  mutable std::mutex mutex_;           // of the next one
+  mutable std::mutex mutex_;           // guards ready_
   std::unique_ptr<ReadyOnCpu> ready_;  // null until the first run
 };
 

@@ -8,7 +8,8 @@
 
 namespace mete {
 
-// The objective that the options name; the default is by the lanes. Error for an unknown name.
+// Returns the objective that the options name; the default depends on the number of lanes. Error for an
+// unknown name.
 PoolObjective ObjectiveOf(const PoolOptions& options);
 
 }  // namespace mete

@@ -145,7 +145,7 @@ class OnPool : public SessionOnPool {
   void RunAtHome(std::span<const ConstView> inputs, std::span<const View> outputs, RunReport* report) {
     const int64_t start_ns = NowNs();
     session_->RunAtHome(inputs, outputs);
-    if (report) *report = {double(NowNs() - start_ns) * 1e-3, true, false, {}};
+    if (report) *report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
   }
 
   const Model model_;

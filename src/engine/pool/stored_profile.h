@@ -10,17 +10,18 @@
 
 namespace mete {
 
-// Returns the path of the file for a graph on a pool whose processors of this device have these kernels: it
-// is another one for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if
+// Returns the path of the file for a graph on a pool whose processors of this device have these kernels. The
+// path is different for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if
 // there is no cache folder.
 std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels);
 
-// Returns nothing if there is no file, or if it is of another model or version; of the latter `note`, which
-// may be empty, gets a line. Error if the file is damaged.
+// Returns the profile that is kept; nothing if there is no file, or if it is of another model or version, or
+// damaged. If it is of another version or damaged, `note`, which may be empty, is called with a line about
+// it.
 std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
                                              const SessionOptions& kernels,
                                              const std::function<void(const std::string&)>& note);
-// The same; Error FAILED_PRECONDITION if there is none.
+// Returns the same profile; Error FAILED_PRECONDITION if there is none.
 PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file, const SessionOptions& kernels,
                               const std::function<void(const std::string&)>& note);
 

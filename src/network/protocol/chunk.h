@@ -26,13 +26,13 @@ inline std::string_view BytesOf(const grpc::Slice& slice) {
   return {reinterpret_cast<const char*>(slice.begin()), slice.size()};
 }
 
-// Between which devices a piece goes.
+// The devices between which a piece goes.
 struct PieceRoute {
   int from = 0, to = 0;
 };
 
-// A coded piece in chunks of kChunkBytes, which refer to it. Serial equivalent: write(the first), write(the
-// next), ...; false where one is.
+// Writes a coded piece in chunks of kChunkBytes, which refer to the memory of the piece. Serial equivalent:
+// write(the first chunk), write(the next chunk), ... Returns false as soon as a call of `write` does.
 bool WritePiece(Coding coding, uint64_t request, const PieceRoute& route, const PieceId& id,
                 const Tensor& piece, const std::function<bool(const Chunk&)>& write);
 
@@ -51,8 +51,8 @@ grpc::ByteBuffer Pack(const Chunk& chunk, const M& message = {}) {
 // Serializes a message without a frame.
 grpc::ByteBuffer Pack(const google::protobuf::MessageLite& message);
 
-// Parses a message with a frame (returns its chunk) or without one (returns nullopt). Error DATA_LOSS where
-// the bytes are neither, or where the frame is not at the place that worker.proto requires.
+// Parses a message with a frame (returns its chunk) or without one (returns nullopt). Error DATA_LOSS if the
+// bytes are neither, or if the frame is not at the place that worker.proto requires.
 std::optional<Chunk> UnpackEither(grpc::ByteBuffer& bytes, int frame_field,
                                   google::protobuf::MessageLite* message);
 [[noreturn]] void FailFrameAstray();

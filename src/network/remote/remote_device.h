@@ -64,10 +64,10 @@ class RemoteDevice {
   void Cancel() { stop_.request_stop(); }
   std::stop_token cancelled() const { return stop_.get_token(); }
 
-  // Error UNAVAILABLE or DEADLINE_EXCEEDED without an answer, FAILED_PRECONDITION for another protocol or
-  // a token or certificate that is not accepted. After an error the device closes the connection and
-  // opens a new one, because gRPC checks an idle broken connection only every five seconds and a restarted
-  // worker would stay unseen for that time. One thread at a time.
+  // Asks the worker who it is. Error UNAVAILABLE or DEADLINE_EXCEEDED without an answer, FAILED_PRECONDITION
+  // for another protocol or a token or certificate that is not accepted. After an error the device closes the
+  // connection and opens a new one, because gRPC checks an idle broken connection only every five seconds and
+  // a restarted worker would stay unseen for that time. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
 
   // Sends the weights that the worker lacks; `sent` is called with the bytes sent so far and with the bytes
@@ -75,9 +75,9 @@ class RemoteDevice {
   void SendWeights(const std::map<Digest, Tensor>& weights, const std::function<void(int64_t, int64_t)>& sent,
                    std::string* note);
 
-  // Microseconds of each run of a graph there, by itself, with made-up weights, and of its nodes in the
-  // shortest of them.
-  // `processor`: of the worker; empty: its first.
+  // Returns the microseconds of each run of a graph on the worker, which computes nothing else and uses
+  // made-up weights, and of the graph's nodes in the shortest run. `processor` names one of the worker's
+  // processors; empty: its first.
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout,
                   const std::string& processor = "");
 
@@ -94,7 +94,7 @@ class RemoteDevice {
   std::unique_ptr<pb::Worker::Stub> stub_;
 };
 
-// A program on a worker, from when it is sent until it is given up.
+// A program on a worker. The constructor sends it, and the destructor gives it up.
 class RemoteDeployment : public MemberProgram {
  public:
   // Sends the program; the weights must be there. `events` outlives it. Does not wait.
@@ -104,7 +104,7 @@ class RemoteDeployment : public MemberProgram {
   RemoteDeployment(const RemoteDeployment&) = delete;
   RemoteDeployment& operator=(const RemoteDeployment&) = delete;
 
-  void WaitReady(std::chrono::milliseconds timeout, Clock& clock) override;  // Error where it does not come
+  void WaitReady(std::chrono::milliseconds timeout, Clock& clock) override;  // Error if it is late
   void Begin(uint64_t request) override;
   void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) override;
   std::shared_ptr<Inbox> InboxOf(uint64_t) override { return nullptr; }
@@ -116,7 +116,7 @@ class RemoteDeployment : public MemberProgram {
  private:
   void Write(const pb::ToWorker& message);
   void Read();
-  Error ReadAll();  // why no more comes
+  Error ReadAll();  // returns why the stream has ended
   void Tell(const Unpacked<pb::FromWorker>& got);
   void Put(const Chunk& chunk);
 
@@ -130,7 +130,7 @@ class RemoteDeployment : public MemberProgram {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool ready_ = false, stopping_ = false;
-  std::map<uint64_t, std::optional<int>> waits_for_;  // by request that it is asked about
+  std::map<uint64_t, std::optional<int>> waits_for_;  // by the request that the question is about
   std::exception_ptr error_;
   std::unique_ptr<WriteQueue> queue_;
   std::thread reader_;

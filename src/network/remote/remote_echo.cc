@@ -67,7 +67,8 @@ class RemoteEcho : public Echo {
                   remote_.name());
   }
 
-  // Once, whoever finds first that the stream is broken: gRPC aborts at a second time.
+  // Ends the stream, once only, because gRPC aborts at a second Finish(). Two threads may find at the same
+  // time that the stream is broken.
   grpc::Status Finish() {
     std::call_once(finished_, [&] { status_ = stream_->Finish(); });
     return status_;

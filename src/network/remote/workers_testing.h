@@ -20,7 +20,7 @@ namespace mete {
 
 inline std::shared_ptr<Processor> HomeOfTests() { return std::make_shared<Cpu>("own", ReferenceOptions()); }
 
-// With all passes, as workers have them: bits are theirs.
+// Prepares a graph with all passes, as workers do, so that both have the same bits.
 inline std::shared_ptr<Ready> ReadyAtHome(const Graph& graph) { return ReferenceCpu().Prepare(graph); }
 
 class Workers {
@@ -47,7 +47,7 @@ class Workers {
     whole = ReferenceCpu().Prepare(random.graph)->Run(inputs, {});
   }
 
-  // On the port that it had before.
+  // Starts a worker on the port that it had before.
   void Start(size_t worker, WorkerOptions options = {}) {
     if (worker == gates.size())
       gates.push_back(std::make_shared<Gated>(std::make_shared<Cpu>("cpu", ReferenceOptions())));

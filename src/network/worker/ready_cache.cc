@@ -20,8 +20,9 @@ struct Made {
   MemoryBudget::Part memory;
 };
 
-// What a share will take once it is ready, before it is made: its constants once more, in kernel order, and
-// its activations. An estimate, as passes may change both; values whose shape depends on data are left out.
+// Returns an estimate of the memory that a share will take once it is ready: its activations, and its
+// constants a second time, in kernel order. Passes may change both. Values whose shape depends on data are
+// left out.
 int64_t ReadyBytes(const Graph& graph) {
   int64_t bytes = PlanMemory(graph).arena_bytes;
   for (const Value& value : graph.values)

@@ -8,7 +8,7 @@
 namespace mete {
 namespace {
 
-// of one tensor; guess: ten times the largest of VGG-16
+// of one tensor, at most. This value is a guess: ten times the largest of VGG-16
 constexpr int64_t kMostWeightBytes = int64_t(1) << 32;
 
 }  // namespace

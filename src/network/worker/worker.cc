@@ -49,7 +49,7 @@ void PutInto(Deployment& deployment, int from, const Chunk& chunk) {
   PutChunk(*inbox, from, chunk);
 }
 
-// What the times of the processors of this machine depend on, beside their own cores.
+// Returns what the times of this machine's processors depend on, beside their own cores.
 std::string HardwareOf(const Machine& machine) {
   const ProfileKey key = KeyOf(machine);
   return fmt::format("{} with {} cores for this process, {}", key.cpu, machine.affinity.allowed.size(),

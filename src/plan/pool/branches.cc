@@ -10,15 +10,16 @@
 namespace mete {
 namespace {
 
-// Of one set of processors at a boundary, because each one more is a state of the planner. Counted: of
-// GoogLeNet and Inception v3 on two and on five estimated processors, with hand-overs of 0.01 and 0.3 ms and
-// links of 1 to 100 Gbit/s, the best one alone gives plans that take up to 0.3 % longer. Six give plans that
-// take less by up to 0.5 %, and planning on five processors takes up to 1.4 times as long.
+// The number of assignments that are kept for each set of processors at a boundary; each is a state of the
+// planner. For GoogLeNet and Inception v3 on two and on five estimated processors, with hand-overs of 0.01
+// and 0.3 ms and links of 1 to 100 Gbit/s, plans with one assignment take up to 0.3 % longer. Plans with six
+// take up to 0.5 % less, and planning on five processors takes up to 1.4 times as long.
 constexpr size_t kMostAssignments = 2;
-// Up to so many assignments each is tried. Guess: four branches on four processors; others have few branches.
+// If there are at most this many assignments, all of them are tried. This value is a guess: it is enough for
+// four branches on four processors, and few models have more branches.
 constexpr size_t kAllAssignments = 256;
 
-// Values that one processor is to have.
+// The values that lie on one processor.
 struct Branch {
   std::vector<size_t> live;  // which of the boundary's live values
   std::vector<double> us;    // by processor of the pool, what its layers since the fork take

@@ -40,14 +40,16 @@ struct DynamicOptions {
   bool branches = true;  // whether branches of a fork may lie on processors of their own
 };
 
-// Error where `pool` does not fit the graph. `placements` are those of every boundary, WholeOn(0) first.
+// Returns the best plan with `placements` at every boundary, of which WholeOn(0) is the first. Error if
+// `pool` does not fit the graph.
 Plan PlanPool(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
               const DynamicOptions& options = {});
-// The same of the plans in which none but `processors`, the caller's own among them, has a part of anything,
-// though a placement may name it.
+// Returns the best of the plans in which only `processors`, the caller's own among them, have a part of
+// anything, though a placement may name others.
 Plan PlanWithin(const Graph& graph, const PoolCosts& pool, const std::vector<Placement>& placements,
                 const std::vector<int>& processors, const DynamicOptions& options);
-// Of PlacementsOf(pool), and then with shares that fit the groups that were found (refine.h).
+// Returns the best plan with PlacementsOf(pool), and then with shares that fit the groups that were found
+// (refine.h).
 Plan PlanPool(const Graph& graph, const PoolCosts& pool, const DynamicOptions& options = {});
 
 // A processor that a plan does not use, and the time of the best plan in which the processor has a part of at

@@ -132,7 +132,8 @@ class Exhaustive {
     least_joules_ = std::min(least_joules_, cost.joules);
   }
 
-  // Nothing where it is no candidate: branches are not side by side where one processor computes.
+  // Returns nothing for a group that is no candidate: branches are not side by side if only one processor
+  // computes.
   std::optional<Cost> With(Cost cost, int begin, int end, const Placement& placement,
                            const Placement& from) const {
     std::vector<int> nodes;

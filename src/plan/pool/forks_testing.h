@@ -5,8 +5,8 @@
 
 namespace mete {
 
-// A random fork: two or three branches of a layer or two, with or without a layer before it and behind it.
-// They are joined by a node, or are outputs themselves.
+// A random fork: two or three branches of one or two layers, with or without a layer before them and behind
+// them. A node joins the branches, or they are outputs themselves.
 class RandomFork : public Builder {
  public:
   explicit RandomFork(uint32_t seed) : Builder(seed), random_(seed) {
@@ -55,8 +55,8 @@ class RandomFork : public Builder {
   std::mt19937 random_;
 };
 
-// Modules as the last ones of GoogLeNet, with images of 7x7, one behind the other: 1x1; 1x1 and 3x3; 1x1 and
-// 5x5; a pool and 1x1.
+// A chain of modules like the last ones of GoogLeNet, with images of 7x7. The branches of each module are
+// 1x1; 1x1 and 3x3; 1x1 and 5x5; a pool and 1x1.
 class ModuleChain : public Builder {
  public:
   explicit ModuleChain(int modules) {

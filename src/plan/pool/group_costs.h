@@ -23,9 +23,9 @@ class PoolModel {
   const std::vector<Layer>& layers() const { return layers_; }
   int boundaries() const { return int(layers_.size()); }  // index of the boundary after all layers
   const std::vector<ValueId>& Live(int boundary) const { return live_[size_t(boundary)]; }
-  // Whether the layer behind the boundary is a join. There the planners weigh placements of kind kBranches
-  // only: under another one a group may as well end behind the join, which takes little and needs no halo.
-  // Stages of a pipeline (pipeline.h) may end there all the same.
+  // Returns whether the layer behind the boundary is a join. At such a boundary the planners weigh placements
+  // of kind kBranches only: with another one a group may as well end behind the join, which takes little and
+  // needs no halo. Stages of a pipeline (pipeline.h) may end there all the same.
   bool IsBeforeJoin(int boundary) const { return boundary < boundaries() && layers_[size_t(boundary)].joins; }
   ShareNeeds& needs() { return needs_; }
 
@@ -43,7 +43,7 @@ Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& place
 // Returns the same by processor.
 HeldByProcessor ByProcessor(PoolModel& model, int boundary, const Holdings& held);
 
-// What a layer takes where the share of it that `need` has is computed.
+// Returns the time of the share of a layer that must be computed for `need`.
 inline double UsOf(const LayerCost& layer, const LiveParts& need) {
   const double least_us =
       need.by_channels ? layer.least_by_channels_us.value_or(layer.least_us) : layer.least_us;
@@ -57,8 +57,8 @@ class GroupCosts {
 
   void Prepend();  // adds the layer before the group
   int begin() const { return begin_; }
-  size_t computing() const;   // how many processors compute something of it
-  double compute_us() const;  // of the processor that takes longest: no group that is longer takes less
+  size_t computing() const;   // how many processors compute a part of the group
+  double compute_us() const;  // of the slowest processor; it never decreases when the group grows
   double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th processor
   int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // inputs of the k-th processor
   // Returns the energy of computing on all processors, without idle power; it never decreases when the group

@@ -22,20 +22,20 @@ using GraphUs = std::function<double(const Graph&)>;
 // a half give 2 us.
 LayerCost CostThrough(double us, double part_us, double part);
 
-// What nodes took in a run: names and microseconds, in the order in which they ran.
+// The times of nodes in a run: names and microseconds, in the order in which the nodes ran.
 using NodesUs = std::vector<std::pair<std::string, double>>;
 
 enum class NodesOfPasses { kCount, kDoNotCount };
 
-// Of each layer the sum of what its nodes took. A node that passes have removed is not in the list and takes
-// nothing: a join is a layer that takes 0 where convolutions write straight into their places in its output.
-// Nodes that passes have made count for the layer before, or not at all.
+// Returns, for each layer, the sum of the times of its nodes. A node that passes have removed is not in the
+// list and takes nothing: a join is a layer that takes 0 if convolutions write directly into their places in
+// its output. Nodes that passes have made count for the layer before, or not at all.
 std::vector<double> LayersUs(const Graph& graph, std::span<const Layer> layers, const NodesUs& nodes,
                              NodesOfPasses made);
 
-// The layers of which a half is worth a measurement, each where it was in the list; the others are empty.
-// They are those that take more than a little of the model's time, and joins that take any: no kernel has to
-// be chosen for a join, and many small ones may come together.
+// Returns the layers of which a half is worth a measurement, each at its place in the list; the others are
+// empty. These are the layers that take more than a small part of the model's time, and the joins that take
+// any time: no kernel has to be chosen for a join, and many small ones together may count.
 std::vector<Layer> LayersToHalve(std::vector<Layer> layers, std::span<const double> us);
 
 // Halves (approximately) of some layers in one graph. The halves do not depend on each other, and one run can
@@ -53,9 +53,9 @@ class LayerGraphs {
   // Returns the layer's cost from the times of the whole layer and of about half of it.
   LayerCost CostOf(const Layer& layer, const GraphUs& us_of) const;
 
-  // Halves by rows, or by channels where a layer has too few rows.
+  // Returns halves by rows, or by channels for a layer with too few rows.
   LayerHalves HalvesOf(std::span<const Layer> layers) const { return HalvesBy(AxisToDivide, layers); }
-  // Halves by channels of the layers that HalvesOf() divides by rows.
+  // Returns halves by channels of the layers that HalvesOf() divides by rows.
   LayerHalves HalvesByChannelsOf(std::span<const Layer> layers) const {
     return HalvesBy(ChannelsBesideRows, layers);
   }

@@ -20,7 +20,7 @@ class PlanExchanges {
   std::vector<int> Receivers(size_t at) const;  // the processors that may receive something there
 
  private:
-  // How what is live at a boundary lies there.
+  // The placement of the live values at a boundary.
   struct Lying {
     Placement placement;
     int boundary = 0;

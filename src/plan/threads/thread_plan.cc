@@ -52,9 +52,9 @@ std::vector<double> SpeedsOf(const ThreadPlan& plan, const Machine& machine) {
   return speeds;
 }
 
-// The calling thread works on the first core, and alone on what is too small to divide: that shall be the
-// fastest. Threads of a core that another one has come last, so that the first so many threads are on as many
-// cores as there are.
+// Puts the fastest core first. The calling thread works on it, and alone on each step that is too small to
+// divide. Second threads of a core come last, so that the first n threads are on n cores as long as there are
+// as many.
 void FastestFirst(ThreadPlan& plan, const Machine& machine) {
   const std::vector<double> speeds = SpeedsOf(plan, machine);
   if (plan.cores.size() != speeds.size()) return;

@@ -51,7 +51,7 @@ struct ThreadPlan {
 // anything that a user compares.
 inline constexpr double kLeastSpeed = 0.01;
 
-// Whether a plan may have this as a predicted time in microseconds, or as another predicted figure.
+// Returns whether a plan may have this as a predicted time in microseconds, or as another predicted figure.
 inline bool IsFigure(double figure) { return figure >= 0 && std::isfinite(figure); }
 
 struct CpuChoice {

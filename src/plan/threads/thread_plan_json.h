@@ -7,13 +7,14 @@
 
 namespace mete {
 
-// Names come from files and may not be UTF-8, which JSON is: such a name is written as {"bytes": [...]}.
+// Return a name as JSON and back. A name comes from a file and may not be UTF-8, which JSON requires: such a
+// name is written as {"bytes": [...]}.
 nlohmann::ordered_json NameJson(const std::string& name);
 std::string NameFromJson(const nlohmann::ordered_json& json);
 
 nlohmann::ordered_json ThreadPlanJson(const ThreadPlan& plan);
-// Error with the place where the JSON is not one of a plan, or an exception of nlohmann::json, whose message
-// the caller tells.
+// Returns the plan. Throws an Error with the place at which the JSON is not one of a plan, or an exception of
+// nlohmann::json, whose message the caller reports.
 ThreadPlan ThreadPlanFromJson(const nlohmann::ordered_json& json);
 
 }  // namespace mete

@@ -9,7 +9,7 @@ class Arenas;
 
 class Cpu : public Processor {
  public:
-  // `options`: of every share; its threads, cores and emulated speeds are the processor's.
+  // `options` are those of every share, with the threads, cores and emulated speeds of the processor.
   Cpu(std::string name, SessionOptions options);
 
   const ProcessorInfo& info() const override { return info_; }

@@ -1,11 +1,11 @@
-// What the environment says of a process.
+// The settings of a process that come from environment variables.
 #pragma once
 
 namespace mete {
 
-// METE_TARGET names the instruction set of the fast kernels, or "reference" for none of them: whether it does
-// the latter. Read once a process, because it decides for all sessions, and to be asked before anything
-// depends on the instruction set.
+// Returns whether METE_TARGET is "reference", which switches the fast kernels off; otherwise the variable
+// names their instruction set. A process reads the variable once, because it decides for all sessions. The
+// caller asks before anything depends on the instruction set.
 bool ReferenceFromEnvironment();
 
 }  // namespace mete

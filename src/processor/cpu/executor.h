@@ -20,44 +20,45 @@ namespace mete {
 
 class Executor {
  public:
-  // Keeps references to all three, and what it needs of the shapes of the graph as they are now. Prepares
-  // every step; throws one Error with every step that cannot be. `progress`: as in SessionOptions.
+  // Keeps references to the graph, the plan and `cpu`, and copies what it needs of the graph's present
+  // shapes. Prepares every step; throws one Error with every step that cannot be prepared. `progress` is as
+  // in SessionOptions.
   Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu,
            const std::function<void(int, int)>& progress = nullptr);
 
   // Another executor of the session, for other shapes. Executors without threads of their own run in turns.
   struct Like {
     const Executor& other;
-    // Per node: whether a shape or constant of it differs from those of `other`, which executes the same
-    // graph; null: it executes another graph, whose nodes have the same names where they are the same.
+    // For each node: whether one of its shapes or constants differs from those of `other`, which executes the
+    // same graph. Null: `other` executes another graph, whose nodes have the same names if they are the same.
     const std::vector<uint8_t>* changed = nullptr;
-    Tensor arena = {};  // of all of them, in turn; a larger one is made if needed
+    Tensor arena = {};  // the executors use it in turn; a larger one is made if needed
   };
-  // Takes prepared nodes that are not changed, and prepares the others as they are there, without
-  // measurements.
+  // Takes the prepared nodes of `like.other` that have not changed, and prepares the others in the same way,
+  // without measurements.
   Executor(const Graph& graph, const ThreadPlan& plan, CpuKernels& cpu, const Like& like);
 
-  // One run. `outputs[i].data` may be null for an output whose shape is known only at run time; read it
-  // with Output(i) afterwards. Not reentrant.
+  // Runs the graph once. `outputs[i].data` may be null for an output whose shape is known only at run time;
+  // read it with Output(i) afterwards. Not reentrant.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
 
-  // Output i of the last run where it is kept inside: valid until the next run.
+  // Returns output i of the last run if the executor keeps it; the view is valid until the next run.
   ConstView Output(size_t i) const { return Current(graph_.outputs[i]); }
 
-  // The type and the shape of an input or an output, without data.
+  // Return the type and the shape of an input or an output, without data.
   const ConstView& input(size_t i) const { return bound_[size_t(graph_.inputs[i])]; }
   const ConstView& output(size_t i) const { return bound_[size_t(graph_.outputs[i])]; }
   const Tensor& arena() const { return arena_; }
   // Moves the activations to another arena, which has arena_bytes() or more.
   void UseArena(const Tensor& arena);
-  // Lets go of the arena's memory. The next run follows the next UseArena().
+  // Releases the arena's memory. Before the next run, the caller must call UseArena().
   void LeaveArena() { arena_ = {}; }
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
   int64_t packed_bytes() const;
   int64_t computed_flops() const;  // SessionStats::computed_flops
-  // How each step is computed; its time as far as `trace` knows it.
+  // Returns how each step is computed, with its time if `trace` has it.
   std::vector<StepInfo> Steps(const Trace& trace) const;
   const WholeRun& whole_run() const { return whole_run_; }
 
@@ -69,7 +70,7 @@ class Executor {
     std::span<ConstView> inputs;  // in input_views_
     std::span<View> outputs;      // in output_views_
     int64_t flops = 0, bytes = 0;
-    int64_t number = 0;  // of the pool
+    int64_t number = 0;  // from ThreadPool::NewStep()
     int threads = 1;
 
     int64_t computed_flops() const { return prepared ? prepared->computed_flops(flops) : flops; }
@@ -113,7 +114,7 @@ class Executor {
   WholeRun whole_run_;
   bool alone_ = false;            // the run is the calling thread's alone
   std::vector<ConstView> bound_;  // per value: its type, shape and address in the arena or of a constant
-  std::vector<Tensor> open_;      // constants of these shapes alone
+  std::vector<Tensor> open_;      // constants that are valid for these shapes only
   std::vector<ConstView> input_views_;  // of all steps, one after the other
   std::vector<View> output_views_;
   std::vector<BoundStep> steps_;
@@ -124,7 +125,8 @@ class Executor {
   Scratch scratch_;
 };
 
-// A row a step. Shares of the limits where they are known. `columns`: as of Session::Explain().
+// Returns a table with one row for each step. Rows have shares of the limits if these are known. `columns` is
+// that of Session::Explain().
 std::string ExplainTable(const std::vector<StepInfo>& steps, const DeviceLimits& limits, int columns = 0);
 
 }  // namespace mete

@@ -55,8 +55,8 @@ std::string ReasonOf(const ThreadPlan& plan) {
     return (computes == plan.steps.end() ? plan.steps[0] : *computes).reason;
   const auto divided = [](const Step& s) { return s.predicted_us > 0 && s.threads > 1; };
   return fmt::format(
-      "by the profile of this machine {} of {} nodes that compute are divided, each over the first so many "
-      "threads",
+      "by the profile of this machine {} of {} nodes that compute are divided, each over its own number "
+      "of threads",
       std::count_if(plan.steps.begin(), plan.steps.end(), divided),
       std::count_if(plan.steps.begin(), plan.steps.end(), predicted));
 }

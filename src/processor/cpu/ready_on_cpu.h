@@ -19,14 +19,14 @@ namespace mete {
 
 class ReadyOnCpu : public Ready {
  public:
-  // `graph` has had its passes. Keeps a reference to it. `threads`: the plan of its steps, which replaces the
-  // options about threads; nothing: it plans. `shaped`: the graph at other shapes; null: its inputs have no
-  // others.
+  // `graph` has had its passes. The object keeps a reference to it. `threads` is the plan of its steps, which
+  // replaces the options about threads; nothing: the object plans. `shaped` gives the graph at other shapes;
+  // null: its inputs have no other shapes.
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // The same for a graph that this object keeps. It plans. `arenas`: of the shares of one processor; null:
-  // the graph has an arena of its own.
+  // Does the same for a graph that this object keeps, and plans. `arenas` are those of the shares of one
+  // processor; null: the graph has an arena of its own.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
              std::shared_ptr<Arenas> arenas = nullptr);
 
@@ -40,7 +40,7 @@ class ReadyOnCpu : public Ready {
   using Ready::Run;
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override;
 
-  // As those of Session (mete/engine.h).
+  // These functions do what the functions of Session with the same names do (mete/engine.h).
   std::string Explain(const Trace& trace, const DeviceLimits& limits, int columns) const;
   std::vector<StepInfo> Steps(const Trace& trace) const { return executor_.Steps(trace); }
   std::vector<std::string> Notes() const;

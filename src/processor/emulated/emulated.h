@@ -1,14 +1,15 @@
-// A processor that is not there, emulated on cores that are: it computes as a CPU does, and takes the times
-// that a device of another kind would take besides: until a share is launched, for each piece that enters or
-// leaves its memory, for waking up. It can lack element types and fail on demand. For experiments and tests:
-// every figure that comes from it is an emulation. Its keys in a pool file (machine/pool_file.h):
+// Emulates, on some cores of a CPU, a processor that is not there. It computes as the CPU does, and takes the
+// times that a device of another kind would take in addition: for the launch of a share, for each piece that
+// enters or leaves its memory, and for waking up. It can lack element types and fail on demand. It is for
+// experiments and tests: every figure that comes from it is an emulation. Its keys in a pool file
+// (machine/pool_file.h):
 //
 //     kind = "emulated"                # computes on its cores as another processor would
 //     speed = 0.5                      # of the cores, emulated by stretching time
 //     launch_us = 50                   # until a share begins to be computed
 //     map_us = 200                     # for each piece that enters or leaves its memory
 //     map_us_per_mib = 40              # and for each MiB of it
-//     wake_us = 100                    # where it has not computed for a millisecond
+//     wake_us = 100                    # if it has not computed for a millisecond
 //     lacks = ["i8", "u8"]             # element types that it cannot compute
 //     fails = "run 3"                  # or "prepare", "hang 3", "lost 3": in the third run. For tests
 #pragma once
@@ -22,7 +23,7 @@
 
 namespace mete {
 
-// What an emulated processor adds to the cores on which it computes. Microseconds.
+// The times that an emulated processor adds to those of its cores, in microseconds, and its faults.
 struct Emulation {
   double launch_us = 0;
   double map_us = 0, map_us_per_mib = 0;
@@ -33,8 +34,8 @@ struct Emulation {
 
 class Emulated : public Processor {
  public:
-  // `options`: of the CPU that computes its shares. `speed`: above 0 and at most 1; a share takes 1 / speed
-  // times as long as on the cores.
+  // `options` are those of the CPU that computes the shares. `speed` is above 0 and at most 1; a share takes
+  // 1 / speed times as long as on the cores.
   Emulated(std::string name, SessionOptions options, double speed, Emulation emulation);
 
   const ProcessorInfo& info() const override { return info_; }
@@ -49,9 +50,9 @@ class Emulated : public Processor {
   friend class ReadyEmulated;
   enum class Stage { kNever, kPrepare, kRun, kHang, kLost };
 
-  // The fault that this run of the processor has. Counts the run.
+  // Returns the fault of the run that begins now, and counts the run.
   Stage FaultOfRun();
-  // Microseconds until a share that starts now begins to compute.
+  // Returns the microseconds until a share that starts now begins to compute.
   double LaunchUs() const;
 
   Cpu cpu_;
@@ -65,9 +66,10 @@ class Emulated : public Processor {
   std::atomic<int64_t> last_end_ns_{0};  // of the last share that it computed
 };
 
-// Reads the keys of this kind into the entry's settings: an Emulation.
+// Reads the keys of this kind into the entry's settings, which are then an Emulation.
 void ReadEmulation(TomlKeys& keys, ProcessorEntry& entry);
-// `options`: of the CPU that computes its shares. An entry without settings adds no times.
+// Makes the processor of an entry. `options` are those of the CPU that computes the shares. An entry without
+// settings adds no times.
 std::shared_ptr<Processor> MakeEmulated(const ProcessorEntry& entry, SessionOptions options);
 
 }  // namespace mete

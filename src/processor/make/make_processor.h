@@ -10,14 +10,14 @@
 
 namespace mete {
 
-// The names of all kinds that a pool file may name: "cpu" first.
+// Returns the names of all kinds that a pool file may name; "cpu" is the first.
 std::vector<std::string> ProcessorKinds();
 
-// ReadPoolFile() with all kinds. Throws Error with all problems of the file at once.
+// Calls ReadPoolFile() with all kinds. Throws one Error with all problems of the file.
 PoolFile ReadPool(const std::string& path);
 
-// `options`: of every share, but for threads, cores and speeds, which are the entry's. Error INVALID_ARGUMENT
-// where the entry's kind is unknown.
+// Makes the processor of an entry. `options` are those of every share, but for threads, cores and speeds,
+// which are the entry's. Error INVALID_ARGUMENT if the entry's kind is unknown.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
 // Returns `options` with the threads, cores and speeds of an entry that is a CPU.

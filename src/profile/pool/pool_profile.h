@@ -1,6 +1,6 @@
-// What a model's layers take on processors that are there, and what the links to them do: measured, kept as
-// costs. Single layers only, as Legion has it (systems.md, 3): what groups of them would take is the
-// planner's to say.
+// Measures the times of a model's layers on processors that are there, and the links to these processors; the
+// results are kept as costs. Only single layers are measured, as Legion does it (systems.md, 3): the planner
+// computes the times of groups.
 #pragma once
 
 #include <functional>
@@ -16,38 +16,40 @@ namespace mete {
 
 struct PoolProfile {
   std::string model;               // the graph's name
-  std::string digest;              // of the graph that was measured: what is divided
-  std::vector<LinkProfile> links;  // by processor; of the caller's own nothing
+  std::string digest;              // of the graph that was measured, which is the one that is divided
+  std::vector<LinkProfile> links;  // by processor; the caller's own has no link
   PoolCosts costs;
-  double seconds = 0;  // of measuring
+  double seconds = 0;  // duration of the measurement
   // the part of it that the slowest processor took to make graphs ready; kernels are chosen once
   double prepare_seconds = 0;
 };
 
-// A name for a text: 32 hexadecimal digits that differ where the texts do (XXH3, 128 bits).
+// Returns a name for a text: 32 hexadecimal digits that differ if the texts do (XXH3, 128 bits).
 std::string DigestOfText128(std::string_view text);
 
-// What a profile is valid for: the digest of the graph's names, attributes and shapes, not of its weights.
+// Returns the digest for which a profile is valid: that of the graph's names, attributes and shapes, not of
+// its weights.
 std::string DigestOfGraph(const Graph& graph);
 
 struct PoolProfileOptions {
-  std::function<void(const std::string&, int, int)> progress;  // what is measured, how much of it is done
+  // gets what is measured, and how much of it is done
+  std::function<void(const std::string&, int, int)> progress;
   const CancelToken* cancel = nullptr;
 };
 
-// Measures what the layers of `graph`, as it is before the pass `layout`, take on each processor of a pool,
-// and what the links to the members do. `home` computes on this thread; `members`: by processor, the first,
-// the home's, null. `names`: of all of them. Error where a member does not answer.
+// Measures the layers of `graph`, a graph before the pass `layout`, on each processor of a pool, and the
+// links to the members. `home` computes on the calling thread. `members` has one for each processor; the
+// first, the home's, is null. `names` are those of all processors. Error if a member does not answer.
 PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& names, Processor& home,
                         const std::vector<Member*>& members, const PoolProfileOptions& options);
 
-// The links alone, one after the other, as ProfilePool() has them.
+// Measures only the links, one after the other, as ProfilePool() does.
 std::vector<LinkProfile> ProfileLinks(Processor& home, const std::vector<Member*>& members,
                                       const PoolProfileOptions& options);
 
 std::string ToJson(const LinkProfile& link);
 std::string ToJson(const PoolProfile& profile);
-// Error where it is none, or contradicts itself
+// Returns a profile; throws an Error that names `where` if the text is no profile or contradicts itself.
 PoolProfile PoolProfileFromJson(std::string_view text, const std::string& where);
 
 }  // namespace mete

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kRows[] = {"computes", "sends", "receives"};
 
-// "conv1 to conv5" of a group, "outputs" behind the last one.
+// Returns for example "conv1 to conv5" for a group, and "outputs" behind the last one.
 std::string LayersOf(size_t group, const Plan& plan) {
   if (group == plan.groups.size()) return "outputs";
   const auto& [first, last] = std::pair(plan.groups[group].first, plan.groups[group].last);

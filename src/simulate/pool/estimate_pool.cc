@@ -26,8 +26,8 @@ double EstimateUs(Graph graph, const MachineFile& file) {
   return PredictedUs(PlanSimulated(graph, file, costs, "adaptive"));
 }
 
-// As if all cores were busy at their highest clock whenever the processor computes, which is a little more
-// than it takes.
+// Returns the power as if all cores were busy at their highest clock whenever the processor computes, which
+// is a little more than they take.
 PowerCosts PowerOf(const DeviceEntry& processor, const MachineFile& machine) {
   PowerCosts power;
   for (size_t c = 0; c < machine.clusters.size(); ++c) {

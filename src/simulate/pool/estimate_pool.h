@@ -1,6 +1,7 @@
-// What a model's layers would take on processors that are described and not here: each layer's graph, alone
-// and through all passes, planned for all cores of the processor's machine file (costs/estimate.h,
-// plan/cores); and the watts, by the machine file's power model. Estimates throughout.
+// Estimates the costs of a model's layers on processors that are described but not here. The graph of each
+// layer, alone and after all passes, is planned for all cores of the processor's machine file
+// (costs/estimate.h, plan/cores). Watts come from the power model of the machine file. All results are
+// estimates.
 #pragma once
 
 #include "costs/pool.h"
@@ -9,9 +10,10 @@
 
 namespace mete {
 
-// `graph` as it is before the pass `layout`. A join takes what the copy takes that it is where its inputs
-// come from elsewhere. Within a group it may be none, because convolutions write in place: then the group
-// takes less. What is left of a layer however few rows are computed is twice its half less the whole.
+// `graph` is a graph before the pass `layout`. A join takes the time of the copy that it is if its inputs
+// come from elsewhere. Within a group there may be no copy, because convolutions write in place; the group
+// then takes less. The time that remains of a layer however few rows are computed is twice the time of its
+// half, less that of the whole.
 PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file);
 
 }  // namespace mete

@@ -12,7 +12,8 @@ constexpr int kNobody = -1;
 
 int ResourceOf(int processor, SimulatedSpan::Kind kind) { return 3 * processor + kind; }
 
-// What is done for one request, as tasks; a span each, but for the last one: then the caller has the outputs.
+// The work for one request as tasks. Each task has a span, except the last one, after which the caller has
+// the outputs.
 class RequestTasks {
  public:
   RequestTasks(const Graph& graph, const Plan& plan, const PoolCosts& pool)
@@ -47,9 +48,10 @@ class RequestTasks {
     if (before != kNobody) tasks_[size_t(before)].next.push_back(task);
   }
 
-  // The first bit goes out when the sender has computed it and its link is free. The receiver's link is taken
-  // for as long as the message takes on it, not earlier than would have it end before its last bit has come.
-  // Returns the task that ends when it has arrived.
+  // Adds the sending and the receiving of a message. The first bit is sent when the sender has computed the
+  // data and its link is free. The receiver's link is occupied for the time that the message takes on it, and
+  // so late that this time does not end before the last bit has arrived. Returns the task that ends when the
+  // message has arrived.
   int AddMessage(const Transfer& t, size_t group) {
     const LinkCosts &out = pool_.processors[size_t(t.from)].link, &in = pool_.processors[size_t(t.to)].link;
     const double up_us = TransferUs(t.bytes, out.up_mbit_per_s),
@@ -65,7 +67,8 @@ class RequestTasks {
     return received;
   }
 
-  // Where nothing is computed the processor has what it waits for, and nothing is in its way.
+  // Adds the computing of a group. If nothing is computed, the task waits for the arrivals and takes no
+  // resource.
   void AddCompute(int processor, size_t group, double us, const std::vector<int>& arrivals) {
     const int resource = us > 0 ? ResourceOf(processor, SimulatedSpan::kCompute) : -1;
     const int task =
@@ -76,12 +79,12 @@ class RequestTasks {
   }
 
   const PoolCosts& pool_;
-  std::vector<int> last_;  // by processor, what it did last
+  std::vector<int> last_;  // by processor: its last task
   std::vector<Task> tasks_;
   std::vector<SimulatedSpan> spans_;
 };
 
-// The same for so many requests, of which older ones come first.
+// Returns the tasks of `requests` requests, of which older ones have lower ranks.
 std::vector<Task> InARow(const std::vector<Task>& one, size_t groups, int requests) {
   std::vector<Task> all;
   for (int r = 0; r < requests; ++r)

@@ -1,15 +1,16 @@
-// A plan for several processors in virtual time: messages wait for each other on their links, and each
-// processor goes on as soon as it has what it needs, without waiting for others. So it mostly takes less than
-// the plan predicts, where all wait for the slowest at each group's end. Serial equivalent:
+// Simulates a plan for several processors in virtual time: messages wait for each other on their links, and
+// each processor continues as soon as it has its inputs, without waiting for others. The result is therefore
+// mostly less than the plan's prediction, by which all wait for the slowest processor at the end of each
+// group. Serial equivalent:
 //
 //     for each request, for each group, for each processor of its placement: wait for what the processors of the
 //     group before send of its inputs,
 //     then compute
 //     in the end, the processors that have outputs send them to the caller
 //
-// A processor sends when it has computed; what it computes, what it sends and what it gets go on at the same
-// time. Requests that follow each other are all there from the beginning; a processor with work for several
-// requests does that of the oldest.
+// A processor sends when it has computed; computing, sending and receiving go on at the same time. Requests
+// that follow each other are all there from the beginning; a processor with work for several requests
+// computes the oldest first.
 #pragma once
 
 #include <cstdint>
@@ -29,14 +30,14 @@ struct SimulatedProcessor {
   int messages = 0;  // received
 };
 
-// What a processor, or one direction of its link, does for a while.
+// A time in which a processor, or one direction of its link, does one thing.
 struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
   int processor = 0;
   int other = 0;  // of a message: its receiver, or its sender
   int request = 0;
-  size_t group = 0;  // of the plan, that it is for; as many as it has: the outputs
+  size_t group = 0;  // the group of the plan that it is for; the number of groups stands for the outputs
   int64_t bytes = 0;
   double begin_us = 0, end_us = 0;
 };
@@ -47,18 +48,18 @@ struct PoolSimulation {
   std::vector<SimulatedProcessor> processors;  // of all requests together
   std::vector<SimulatedSpan> spans;            // in the order of requests and groups
 
-  // From one request to the next, with the first one's way through all processors shared out: it tends to the
-  // plan's period from above.
+  // Returns the time of all requests divided by their number. This includes the time that the first request
+  // takes through all processors, so that the result approaches the plan's period from above.
   double period_us() const { return us / requests; }
 };
 
-// So many requests in a row, with nothing else on the network. The plan is one of PlanPool() for this
-// graph and pool, or one like it.
+// Simulates `requests` requests, each right behind the one before, with nothing else on the network. The plan
+// is one of PlanPool() for this graph and pool, or one like it.
 PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests = 1);
 
-// For chrome://tracing and Perfetto (base/timeline.h): each processor computes, sends and receives in lanes
-// of its own, with arrows from what is sent to where it is received, and from there to what had to wait for
-// it.
+// Returns a timeline for chrome://tracing and Perfetto (base/timeline.h). Each processor computes, sends and
+// receives in lanes of its own. Arrows go from a sent message to where it is received, and from there to the
+// work that waited for it.
 std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan);
 
 }  // namespace mete

@@ -74,8 +74,8 @@ class TaskRunner {
   using Event = std::tuple<double, int, What>;
   const std::vector<Task>& tasks_;
   std::vector<TaskTimes> times_;
-  std::vector<int> waits_;                                     // for so many others
-  std::vector<double> ready_us_;                               // by those that have begun
+  std::vector<int> waits_;        // the number of tasks that each task waits for
+  std::vector<double> ready_us_;  // the times at which tasks that have begun let each task begin
   std::vector<std::set<std::tuple<int, double, int>>> ready_;  // by resource: rank, since when, task
   std::vector<bool> busy_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;

@@ -1,6 +1,6 @@
-// Tasks that wait for each other and share resources, in virtual time. A resource does one task at a time and
-// is never idle while one of its tasks is ready: of several the one of the lowest rank, then the one that was
-// ready first.
+// Runs tasks that wait for each other and share resources, in virtual time. A resource does one task at a
+// time and is never idle while one of its tasks is ready. Of several ready tasks it does the one of the
+// lowest rank first, and of equal ranks the one that was ready first.
 #pragma once
 
 #include <vector>
@@ -8,18 +8,18 @@
 namespace mete {
 
 struct Task {
-  int resource = -1;  // -1: takes none, and any number of such tasks go on at once
+  int resource = -1;  // -1: the task takes none; any number of such tasks run at once
   double us = 0;
-  int rank = 0;           // the lower comes first
-  double next_us = 0;     // after it has begun: when those that wait for it may begin
-  std::vector<int> next;  // they
+  int rank = 0;           // the lower rank comes first
+  double next_us = 0;     // the time after its begin at which the tasks of `next` may begin
+  std::vector<int> next;  // the tasks that wait for this one
 };
 
 struct TaskTimes {
   double begin_us = 0, end_us = 0;
 };
 
-// Tasks that wait for no other begin at 0. Error if tasks wait in a circle.
+// Runs the tasks. Those that wait for no other begin at 0. Error if tasks wait in a circle.
 std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources);
 
 }  // namespace mete

@@ -65,6 +65,7 @@ HWY_AFTER_NAMESPACE();
 
 #include "base/error.h"
 #include "hwy/cache_control.h"
+#include "kernels/fast/target/cache_lines.h"
 
 namespace mete {
 HWY_EXPORT(ThisTarget);
@@ -96,8 +97,6 @@ double Seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-constexpr size_t kLine = 64;
-
 #if HWY_ARCH_X86_64
 bool HasUnorderedFlush() {
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -106,8 +105,9 @@ bool HasUnorderedFlush() {
 
 // Flushes with CLFLUSHOPT. The plain CLFLUSH waits for the flush before it: it took 0.8 ms or more for a MiB,
 // and CLFLUSHOPT took 0.04 ms.
-__attribute__((target("clflushopt"))) void FlushUnordered(const std::byte* begin, size_t bytes) {
-  for (size_t at = 0; at < bytes; at += kLine) _mm_clflushopt(const_cast<std::byte*>(begin + at));
+__attribute__((target("clflushopt"))) void FlushUnordered(const CacheLines& lines) {
+  for (uintptr_t line = lines.first; line != lines.end; line += kCacheLine)
+    _mm_clflushopt(reinterpret_cast<void*>(line));
   _mm_mfence();
 }
 #endif
@@ -138,12 +138,13 @@ void ForceTarget(std::string_view name) {
 }
 
 void EvictFromCaches(const void* data, size_t bytes) {
-  const auto* begin = static_cast<const std::byte*>(data);
+  const CacheLines lines = LinesOf(data, bytes);
 #if HWY_ARCH_X86_64
   static const bool unordered = HasUnorderedFlush();
-  if (unordered) return FlushUnordered(begin, bytes);
+  if (unordered) return FlushUnordered(lines);
 #endif
-  for (size_t at = 0; at < bytes; at += kLine) hwy::FlushCacheline(begin + at);
+  for (uintptr_t line = lines.first; line != lines.end; line += kCacheLine)
+    hwy::FlushCacheline(reinterpret_cast<const void*>(line));
 }
 
 double MeasurePeakFlops() {

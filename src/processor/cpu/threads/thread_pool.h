@@ -37,19 +37,20 @@ class ThreadPool {
   ThreadPool& operator=(const ThreadPool&) = delete;
 
   int threads() const { return threads_; }
-  // The cores to which a thread could not be pinned, because the core went offline or the kernel refused.
-  // Such a thread runs on any core.
+  // Returns the cores to which a thread could not be pinned, because the core went offline or the kernel
+  // refused. Such a thread runs on any core.
   std::vector<int> refused_cores() const;
 
   // Sets the number of threads on which the step prepared next will run: grids are made for this number, and
-  // trials run on it. All threads until this function is called.
+  // trials run on it. Until the first call it is the number of all threads.
   void PrepareStep(int workers) { step_threads_ = std::clamp(workers, 1, threads_); }
   int step_threads() const { return step_threads_; }
-  // The speeds of these threads, by which blocks are dealt out before the policy has measured the threads.
+  // Returns the speeds of these threads, by which blocks are dealt out before the policy has measured the
+  // threads.
   std::span<const double> step_speeds() const { return std::span(dealt_by_).first(size_t(step_threads_)); }
-  // What the policy assumes of worker w.
+  // Returns what the policy assumes of worker w.
   const WorkerSpeed& worker(int w) const { return expected_[size_t(w)]; }
-  // The first worker of each cluster among the threads of the step prepared next.
+  // Returns the first worker of each cluster among the threads of the step prepared next.
   std::vector<int> FirstOfClusters() const;
   // Returns all that times of that step depend on, without the numbers of its cores; for people and as a key:
   // "threads 2, emulated speeds 1 and 0.4, adaptive".
@@ -96,10 +97,10 @@ class ThreadPool {
   void ReserveShared(int64_t bytes) { Reserve(shared_, bytes); }
   std::byte* shared() { return static_cast<std::byte*>(shared_.mutable_view().data); }
 
-  // The number of workers that sleep now.
+  // Returns the number of workers that sleep now.
   int sleeping() const { return sleeping_.load(); }
 
-  // Policy::Times of the regions since the last call.
+  // Returns the Policy::Times of the regions since the last call.
   Policy::Times TakeTimes();
   // Returns the time that the calling thread has waited for other workers, summed over the regions since the
   // last call.
