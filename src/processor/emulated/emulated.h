@@ -41,6 +41,7 @@ class Emulated : public Processor {
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
+  std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) override;
   int CallerCore() const override { return cpu_.CallerCore(); }
   Tensor Import(Tensor tensor) override;
   Tensor Export(Tensor tensor) override;
@@ -51,6 +52,7 @@ class Emulated : public Processor {
 
   // The fault that this run of the processor has. Counts the run.
   Stage FaultOfRun();
+  void CheckShare(const Graph& share) const;
   // Microseconds until a share that starts now begins to compute.
   double LaunchUs() const;
 
