@@ -82,13 +82,13 @@ std::vector<std::string> Session::Notes() const {
 std::string Session::PlanText() const {
   if (on_pool_) return on_pool_->PlanText();
   const Graph& graph = GraphOf(impl().model);
-  return ToText(PlanOnOne(graph, kSessionProcessor, impl().ready.thread_plan()), graph);
+  return ToText(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
 }
 
 std::string Session::PlanJson() const {
   if (on_pool_) return on_pool_->PlanJson();
   const Graph& graph = GraphOf(impl().model);
-  return ToJson(PlanOnOne(graph, kSessionProcessor, impl().ready.thread_plan()), graph);
+  return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
 }
 
 const SessionStats& Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }

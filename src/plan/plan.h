@@ -29,8 +29,9 @@ struct Share {
   int64_t bytes = 0;      // bytes that are sent to the processor
   double ready_us = 0;    // predicted time until the processor has its inputs
   double compute_us = 0;  // predicted time of computing
-  // Threads of the steps of the share's graph. Only plans of sessions on one CPU have them; the processors of
-  // a pool choose them when they prepare their shares.
+  // Threads of the steps of the share's graph, for a CPU of this process. Planners of a pool leave them to
+  // the processor, which chooses them when it prepares the share; the plan of a session has them. A plan that
+  // is given to a session decides them.
   std::optional<ThreadPlan> threads = {};
 };
 
@@ -85,7 +86,8 @@ void DeriveShares(Plan& plan, const Graph& graph);
 void CheckProcessors(const Plan& plan, const std::vector<std::string>& processors);
 
 // Returns the plan as text: the summary, the table of shares, and the threads of steps where shares have
-// them. The other four functions return parts of it.
+// them; of several processors only those of shares with more than one thread. The other four functions return
+// parts of it.
 std::string ToText(const Plan& plan, const Graph& graph);
 std::string Summary(const Plan& plan);  // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
 Rows SharesTable(const Plan& plan, const Graph& graph);               // a row for each share

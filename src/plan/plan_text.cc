@@ -77,9 +77,13 @@ std::string ToText(const Plan& plan, const Graph& graph) {
   std::string out =
       fmt::format("plan for {} on {}: {}\n", plan.model, fmt::join(plan.processors, ", "), Summary(plan));
   out += FormatTable(SharesTable(plan, graph), {.align = kSharesAlign});
-  for (const PlannedGroup& group : plan.groups)
-    for (const Share& share : group.shares)
-      if (share.threads) AddStepsText(*share.threads, out);
+  const bool one = plan.processors.size() == 1;
+  for (size_t g = 0; g < plan.groups.size(); ++g)
+    for (const Share& share : plan.groups[g].shares) {
+      if (!share.threads || (!one && share.threads->threads == 1)) continue;  // one thread has no choice
+      if (!one) out += fmt::format("  group {} on {}\n", g + 1, plan.processors[size_t(share.processor)]);
+      AddStepsText(*share.threads, out);
+    }
   return out;
 }
 

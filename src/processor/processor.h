@@ -19,6 +19,8 @@
 
 namespace mete {
 
+struct ThreadPlan;
+
 struct ProcessorInfo {
   std::string name;         // within its pool: "cpu:0", "gpu"
   std::string kind;         // "cpu", "gpu", ...: a kind of processor/make, or "member"
@@ -51,7 +53,9 @@ class Ready {
   // Returns the bytes of activations and packed weights; an upper bound, because the shares of a CPU that run
   // in turn use the same memory for activations.
   virtual int64_t memory_bytes() const = 0;
-  virtual int threads() const = 0;        // the calling thread included
+  virtual int threads() const = 0;  // the calling thread included
+  // Returns the threads of each step of a CPU's share; null for processors without such threads.
+  virtual const ThreadPlan* thread_plan() const { return nullptr; }
   virtual double prepare_ms() const = 0;  // of making it ready
 };
 
@@ -70,6 +74,9 @@ class Processor {
   // behind division on its own copy. Everything that can fail for reasons known beforehand fails here: one
   // Error lists every node that the processor cannot compute. Thread-safe.
   virtual std::shared_ptr<Ready> Prepare(const Graph& share) = 0;
+  // The same with the threads of each step as a plan gives them. Error INVALID_ARGUMENT if they do not fit
+  // the share or this processor.
+  virtual std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads);
 
   // Returns the core to which a thread that starts this processor's shares should be pinned; -1: any core.
   virtual int CallerCore() const { return -1; }

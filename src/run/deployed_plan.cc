@@ -99,6 +99,17 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
 
 DeployedPlan::~DeployedPlan() { StopAll(); }
 
+void DeployedPlan::PutThreads(Plan& plan) const {
+  for (size_t g = 0; g < plan.groups.size(); ++g)
+    for (Share& share : plan.groups[g].shares) {
+      const auto member = programs_.find(share.processor);
+      const PreparedProgram* program = share.processor == 0        ? own_.get()
+                                       : member != programs_.end() ? member->second->prepared()
+                                                                   : nullptr;
+      if (const ThreadPlan* threads = program ? program->thread_plan(g) : nullptr) share.threads = *threads;
+    }
+}
+
 // Stops the programs of this process first, because they may still send to the others.
 void DeployedPlan::StopAll() {
   for (const bool local : {true, false})

@@ -76,6 +76,8 @@ class DeployedPlan : private PlanEvents {
 
   bool failed() const;
   const Plan& plan() const { return plan_; }
+  // Fills in the threads of the steps of all shares of this process. `plan` has the groups of plan().
+  void PutThreads(Plan& plan) const;
 
  private:
   struct Lane {

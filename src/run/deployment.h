@@ -57,6 +57,7 @@ class Deployment {
   int waiting();
 
   int index() const { return program_->index(); }
+  const PreparedProgram& program() const { return *program_; }
 
  private:
   // A request that is computed or comes next, or a place for one.

@@ -30,6 +30,7 @@ class HomeModel {
 
   double usual_us() const;  // the time of a request: as predicted, then as measured
   double prepare_ms() const { return ready_->prepare_ms(); }
+  const ThreadPlan* thread_plan() const { return ready_->thread_plan(); }
   Processor& processor() const { return *processor_; }
 
  private:

@@ -106,8 +106,11 @@ void Keeper::Rebuild() {
     if (!first && parts_.in_use.ServesAll(parts_.members.There())) return;
     try {
       if (Deploy()) return;
-    } catch (const std::exception& error) {
+    } catch (const Error& error) {
       if (parts_.ending.cancelled()) return;
+      if (IsOfGivenPlan(error)) throw;
+      return StayAlone(error.what());
+    } catch (const std::exception& error) {
       return StayAlone(error.what());
     }
   }
@@ -129,10 +132,16 @@ bool Keeper::Deploy() {
     again_at_.reset();
     return true;
   } catch (const ProcessorError& error) {
-    if (error.processor() <= 0) throw;
+    if (error.processor() <= 0 || IsOfGivenPlan(error)) throw;
     parts_.members.Lose(part.indices[size_t(error.processor())], error, LossOf(error.code()));
     return false;
   }
+}
+
+// Returns whether the session cannot begin because the plan of the options is wrong.
+bool Keeper::IsOfGivenPlan(const Error& error) const {
+  std::lock_guard lock(mutex_);
+  return options_.plan && stats_.plans == 0 && error.code() == Code::kInvalidArgument;
 }
 
 // Returns the plan of the options, or the planner's.
@@ -166,6 +175,7 @@ void Keeper::StayAlone(const std::string& why) {
 void Keeper::Use(const std::vector<size_t>& members, ReadyPlan ready) {
   for (size_t d = 0; d < members.size(); ++d)
     if (PlannedUs(ready.plan, d) > 0) parts_.members.Serves(members[d]);
+  parts_.runner.PutThreads(ready);
   parts_.in_use.Use(members, std::move(ready));
   std::lock_guard lock(mutex_);
   ++stats_.plans;

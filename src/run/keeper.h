@@ -59,6 +59,7 @@ class Keeper {
   bool Correct();  // corrects costs by measured times; returns true if another plan is worth it
   bool Deploy();   // false: a processor was lost meanwhile
   MadePlan MakePlan(const PoolPart& part) const;
+  bool IsOfGivenPlan(const Error& error) const;
   ReadyPlan Tried(const Plan& plan, const PoolPart& part);
   void StayAlone(const std::string& why);
   void Use(const std::vector<size_t>& members, ReadyPlan ready);

@@ -45,6 +45,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
     if (const auto inbox = deployment_->InboxOf(request)) inbox->Put(from, id, std::move(piece));
   }
   std::shared_ptr<Inbox> InboxOf(uint64_t request) override { return deployment_->InboxOf(request); }
+  const PreparedProgram* prepared() const override { return &deployment_->program(); }
   std::optional<int> WaitsFor(uint64_t request, Clock::Time, Clock&) override {
     return deployment_->WaitsFor(request);
   }

@@ -49,6 +49,8 @@ class MemberProgram {
   virtual void Send(int from, uint64_t request, const PieceId& id, Tensor piece, Unwritten::Mark mark) = 0;
   // Returns the inbox of a member of this process; null for other members, and if the program has failed.
   virtual std::shared_ptr<Inbox> InboxOf(uint64_t request) = 0;
+  // Returns the program of a member of this process once it is ready; null for other members.
+  virtual const PreparedProgram* prepared() const { return nullptr; }
   // Returns the processor for whose piece the member waits in this request, or -1 for none; nothing if the
   // member has not said so by `until`. One thread for each request.
   virtual std::optional<int> WaitsFor(uint64_t request, Clock::Time until, Clock& clock) = 0;

@@ -71,9 +71,28 @@ std::shared_ptr<DeployedPlan> PlanRunner::DeployAnyway(const Plan& plan,
   return deployed;
 }
 
+// A given plan may have other threads than the home has chosen.
+bool PlanRunner::IsOfHomeModel(const Plan& plan) const {
+  if (OnlyProcessor(plan) != 0) return false;
+  const ThreadPlan* own = home_.thread_plan();
+  return std::all_of(plan.groups.begin(), plan.groups.end(), [&](const PlannedGroup& group) {
+    return std::all_of(group.shares.begin(), group.shares.end(), [&](const Share& share) {
+      return !share.threads || (own && SameThreads(*share.threads, *own));
+    });
+  });
+}
+
 std::shared_ptr<DeployedPlan> PlanRunner::Deploy(const Plan& plan,
                                                  const std::vector<Member*>& members) const {
-  return OnlyProcessor(plan) == 0 ? nullptr : DeployAnyway(plan, members);
+  return IsOfHomeModel(plan) ? nullptr : DeployAnyway(plan, members);
+}
+
+void PlanRunner::PutThreads(ReadyPlan& ready) const {
+  if (ready.deployed) return ready.deployed->PutThreads(ready.plan);
+  std::vector<PlannedGroup>& groups = ready.plan.groups;
+  const ThreadPlan* own = home_.thread_plan();
+  // The home's model is one share, also where the plan has several groups.
+  if (own && groups.size() == 1 && groups[0].shares.size() == 1) groups[0].shares[0].threads = *own;
 }
 
 double PlanRunner::RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs) const {

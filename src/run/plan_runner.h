@@ -10,6 +10,7 @@
 #include "plan/pool/objective.h"
 #include "run/deployed_plan.h"
 #include "run/home_model.h"
+#include "run/plan_in_use.h"
 #include "run/pool_members.h"
 #include "run/teller.h"
 
@@ -28,15 +29,19 @@ class PlanRunner {
              WeightsProgress progress, Teller& teller, const CancelToken& ending);
 
   MadePlan Make(const std::string& planner, PoolObjective objective, const PoolPart& part) const;
-  // Returns null if the home computes all of the plan. Throws ProcessorError.
+  // Returns null if the model that is ready on the home computes all of the plan. Throws ProcessorError.
   std::shared_ptr<DeployedPlan> Deploy(const Plan& plan, const std::vector<Member*>& members) const;
   // Returns the microseconds of a run; the home runs alone if `deployed` is null. Throws ProcessorError.
   double RunOnce(DeployedPlan* deployed, const std::vector<Tensor>& inputs) const;
+
+  // Fills in the threads of the steps of a plan in use, as far as its processors are of this process.
+  void PutThreads(ReadyPlan& ready) const;
 
   const Graph& graph() const { return graph_; }
 
  private:
   void CheckEnding() const;
+  bool IsOfHomeModel(const Plan& plan) const;
   double Measure(Plan plan, const PoolPart& part) const;  // microseconds, the median
   std::shared_ptr<DeployedPlan> DeployAnyway(const Plan& plan, const std::vector<Member*>& members) const;
 

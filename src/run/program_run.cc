@@ -1,5 +1,7 @@
 #include "run/program_run.h"
 
+#include <tuple>
+
 #include "base/clock.h"
 #include "base/error.h"
 
@@ -32,8 +34,9 @@ Program WithOtherConstants(Program program) {
 PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make)
     : program_(WithOtherConstants(std::move(program))), index_(index), processor_(processor) {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
-    const Graph& graph = program_.stages[s].graph;
-    ready_.push_back(graph.nodes.empty() ? nullptr : make(graph));
+    const auto& [graph, threads] = std::tie(program_.stages[s].graph, program_.stages[s].threads);
+    if (graph.nodes.empty()) ready_.push_back(nullptr);
+    else ready_.push_back(threads ? processor.PrepareAsPlanned(graph, *threads) : make(graph));
     homes_.push_back(HomesOf(s));
   }
 }

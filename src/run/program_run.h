@@ -64,6 +64,10 @@ class PreparedProgram {
   const Program& program() const { return program_; }
   int index() const { return index_; }
   const Processor& processor() const { return processor_; }
+  // Returns the threads of the steps of a stage; null if its processor has none, or nothing to compute.
+  const ThreadPlan* thread_plan(size_t stage) const {
+    return ready_[stage] ? ready_[stage]->thread_plan() : nullptr;
+  }
 
  private:
   // The place of an output of a stage: the rows `at` of the need with this index of the next stage, so that

@@ -136,6 +136,20 @@ INSTANTIATE_TEST_SUITE_P(All, Processors,
                                   (std::get<1>(info.param) == Kernels::kFast ? "_fast" : "_reference");
                          });
 
+TEST_P(Processors, FollowsTheThreadsOfAPlanOrRefusesThem) {
+  const RandomGraph random(4, 6);
+  const Expected expected(random.graph, 4, kernels);
+  const auto share = processor->Prepare(random.graph);
+  if (const ThreadPlan* threads = share->thread_plan()) {
+    expected.ExpectIn(processor->PrepareAsPlanned(random.graph, *threads)->Run(expected.inputs, {}));
+    ThreadPlan others = *threads;
+    others.cores = {1 << 20};
+    EXPECT_TELLS(processor->PrepareAsPlanned(random.graph, others), "are not this processor's");
+    return;
+  }
+  EXPECT_TELLS(processor->PrepareAsPlanned(random.graph, {}), "cannot follow the plan's threads");
+}
+
 TEST_P(Processors, HasANameAndAKind) {
   EXPECT_FALSE(processor->info().name.empty());
   EXPECT_FALSE(processor->info().kind.empty());

@@ -32,15 +32,15 @@ void CheckPlanner(const PoolOptions& options) {
             options.objective);
 }
 
-// Processors of a pool choose the threads of steps when they prepare their shares.
+// A worker chooses the threads of steps itself. Other processors check theirs when they prepare their shares.
 void CheckGiven(const Plan& plan, const PoolFile& file) {
   CheckProcessors(plan, NamesOf(file));
+  const size_t own = std::max<size_t>(1, file.devices.front().processors.size());
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares)
-      if (share.threads)
-        Invalid("plan",
-                "has the threads of steps, which the processors of a pool choose themselves; expected a plan "
-                "of a pool; try a session on one CPU, or to plan again for this pool");
+      if (share.threads && size_t(share.processor) >= own)
+        Invalid("plan", "has the threads of steps for {}; expected none for a worker; try planning again",
+                plan.processors[size_t(share.processor)]);
 }
 
 PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& graph) {

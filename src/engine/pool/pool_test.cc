@@ -279,6 +279,26 @@ TEST_F(PoolTest, ASavedPlanRunsAgainWithTheSameGroups) {
   EXPECT_EQ(session.PlanJson(), saved);
 }
 
+TEST_F(PoolTest, APlanHasTheThreadsOfEachShareAndDecidesThem) {
+  const Pool pool = Pool::FromList(List());
+  std::string plan = Session(model_, pool, Divided()).PlanJson();
+  const auto replace = [&](const std::string& what, const std::string& with) {
+    int count = 0;
+    for (size_t at = 0; (at = plan.find(what, at)) != std::string::npos; at += with.size(), ++count)
+      plan.replace(at, what.size(), with);
+    return count;
+  };
+  EXPECT_GT(replace("\"policy\": \"adaptive\"", "\"policy\": \"equal\""), 1) << plan;
+  PoolOptions options = Patient();
+  options.plan_json = plan;
+  Session session(model_, pool, options);
+  EXPECT_EQ(session.PlanJson(), plan);
+  ExpectNear(Values(session.Run({Ramp(kInput, 0.03f)}).at(0)), Expected(0.03f));
+  EXPECT_GT(replace("\"threads\": 1", "\"threads\": 2"), 1) << plan;
+  options.plan_json = plan;
+  EXPECT_TELLS(Session(model_, pool, options), "threads");
+}
+
 TEST_F(PoolTest, RefusesPlansOfOthers) {
   const Pool pool = Pool::FromList(List());
   const std::string saved = Session(model_, pool, Divided()).PlanJson();
@@ -297,7 +317,8 @@ TEST_F(PoolTest, RefusesPlansOfOthers) {
       file_.path(), {.disabled_passes = {"layout", "cancel-transposes", "fuse-matmul", "fuse-epilogues",
                                          "fuse-elementwise", "concat-in-place"}});
   const std::string threads = Session(plain, SessionOptions::Estimated()).PlanJson();
-  EXPECT_NE(message(plain, one, threads).find("threads of steps"), std::string::npos);
+  EXPECT_NE(message(plain, one, threads).find("the plan's threads are not this processor's"),
+            std::string::npos);
   SessionOptions on_cpu = SessionOptions::Estimated();
   on_cpu.plan_json = saved;
   EXPECT_TELLS(Session session(model_, on_cpu), "is for another");

@@ -109,6 +109,7 @@ class ProgramWriter {
       ShareGraph made = MakeShareGraph(graph_, nodes, computed);
       inputs = made.parts.inputs;
       stage.graph = std::move(made.graph);
+      stage.threads = share.threads;
       PutChannelsLast(stage.graph, AreLast(inputs), AreLast(computed));
     }
     for (auto* list : {&inputs, &computed, &kept})

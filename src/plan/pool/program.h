@@ -49,8 +49,9 @@ struct NeedPart {
 struct ProgramStage {
   std::vector<ProgramSend> sends;  // the processor sends these first
   std::vector<ProgramNeed> needs;
-  std::vector<NeedPart> inputs;  // the inputs of `graph`, in its order
-  Graph graph;                   // a graph without nodes computes nothing
+  std::vector<NeedPart> inputs;            // the inputs of `graph`, in its order
+  Graph graph;                             // a graph without nodes computes nothing
+  std::optional<ThreadPlan> threads = {};  // of the graph's steps; nothing: the processor chooses
   std::vector<NeedPart> kept;
   std::vector<Shape> holds;  // held parts after the stage: the graph's outputs, then the kept parts
 };

@@ -103,6 +103,14 @@ std::vector<WorkerSpeed> WorkersOf(const ThreadPlan& plan, const Machine& machin
   return WorkersOf(SpeedsOf(plan, machine));
 }
 
+bool SameThreads(const ThreadPlan& a, const ThreadPlan& b) {
+  const auto same = [](const Step& x, const Step& y) {
+    return x.node == y.node && x.threads == y.threads && x.policy == y.policy;
+  };
+  return a.threads == b.threads && a.cores == b.cores && a.speeds == b.speeds &&
+         std::equal(a.steps.begin(), a.steps.end(), b.steps.begin(), b.steps.end(), same);
+}
+
 void Verify(const ThreadPlan& plan, const Graph& graph, const Machine& machine) {
   SharedProblems problems;
   bool of_another_graph = false;

@@ -69,6 +69,9 @@ ThreadPlan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoic
 // the speed that is emulated. Threads that are not pinned are expected to be equal.
 std::vector<WorkerSpeed> WorkersOf(const ThreadPlan& plan, const Machine& machine);
 
+// Returns true if both plans run the same threads, each at the same steps, by the same policy.
+bool SameThreads(const ThreadPlan& a, const ThreadPlan& b);
+
 // Returns the predicted time of a run of the plan in microseconds; 0 if the plan has no predictions.
 double PredictedUs(const ThreadPlan& plan);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/error.h"
 #include "kernels/reference/reference.h"
 #include "machine/machine.h"
 #include "passes/pass.h"
@@ -23,11 +24,29 @@ std::string Describe(const SessionOptions& options) {
   return text;
 }
 
-// The first core of the plans that the processor makes for its shares.
+std::unique_ptr<const Graph> AfterPasses(const Graph& share) {
+  auto graph = std::make_unique<Graph>(share);
+  (void)RunPasses(*graph);
+  return graph;
+}
+
+// A plan may not take a share to cores of another processor.
+void CheckCores(const std::string& name, const ThreadPlan& got, const ThreadPlan& own) {
+  if (got.threads == own.threads && got.cores == own.cores && got.speeds == own.speeds) return;
+  const auto text = [](const ThreadPlan& plan) {
+    return fmt::format("{} threads on cores {}", plan.threads, fmt::join(plan.cores, ", "));
+  };
+  Invalid(name, "the plan's threads are not this processor's; got {}, expected {}; try planning again",
+          text(got), text(own));
+}
+
+// Threads and cores of the plans that the processor makes for its shares.
+ThreadPlan OwnThreads(const SessionOptions& options) {
+  return PlanOneCpu({}, ReadMachine(), {options.threads, options.cores, options.speeds, options.policy});
+}
+
 int CallerCoreOf(const SessionOptions& options) {
-  if (options.cores.empty()) return -1;
-  const CpuChoice choice{options.threads, options.cores, options.speeds, options.policy};
-  return PlanOneCpu({}, ReadMachine(), choice).cores[0];
+  return options.cores.empty() ? -1 : OwnThreads(options).cores[0];
 }
 
 }  // namespace
@@ -43,9 +62,12 @@ std::string Cpu::WhyNot(const Graph&, const Node& node) const {
 }
 
 std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
-  auto graph = std::make_unique<Graph>(share);
-  (void)RunPasses(*graph);
-  return std::make_shared<ReadyOnCpu>(std::move(graph), options_, arenas_);
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, std::nullopt, arenas_);
+}
+
+std::shared_ptr<Ready> Cpu::PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) {
+  CheckCores(info_.name, threads, OwnThreads(options_));
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, threads, arenas_);
 }
 
 }  // namespace mete

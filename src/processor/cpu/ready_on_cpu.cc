@@ -98,8 +98,8 @@ ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
 }
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
-                       std::shared_ptr<Arenas> arenas)
-    : ReadyOnCpu(std::move(graph), *graph, options, std::nullopt, std::move(arenas)) {}
+                       const std::optional<ThreadPlan>& threads, std::shared_ptr<Arenas> arenas)
+    : ReadyOnCpu(std::move(graph), *graph, options, threads, std::move(arenas)) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                        const SessionOptions& options, const std::optional<ThreadPlan>& threads,

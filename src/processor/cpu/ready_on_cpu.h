@@ -25,9 +25,10 @@ class ReadyOnCpu : public Ready {
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // Does the same for a graph that this object keeps, and plans. `arenas` are those of the shares of one
-  // processor; null: the graph has an arena of its own.
+  // Does the same for a graph that this object keeps. `arenas` are those of the shares of one processor; null:
+  // the graph has an arena of its own.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
+             const std::optional<ThreadPlan>& threads = std::nullopt,
              std::shared_ptr<Arenas> arenas = nullptr);
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
@@ -44,7 +45,7 @@ class ReadyOnCpu : public Ready {
   std::string Explain(const Trace& trace, const DeviceLimits& limits, int columns) const;
   std::vector<StepInfo> Steps(const Trace& trace) const { return executor_.Steps(trace); }
   std::vector<std::string> Notes() const;
-  const ThreadPlan& thread_plan() const { return plan_; }
+  const ThreadPlan* thread_plan() const override { return &plan_; }
   const SessionStats& stats() const { return stats_; }
   ShapeStats shape_stats() const;
 

@@ -45,6 +45,7 @@ class ReadyEmulated : public Ready {
   int64_t memory_bytes() const override { return share_->memory_bytes(); }
   int threads() const override { return share_->threads(); }
   double prepare_ms() const override { return share_->prepare_ms(); }
+  const ThreadPlan* thread_plan() const override { return share_->thread_plan(); }
 
  private:
   template <class F>
@@ -130,7 +131,7 @@ void Emulated::CheckThere() const {
   if (lost_) Fail(Code::kUnavailable, info_.name, "is lost, as its description asks for");
 }
 
-std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
+void Emulated::CheckShare(const Graph& share) const {
   CheckThere();
   if (fault_ == Stage::kPrepare)
     Fail(Code::kFailedPrecondition, info_.name, "fails to prepare, as its description asks for");
@@ -141,7 +142,16 @@ std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
         Fail(Code::kUnimplemented, node.name, "cannot be computed here: {}", why);
     });
   problems.ThrowIfAny();
+}
+
+std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
+  CheckShare(share);
   return std::make_shared<ReadyEmulated>(*this, cpu_.Prepare(share));
+}
+
+std::shared_ptr<Ready> Emulated::PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) {
+  CheckShare(share);
+  return std::make_shared<ReadyEmulated>(*this, cpu_.PrepareAsPlanned(share, threads));
 }
 
 Tensor Emulated::Import(Tensor tensor) {

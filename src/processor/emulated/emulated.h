@@ -42,6 +42,7 @@ class Emulated : public Processor {
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
+  std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) override;
   int CallerCore() const override { return cpu_.CallerCore(); }
   Tensor Import(Tensor tensor) override;
   Tensor Export(Tensor tensor) override;
@@ -52,6 +53,7 @@ class Emulated : public Processor {
 
   // Returns the fault of the run that begins now, and counts the run.
   Stage FaultOfRun();
+  void CheckShare(const Graph& share) const;
   // Returns the microseconds until a share that starts now begins to compute.
   double LaunchUs() const;
 
