@@ -25,8 +25,8 @@ class ReadyOnCpu : public Ready {
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // Does the same for a graph that this object keeps. `arenas` are those of the shares of one processor; null:
-  // the graph has an arena of its own.
+  // Does the same for a graph that this object keeps. `arenas` are those of the shares of one processor;
+  // null: the graph has an arena of its own.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::shared_ptr<Arenas> arenas = nullptr);
