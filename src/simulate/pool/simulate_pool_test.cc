@@ -8,6 +8,7 @@
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/plan_for.h"
+#include "plan/pool/segments.h"
 #include "simulate/pool/estimate_pool.h"
 
 namespace mete {
@@ -27,7 +28,8 @@ struct TwoProcessors {
   PoolCosts pool;
 };
 
-PoolCosts RandomPool(RandomGraph& random, int processors) {
+// `worker`: all processors but the first share the memory of one.
+PoolCosts RandomPool(RandomGraph& random, int processors, bool worker) {
   PoolCosts pool;
   for (int d = 0; d < processors; ++d) {
     ProcessorCosts processor{
@@ -36,6 +38,9 @@ PoolCosts RandomPool(RandomGraph& random, int processors) {
     processor.link.down_mbit_per_s = double(random.Pick(50, 4000));
     for (size_t l = 0; l < LayersOf(random.graph).size(); ++l)
       processor.layers.push_back({double(random.Pick(1, 300)), 0});
+    if (worker && d > 0)
+      processor.memory =
+          MemoryLink{"worker", {double(random.Pick(0, 2)), 1, 1e4, double(random.Pick(4000, 40000))}};
     pool.processors.push_back(std::move(processor));
   }
   return pool;
@@ -57,6 +62,18 @@ TEST(SimulatePool, AnotherDeviceGetsInputsAndSendsOutputs) {
   EXPECT_EQ(s.processors[0].received_bytes, 1024);
 }
 
+// The second layer is on another processor of the worker, a tenth of the network's time away.
+TEST(SimulatePool, ProcessorsOfOneWorkerHandOverInItsMemory) {
+  TwoProcessors t;
+  t.pool.processors.push_back(t.pool.processors[1]);
+  t.pool.processors[2].name = "c";
+  for (size_t p : {1, 2}) t.pool.processors[p].memory = MemoryLink{"worker", {0, 0, 81.92, 81.92}};
+  PoolModel model(t.b.graph, t.pool);
+  const Plan plan = PlanOf(model, {{0, 1, WholeOn(1)}, {1, 2, WholeOn(2)}});
+  EXPECT_DOUBLE_EQ(plan.predicted_us, 1000 + 100 + 100 + 300 + 1000);
+  EXPECT_DOUBLE_EQ(SimulatePool(t.b.graph, plan, t.pool).us, plan.predicted_us);
+}
+
 TEST(SimulatePool, NobodyWaitsForWhatOthersDo) {
   TwoProcessors t;
   for (LayerCost& layer : t.pool.processors[1].layers) layer.us *= 0.5;
@@ -68,10 +85,10 @@ TEST(SimulatePool, NobodyWaitsForWhatOthersDo) {
 }
 
 TEST(SimulatePool, IsNotMuchLongerThanPredictedOnRandomGraphs) {
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
-    const PoolCosts pool = RandomPool(random, 3);
+    const PoolCosts pool = RandomPool(random, 3, seed > 60);
     const Plan plan = PlanPool(random.graph, pool);
     double busy_us = 0;
     for (const PlannedGroup& group : plan.groups)
@@ -89,10 +106,10 @@ TEST(SimulatePool, IsNotMuchLongerThanPredictedOnRandomGraphs) {
 // one and when the last one has gone on: for no longer than a request alone takes.
 TEST(SimulatePool, RequestsInARowTakeAPeriodEach) {
   constexpr int kRequests = 60;
-  for (uint32_t seed = 1; seed <= 80; ++seed) {
+  for (uint32_t seed = 1; seed <= 160; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
-    const PoolCosts pool = RandomPool(random, 3);
+    const PoolCosts pool = RandomPool(random, 3, seed > 80);
     for (const auto objective : {PoolObjective::kLatency, PoolObjective::kThroughput}) {
       const Plan plan = PlanPoolFor(objective, random.graph, pool);
       const PoolSimulation s = SimulatePool(random.graph, plan, pool, kRequests);
