@@ -71,10 +71,14 @@ class Reader {
     const bool own = file_.devices.empty();
     if (own && !device.address.empty())
       keys.Problem(table.get("address"), "the first device is this one and has no address");
-    if (!own && !IsAddress(device.address))
+    if (!own && !table.contains("address"))
+      keys.Problem(&table,
+                   "is a second device without an address, so that the pool has two roots; expected one device "
+                   "without, the caller's own, as the first; try address = \"HOST:PORT\"");
+    else if (!own && !IsAddress(device.address))
       keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT",
                    Printable(device.address.substr(0, 80)));
-    if (!own && !addresses_.insert(device.address).second)
+    if (!own && !device.address.empty() && !addresses_.insert(device.address).second)
       keys.Problem(table.get("address"), "another device has this address");
     if (file_.devices.size() >= size_t(kMostDevices))
       return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);

@@ -405,7 +405,7 @@ class Files(Hosts):
         pi = '[[device]]\nname = "pi"\n'
         there = pi + 'address = "127.0.0.1:9"\n'
         for believes, devices, problem in (
-                ("insecure = true", OWN + pi, "its address is not one; got '', expected HOST:PORT"),
+                ("insecure = true", OWN + pi, "is a second device without an address, so that the pool has two roots"),
                 ("insecure = true", OWN + pi + 'address = "pi"\n', "got 'pi', expected HOST:PORT"),
                 ("insecure = true", OWN.replace("own", "pi") + pi + 'address = "a:1"\n', "another device has this name"),
                 ("insecure = true", OWN + 'address = "a:1"\n', "the first device is this one and has no address"),
