@@ -34,12 +34,7 @@ class Reader {
     device.name = keys.Text("name");
     const int count = keys.Count("count", kMostDevices, 1);
     device.machine = MachineOf(keys.Text("machine"));
-    if (HasLink(keys)) {
-      device.latency_us = keys.TakeFigure("latency_us", 0, 1e7);
-      device.message_us = keys.TakeFigure("message_us", 0, 1e7);
-      device.up_mbit_per_s = keys.TakeFigure("up_mbit_per_s", 0.001, 1e6);
-      device.down_mbit_per_s = keys.TakeFigure("down_mbit_per_s", 0.001, 1e6);
-    }
+    ReadLink(keys, device);
     if (keys.Find("idle_w")) device.idle_w = keys.TakeFigure("idle_w", 0, kMostWatts);
     if (keys.Find("sent_nj_per_byte"))
       device.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
@@ -57,16 +52,21 @@ class Reader {
   }
 
   // Estimates need the whole link: a device without one could not be reached.
-  static bool HasLink(TomlKeys& keys) {
+  static void ReadLink(TomlKeys& keys, DeviceEntry& device) {
     std::vector<std::string> missing;
-    for (const char* key : {"latency_us", "message_us", "up_mbit_per_s", "down_mbit_per_s"})
-      if (!keys.Find(key)) missing.push_back(key);
+    const auto read = [&](const char* key, double least, double most, Figure& figure) {
+      if (keys.Find(key)) figure = keys.TakeFigure(key, least, most);
+      else missing.push_back(key);
+    };
+    read("latency_us", 0, 1e7, device.latency_us);
+    read("message_us", 0, 1e7, device.message_us);
+    read("up_mbit_per_s", 0.001, 1e6, device.up_mbit_per_s);
+    read("down_mbit_per_s", 0.001, 1e6, device.down_mbit_per_s);
     if (!missing.empty())
       keys.Problem(nullptr,
                    "has no link to the other devices, or a part of one; got no {}, expected latency_us, "
                    "message_us, up_mbit_per_s and down_mbit_per_s, each {{ value = ..., source = \"...\" }}",
                    fmt::join(missing, ", "));
-    return missing.empty();
   }
 
   // Returns the index of the machine file `name`, a path relative to this file. The file is read when it is

@@ -63,9 +63,10 @@ TEST(DevicesFile, TellsAllProblemsAtOnce) {
 
 TEST(DevicesFile, ADeviceWithoutItsLinkIsRefused) {
   const std::string head = "name = \"pool\"\n" + Device("laptop", "");
-  EXPECT_TELLS(Read(head + Device("board", "", "")),
-               "device 'board': has no link to the other devices, or a part of one; got no latency_us, message_us, "
-               "up_mbit_per_s, down_mbit_per_s, expected");
+  EXPECT_TELLS(
+      Read(head + Device("board", "", "")),
+      "device 'board': has no link to the other devices, or a part of one; got no latency_us, message_us, "
+      "up_mbit_per_s, down_mbit_per_s, expected");
   std::string part = kFigures;
   part.erase(part.find("up_mbit_per_s"), part.find("down_mbit_per_s") - part.find("up_mbit_per_s"));
   EXPECT_TELLS(Read(head + Device("board", "", part)), "a part of one; got no up_mbit_per_s, expected");

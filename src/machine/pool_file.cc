@@ -72,9 +72,10 @@ class Reader {
     if (own && !device.address.empty())
       keys.Problem(table.get("address"), "the first device is this one and has no address");
     if (!own && !table.contains("address"))
-      keys.Problem(&table,
-                   "is a second device without an address, so that the pool has two roots; expected one device "
-                   "without, the caller's own, as the first; try address = \"HOST:PORT\"");
+      keys.Problem(
+          &table,
+          "is a second device without an address, so that the pool has two roots; expected one device "
+          "without, the caller's own, as the first; try address = \"HOST:PORT\"");
     else if (!own && !IsAddress(device.address))
       keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT",
                    Printable(device.address.substr(0, 80)));

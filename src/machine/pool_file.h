@@ -1,8 +1,8 @@
 // The processors of a site that a model may be divided over, as a file lists them: a tree of devices and
-// their processors, the addresses of workers, and the keys by which they trust the caller. The tree's links have no
-// keys in this file, because they are measured (mete profile): the site is the network between the devices, and a
-// device is the memory between its processors. A loop cannot be written: a processor's table stands inside of its
-// device's, a device's table inside of the site, and no key names a parent. A TOML file:
+// their processors, the addresses of workers, and the keys by which they trust the caller. The tree's links
+// have no keys in this file, because they are measured (mete profile): the site is the network between the
+// devices, and a device is the memory between its processors. A loop cannot be written: a processor's table
+// stands inside of its device's, a device's table inside of the site, and no key names a parent. A TOML file:
 //
 //     name = "Two boards and a laptop"
 //     # this device's certificate and key, made by `mete keys make`; beside this file

@@ -89,9 +89,10 @@ TEST(PoolFile, AllProblemsAreToldAtOnce) {
 
 TEST(PoolFile, TwoDevicesWithoutAnAddressAreTwoRoots) {
   const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
-  EXPECT_TELLS(Read(head + "[[device]]\nname = \"desk\"\n" + kPi),
-               "device 'desk': is a second device without an address, so that the pool has two roots; expected one "
-               "device without, the caller's own, as the first; try address");
+  EXPECT_TELLS(
+      Read(head + "[[device]]\nname = \"desk\"\n" + kPi),
+      "device 'desk': is a second device without an address, so that the pool has two roots; expected one "
+      "device without, the caller's own, as the first; try address");
   // one problem for each of them, and not that both have the same address
   const std::string three = head + "[[device]]\nname = \"b\"\n[[device]]\nname = \"c\"\n";
   EXPECT_TELLS(Read(three), "device 'c': is a second device");
@@ -106,9 +107,11 @@ TEST(PoolFile, TwoDevicesWithoutAnAddressAreTwoRoots) {
 TEST(PoolFile, ALoopCannotBeWritten) {
   const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
   EXPECT_TELLS(Read(head + kPi + "parent = \"laptop\"\n"), "device 'pi': unknown key 'parent'");
-  EXPECT_TELLS(Read(head + kPi + "[[device.device]]\nname = \"laptop\"\n"), "device 'pi': unknown key 'device'");
-  EXPECT_TELLS(Read(head + "[[device.processor]]\nname = \"a\"\n[[device.processor.device]]\nname = \"laptop\"\n"),
-               "processor 'a': unknown key 'device'");
+  EXPECT_TELLS(Read(head + kPi + "[[device.device]]\nname = \"laptop\"\n"),
+               "device 'pi': unknown key 'device'");
+  EXPECT_TELLS(
+      Read(head + "[[device.processor]]\nname = \"a\"\n[[device.processor.device]]\nname = \"laptop\"\n"),
+      "processor 'a': unknown key 'device'");
 }
 
 TEST(PoolFile, HasProcessorsOfThisDevice) {
