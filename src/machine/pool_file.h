@@ -29,7 +29,7 @@
 //     compute_w = { value = 3.5, source = "..." }
 //     sent_nj_per_byte = { value = 5, source = "..." }
 //     received_nj_per_byte = { value = 5, source = "..." }
-//     [[device.processor]]             # may be left out: the first processor that the worker offers
+//     [[device.processor]]             # may be left out: all processors that the worker offers when it is measured
 //     name = "cpu:4-5"                 # as `mete worker --processors` there names it
 #pragma once
 
@@ -69,8 +69,8 @@ struct KindInFile {
 struct DeviceInPool {
   std::string name;
   std::string address;  // empty: this device
-  // of this device; empty: one, with all cores. Of a worker the names of those that it offers; empty: its
-  // first
+  // of this device; empty: one, with all cores. Of a worker the names of those that it offers; empty: all of
+  // them, and named after the worker alone if it is one
   std::vector<ProcessorEntry> processors;
   std::optional<ProcessorPower> power;  // nothing: not known
 };

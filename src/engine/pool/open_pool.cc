@@ -63,6 +63,16 @@ OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolO
   return open;
 }
 
+PoolFile WithOffered(const PoolInternals::Impl& pool, PoolFile file, const PoolOptions& options) {
+  for (DeviceInPool& device : file.devices) {
+    if (device.address.empty() || !device.processors.empty()) continue;
+    const std::vector<std::string> names = pool.network->OfferedBy(file, device, options.note);
+    for (size_t i = 0; names.size() > 1 && i < names.size(); ++i)
+      device.processors.push_back({.name = names[i]});
+  }
+  return file;
+}
+
 PoolFile ThoseThatCan(PoolFile file, const Graph& graph,
                       const std::function<void(const std::string&)>& note) {
   std::vector<ProcessorEntry>& here = file.devices[0].processors;

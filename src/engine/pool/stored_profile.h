@@ -10,6 +10,9 @@
 
 namespace mete {
 
+// Profiles are found by the file as it is written: which processors a worker offers without being named there
+// is in the profile itself.
+
 // Returns the path of the file for a graph on a pool whose processors of this device have these kernels: it
 // is another one for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if
 // there is no cache folder.
@@ -26,6 +29,9 @@ PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file, const Se
 
 // Writes the whole file or leaves it as it was. Returns its path. Error UNAVAILABLE.
 std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file, const SessionOptions& kernels);
+
+// Returns the pool with the processors that were measured of workers whose entries name none.
+PoolFile AsMeasured(PoolFile file, const PoolCosts& costs);
 
 // Returns the measured costs, with the watts that the file has of devices with one processor.
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file);
