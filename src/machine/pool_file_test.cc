@@ -66,10 +66,12 @@ TEST(PoolFile, HasWattsOfDevicesOrNone) {
   EXPECT_TELLS(Read(head + figure("idle_w", "-1") + figure("compute_w", "1e9")), "idle_w");
 }
 
-TEST(PoolFile, IsToldFromAFileOfDevicesThatAreNotThere) {
-  EXPECT_TRUE(IsPoolFile(File("name = \"home\"\n" + kOwn + kPi).path()));
-  EXPECT_FALSE(IsPoolFile("boards/rk3399x6.toml"));
-  EXPECT_FALSE(IsPoolFile(File("name = \"home\"").path()));
+TEST(PoolFile, IsToldFromAMachineFile) {
+  EXPECT_TRUE(DescribesDevices(File("name = \"home\"\n" + kOwn + kPi).path()));
+  EXPECT_TRUE(DescribesDevices("boards/rk3399x6.toml"));
+  EXPECT_FALSE(DescribesDevices("boards/rk3399.toml"));
+  EXPECT_FALSE(DescribesDevices(File("name = \"home\"").path()));
+  EXPECT_TELLS(ReadAt("boards/rk3399.toml"), "describes one machine, not several devices");
 }
 
 TEST(PoolFile, AllProblemsAreToldAtOnce) {

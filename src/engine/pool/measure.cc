@@ -112,7 +112,7 @@ PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
 
 std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions& options) const {
   const Impl& impl = PoolInternals::Of(*this);
-  if (impl.described) return std::nullopt;
+  if (impl.file.described()) return std::nullopt;
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(impl.file, graph, {});
   const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, options.kernels, {});

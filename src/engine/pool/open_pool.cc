@@ -40,7 +40,7 @@ bool HasWorkers(const PoolFile& file) {
 }
 
 const PoolFile& FileOf(const PoolInternals::Impl& pool) {
-  if (pool.described)
+  if (pool.file.described())
     Fail(Code::kFailedPrecondition, pool.name,
          "describes boards that are not here, which can be planned for but not used; expected a pool of "
          "processors; try a file with the addresses of workers");

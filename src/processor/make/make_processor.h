@@ -15,6 +15,8 @@ std::vector<std::string> ProcessorKinds();
 
 // ReadPoolFile() with all kinds. Throws Error with all problems of the file at once.
 PoolFile ReadPool(const std::string& path);
+// The same; Error where the file describes devices that are not there.
+PoolFile ReadPoolThatIsThere(const std::string& path);
 
 // `options`: of every share, but for threads, cores and speeds, which are the entry's. Error INVALID_ARGUMENT
 // where the entry's kind is unknown.

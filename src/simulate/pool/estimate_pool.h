@@ -5,13 +5,14 @@
 
 #include "costs/pool.h"
 #include "graph/graph.h"
-#include "machine/devices_file.h"
+#include "machine/pool_file.h"
 
 namespace mete {
 
 // `graph` as it is before the pass `layout`. A join takes what the copy takes that it is where its inputs
 // come from elsewhere. Within a group it may be none, because convolutions write in place: then the group
 // takes less. What is left of a layer however few rows are computed is twice its half less the whole.
-PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file);
+// The pool is described (PoolFile::described): each device is one processor, so that no two share a memory.
+PoolCosts EstimatePool(const Graph& graph, const PoolFile& file);
 
 }  // namespace mete

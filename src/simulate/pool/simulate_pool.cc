@@ -62,10 +62,10 @@ class RequestTasks {
     const double taken_us = down_us + std::max(out.message_us, in.message_us);
     const double arrives_us = out.latency_us + in.latency_us + std::max(0.0, up_us - down_us);
     const int sent = Add({SendOf(t.from, kind), up_us, 0, arrives_us, {}},
-                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0});
+                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0, kind});
     Wait(sent, last_[size_t(t.from)]);
     const int received = Add({ReceiveOf(t.to, kind), taken_us, 0, taken_us, {}},
-                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0});
+                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0, kind});
     Wait(received, sent);
     return received;
   }

@@ -29,7 +29,7 @@ struct SimulatedProcessor {
   int messages = 0;  // received
 };
 
-// What a processor, or one direction of its link, does for a while.
+// What a processor, or one direction of one of its links, does for a while.
 struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
@@ -39,6 +39,7 @@ struct SimulatedSpan {
   size_t group = 0;  // of the plan, that it is for; as many as it has: the outputs
   int64_t bytes = 0;
   double begin_us = 0, end_us = 0;
+  LinkKind link = LinkKind::kNetwork;  // of a message
 };
 
 struct PoolSimulation {

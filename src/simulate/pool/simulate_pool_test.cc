@@ -1,5 +1,7 @@
 #include "simulate/pool/simulate_pool.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -71,7 +73,16 @@ TEST(SimulatePool, ProcessorsOfOneWorkerHandOverInItsMemory) {
   PoolModel model(t.b.graph, t.pool);
   const Plan plan = PlanOf(model, {{0, 1, WholeOn(1)}, {1, 2, WholeOn(2)}});
   EXPECT_DOUBLE_EQ(plan.predicted_us, 1000 + 100 + 100 + 300 + 1000);
-  EXPECT_DOUBLE_EQ(SimulatePool(t.b.graph, plan, t.pool).us, plan.predicted_us);
+  const PoolSimulation simulation = SimulatePool(t.b.graph, plan, t.pool);
+  EXPECT_DOUBLE_EQ(simulation.us, plan.predicted_us);
+  Plan named = plan;
+  named.processors = NamesOf(t.pool);
+  for (size_t l = 0; l < 2; ++l) named.layers.push_back("layer");
+  std::string lanes;
+  for (const auto& e : nlohmann::json::parse(ChromeJson(simulation, named)).at("traceEvents"))
+    if (e.at("name") == "thread_name" && std::string(e.at("args").at("name")).ends_with(" in memory"))
+      lanes += fmt::format("{}: {}\n", int(e.at("pid")), std::string(e.at("args").at("name")));
+  EXPECT_EQ(lanes, "2: sends in memory\n2: receives in memory\n3: sends in memory\n3: receives in memory\n");
 }
 
 TEST(SimulatePool, NobodyWaitsForWhatOthersDo) {
@@ -150,7 +161,7 @@ TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
   const ValueId x = b.Input({1, 8, 32, 32});
   b.Output(b.Op("Flatten", {b.Op("GlobalAveragePool", {b.Op("Relu", {b.Conv(x, 8, 16, 3)})})}));
   InferShapes(b.graph);
-  const PoolCosts pool = EstimatePool(b.graph, ReadDevicesFile("boards/rk3399x6.toml"));
+  const PoolCosts pool = EstimatePool(b.graph, ReadPoolFile("boards/rk3399x6.toml", {}));
   Verify(pool, LayersOf(b.graph).size());
   ASSERT_EQ(pool.processors.size(), 6u);
   EXPECT_GT(pool.processors[0].layers[0].us, 0);
