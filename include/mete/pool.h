@@ -40,7 +40,8 @@ namespace [[gnu::visibility("default")]] mete {
 
 class Network;  // mete/network.h: reaches workers
 
-// A processor of a pool.
+// A processor of a pool. A worker whose entry in the file names no processors is one of these, and all
+// processors that it offers when it is measured have a place in plans.
 struct PoolProcessor {
   std::string name;        // within the pool: "cpu:0", "pi-1", "pi-1/cpu:4-5"
   std::string device;      // the device that has it

@@ -1,5 +1,6 @@
 #include "costs/pool.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -21,17 +22,28 @@ void CheckPower(const ProcessorCosts& processor, Problems& problems) {
   });
 }
 
-void CheckLink(const ProcessorCosts& processor, Problems& problems) {
-  const LinkCosts& link = processor.link;
+void CheckLink(const std::string& processor, const LinkCosts& link, Problems& problems) {
   problems.Try([&] {
     if (!IsTime(link.latency_us) || !IsTime(link.message_us))
-      Invalid(processor.name, "a link takes no such time; got {} and {} us, expected 0 or more",
-              link.latency_us, link.message_us);
+      Invalid(processor, "a link takes no such time; got {} and {} us, expected 0 or more", link.latency_us,
+              link.message_us);
   });
   problems.Try([&] {
     for (const double rate : {link.up_mbit_per_s, link.down_mbit_per_s})
       if (!std::isfinite(rate) || rate <= 0)
-        Invalid(processor.name, "a link has no such rate; got {} Mbit/s, expected more than 0", rate);
+        Invalid(processor, "a link has no such rate; got {} Mbit/s, expected more than 0", rate);
+  });
+}
+
+void CheckMemory(const PoolCosts& costs, const ProcessorCosts& processor, Problems& problems) {
+  if (!processor.memory) return;
+  CheckLink(processor.name, processor.memory->link, problems);
+  problems.Try([&] {
+    if (processor.memory->device.empty())
+      Invalid(processor.name, "shares the memory of a device without a name; expected the worker's name");
+    if (&processor == &costs.processors[0])
+      Invalid(processor.name, "is the home and shares the memory of a worker; got '{}', expected none",
+              Printable(processor.memory->device));
   });
 }
 
@@ -68,6 +80,19 @@ std::vector<std::string> NamesOf(const PoolCosts& costs) {
   return names;
 }
 
+LinksBetween LinkBetween(const ProcessorCosts& from, const ProcessorCosts& to) {
+  if (from.memory && to.memory && from.memory->device == to.memory->device)
+    return {LinkKind::kMemory, from.memory->link, to.memory->link};
+  return {LinkKind::kNetwork, from.link, to.link};
+}
+
+LinkCosts BestLinkOf(const ProcessorCosts& processor) {
+  if (!processor.memory) return processor.link;
+  const LinkCosts &a = processor.link, &b = processor.memory->link;
+  return {std::min(a.latency_us, b.latency_us), std::min(a.message_us, b.message_us),
+          a.up_mbit_per_s + b.up_mbit_per_s, a.down_mbit_per_s + b.down_mbit_per_s};
+}
+
 void Verify(const PoolCosts& costs, size_t layers) {
   Problems problems;
   if (costs.processors.empty()) Invalid("processors", "there are none; expected one or more");
@@ -76,7 +101,8 @@ void Verify(const PoolCosts& costs, size_t layers) {
     problems.Try([&] {
       if (!names.insert(processor.name).second) Invalid(processor.name, "two processors have this name");
     });
-    CheckLink(processor, problems);
+    CheckLink(processor.name, processor.link, problems);
+    CheckMemory(costs, processor, problems);
     CheckLayers(processor, layers, problems);
     CheckPower(processor, problems);
   }

@@ -9,8 +9,8 @@
 
 namespace mete {
 
-// The link of a processor to the network that all processors share. A processor can send and receive at the
-// same time, and the traffic of other processors does not slow its own.
+// A link of a processor: to the network that all devices share, or to the memory of its device. A processor
+// can send and receive at the same time, and the traffic of other processors does not slow its own.
 struct LinkCosts {
   double latency_us = 0;  // from sending a message until its first byte arrives
   double message_us = 0;  // work of sender and receiver for each message of any size
@@ -40,9 +40,18 @@ struct PowerCosts {
   bool operator==(const PowerCosts&) const = default;
 };
 
+// The memory that a processor shares with other processors of one worker. The worker hands pieces between
+// them over in its process, and its network does not see them.
+struct MemoryLink {
+  std::string device;  // the worker's name: processors with the same one share the memory
+  LinkCosts link;      // of the processor to the memory
+
+  bool operator==(const MemoryLink&) const = default;
+};
+
 struct ProcessorCosts {
   std::string name;
-  LinkCosts link;
+  LinkCosts link;  // to the home: over the network, of a processor of the home's own device over its memory
   std::vector<LayerCost> layers;
   std::optional<PowerCosts> power = {};  // nothing: unknown; plans for the least energy need it
   // time of each share that the processor computes, beside the share's layers, such as the launch on a GPU
@@ -50,6 +59,9 @@ struct ProcessorCosts {
   // cores, CPU and instruction set that were measured, in the worker's words; empty: not known, or a
   // processor of this process, whose profile is found by them
   std::string hardware = {};
+  // nothing: its device has no other processor in the pool, or is the home's, whose memory `link` is a link
+  // to
+  std::optional<MemoryLink> memory = {};
 };
 
 struct PoolCosts {
@@ -59,8 +71,25 @@ struct PoolCosts {
 
 std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the processors, in their order
 
+enum class LinkKind { kNetwork, kMemory };
+inline constexpr size_t kLinkKinds = 2;
+
+// The way of a piece from one processor to another through their lowest common node in the tree of site,
+// devices and processors: the memory of a worker that has both, otherwise the network (for two processors of
+// the home's device its memory, which has no other link in PoolCosts).
+struct LinksBetween {
+  LinkKind kind;
+  const LinkCosts &out, &in;  // of the sender, of the receiver
+};
+LinksBetween LinkBetween(const ProcessorCosts& from, const ProcessorCosts& to);  // references into both
+
+// Returns a link that is at least as good as any that LinkBetween() may use of the processor, and as all of
+// them together, for lower bounds.
+LinkCosts BestLinkOf(const ProcessorCosts& processor);
+
 // Throws one Error that lists all contradictions: no processors, two processors of one name, lists without
-// one figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0.
+// one figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0, a home
+// with the memory of a worker.
 void Verify(const PoolCosts& costs, size_t layers);
 
 }  // namespace mete

@@ -37,6 +37,40 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
         p.processors[1].layers.clear();
       },
       "[b] has other layers");
+  const MemoryLink memory{"pi", {1, 1, 1000, 1000}};
+  expect([&](PoolCosts& p) { p.processors[0].memory = memory; },
+         "[a] is the home and shares the memory of a worker; got 'pi', expected none");
+  expect(
+      [&](PoolCosts& p) {
+        p.processors[1].memory = MemoryLink{"", memory.link};
+      },
+      "[b] shares the memory of a device without a name");
+  expect(
+      [&](PoolCosts& p) {
+        p.processors[1].memory = MemoryLink{"pi", {1, 1, 0, 1}};
+      },
+      "[b] a link has no such rate; got 0 Mbit/s");
+}
+
+TEST(PoolCosts, LinksFollowFromTheLowestCommonNode) {
+  const LinkCosts memory{1, 1, 1000, 2000};
+  const ProcessorCosts home{"home", {0, 0, 100, 100}, {}}, gpu{"gpu", {2, 1, 900, 900}, {}};
+  ProcessorCosts pi0{"pi/cpu:0", {100, 9, 90, 90}, {}}, pi1 = pi0, phone0 = pi0;
+  pi0.memory = pi1.memory = MemoryLink{"pi", memory};
+  phone0.memory = MemoryLink{"phone", memory};
+  const auto expect = [](const ProcessorCosts& a, const ProcessorCosts& b, LinkKind kind,
+                         const LinkCosts& out, const LinkCosts& in) {
+    const LinksBetween links = LinkBetween(a, b);
+    EXPECT_EQ(links.kind, kind);
+    EXPECT_EQ(&links.out, &out);
+    EXPECT_EQ(&links.in, &in);
+  };
+  expect(home, gpu, LinkKind::kNetwork, home.link, gpu.link);
+  expect(gpu, pi0, LinkKind::kNetwork, gpu.link, pi0.link);
+  expect(pi0, pi1, LinkKind::kMemory, pi0.memory->link, pi1.memory->link);
+  expect(pi1, phone0, LinkKind::kNetwork, pi1.link, phone0.link);
+  EXPECT_EQ(BestLinkOf(gpu), gpu.link);
+  EXPECT_EQ(BestLinkOf(pi0), (LinkCosts{1, 1, 1090, 2090}));
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 #include "base/mapped_file.h"
 #include "base/nearest.h"
 #include "machine/core_list.h"
-#include "machine/devices_file.h"
+#include "machine/described_devices.h"
 #include "machine/toml_keys.h"
 #include "mete/tensor.h"
 
@@ -22,24 +22,31 @@ toml::table Parse(const std::string& path) {
 
 class Reader {
  public:
-  Reader(std::string path, std::span<const KindInFile> kinds) : path_(std::move(path)), kinds_(kinds) {}
+  Reader(std::string path, std::span<const KindInFile> kinds)
+      : path_(std::move(path)), kinds_(kinds), described_(path_, problems_) {}
 
   PoolFile Do(const toml::table& table) {
-    RefuseOtherDescription(table, path_, Description::kPool);
+    RefuseOtherDescription(table, path_, Description::kDevices);
     TomlKeys keys(table, path_, "devices", problems_);
     file_.name = keys.Text("name");
-    file_.keys = PathAt(keys, "keys");
-    file_.token = PathAt(keys, "token");
-    if (const toml::node* insecure = keys.Find("insecure")) file_.insecure = insecure->value_or(false);
-    for (const toml::table* device : keys.Tables("device")) ReadDevice(*device);
-    CheckTrust(keys, table);
+    const std::vector<const toml::table*> devices = keys.Tables("device");
+    const bool described = std::any_of(devices.begin(), devices.end(),
+                                       [](const toml::table* device) { return device->contains("machine"); });
+    for (const toml::table* device : devices)
+      if (described) ReadDescribed(*device);
+      else ReadDevice(*device);
+    if (!described) ReadTrust(keys, table);
     keys.RefuseOthers();
     problems_.ThrowIfAny();
+    file_.machines = described_.TakeMachines();
     return std::move(file_);
   }
 
  private:
-  void CheckTrust(TomlKeys& keys, const toml::table& table) {
+  void ReadTrust(TomlKeys& keys, const toml::table& table) {
+    file_.keys = PathAt(keys, "keys");
+    file_.token = PathAt(keys, "token");
+    if (const toml::node* insecure = keys.Find("insecure")) file_.insecure = insecure->value_or(false);
     const bool workers = std::any_of(file_.devices.begin(), file_.devices.end(),
                                      [](const DeviceInPool& device) { return !device.address.empty(); });
     const int ways = !file_.keys.empty() + !file_.token.empty() + file_.insecure;
@@ -56,9 +63,40 @@ class Reader {
     return (std::filesystem::path(path_).parent_path() / keys.Text(key)).string();
   }
 
-  void ReadDevice(const toml::table& table) {
+  TomlKeys KeysOfDevice(const toml::table& table) {
     const std::string name = table["name"].value_or(std::string("?"));
-    TomlKeys keys(table, path_, fmt::format("device '{}'", Printable(name.substr(0, 40))), problems_);
+    return {table, path_, fmt::format("device '{}'", Printable(name.substr(0, 40))), problems_};
+  }
+
+  // Adds devices of this name, unless they are too many.
+  void Add(const DeviceInPool& device, int count, TomlKeys& keys, const toml::table& table) {
+    if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
+    const size_t all = file_.devices.size() + size_t(count);
+    if (all > size_t(kMostDevices))
+      return keys.Problem(&table, "too many devices; got {}, expected {} at most", all, kMostDevices);
+    for (int i = 1; i <= count; ++i) {
+      file_.devices.push_back(device);
+      if (count > 1) file_.devices.back().name += fmt::format("-{}", i);
+    }
+  }
+
+  void ReadDescribed(const toml::table& table) {
+    TomlKeys keys = KeysOfDevice(table);
+    DeviceInPool device;
+    device.name = keys.Text("name");
+    const int count = keys.Count("count", kMostDevices, 1);
+    device.described = described_.Read(keys);
+    if (keys.Find("address"))
+      keys.Problem(
+          table.get("address"),
+          "has an address, and a device of the file has a machine file; expected devices that are all "
+          "there or all described");
+    keys.RefuseOthers();
+    Add(device, count, keys, table);
+  }
+
+  void ReadDevice(const toml::table& table) {
+    TomlKeys keys = KeysOfDevice(table);
     DeviceInPool device;
     device.name = keys.Text("name");
     if (keys.Find("address")) device.address = keys.Text("address");
@@ -67,18 +105,20 @@ class Reader {
       for (const toml::table* processor : keys.Tables("processor"))
         device.processors.push_back(ReadProcessor(*processor, device));
     keys.RefuseOthers();
-    if (!names_.insert(device.name).second) keys.Problem(table.get("name"), "another device has this name");
     const bool own = file_.devices.empty();
     if (own && !device.address.empty())
       keys.Problem(table.get("address"), "the first device is this one and has no address");
-    if (!own && !IsAddress(device.address))
+    if (!own && !table.contains("address"))
+      keys.Problem(
+          &table,
+          "is a second device without an address, so that the pool has two roots; expected one device "
+          "without, the caller's own, as the first; try address = \"HOST:PORT\"");
+    else if (!own && !IsAddress(device.address))
       keys.Problem(&table, "its address is not one; got '{}', expected HOST:PORT",
                    Printable(device.address.substr(0, 80)));
-    if (!own && !addresses_.insert(device.address).second)
+    if (!own && !device.address.empty() && !addresses_.insert(device.address).second)
       keys.Problem(table.get("address"), "another device has this address");
-    if (file_.devices.size() >= size_t(kMostDevices))
-      return keys.Problem(&table, "too many devices; expected {} at most", kMostDevices);
-    file_.devices.push_back(device);
+    Add(device, 1, keys, table);
   }
 
   // Of a worker a name alone: which of those that it offers.
@@ -147,6 +187,7 @@ class Reader {
   const std::string path_;
   const std::span<const KindInFile> kinds_;
   Problems problems_;
+  DescribedDevices described_;
   PoolFile file_;
   std::set<std::string> names_, addresses_, processors_;
 };
@@ -166,12 +207,7 @@ std::vector<std::string> NamesOf(const PoolFile& pool) {
   return names;
 }
 
-bool IsPoolFile(const std::string& path) { return DescriptionOf(Parse(path)) == Description::kPool; }
-
-bool DescribesDevices(const std::string& path) {
-  const std::optional<Description> description = DescriptionOf(Parse(path));
-  return description && *description != Description::kMachine;
-}
+bool DescribesDevices(const std::string& path) { return DescriptionOf(Parse(path)) == Description::kDevices; }
 
 PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds) {
   return Reader(path, kinds).Do(Parse(path));

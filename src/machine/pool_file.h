@@ -1,5 +1,10 @@
 // The processors of a site that a model may be divided over, as a file lists them: a tree of devices and
-// their processors, the addresses of workers, and the keys by which they trust the caller. A TOML file:
+// their processors. A loop cannot be written: a processor's table stands inside of its device's, a device's
+// table inside of the site, and no key names a parent. The devices are either all there or all described.
+//
+// Devices that are there have the addresses of workers, and the keys by which they trust the caller. Their
+// links have no keys, because they are measured (mete profile): the site is the network between the devices,
+// and a device is the memory between its processors. A TOML file:
 //
 //     name = "Two boards and a laptop"
 //     # this device's certificate and key, made by `mete keys make`; beside this file
@@ -26,8 +31,27 @@
 //     compute_w = { value = 3.5, source = "..." }
 //     sent_nj_per_byte = { value = 5, source = "..." }
 //     received_nj_per_byte = { value = 5, source = "..." }
-//     [[device.processor]]             # may be left out: the first processor that the worker offers
+//     [[device.processor]]             # may be left out: all processors that the worker offers when it is measured
 //     name = "cpu:4-5"                 # as `mete worker --processors` there names it
+//
+// Described devices (boards/rk3399x6.toml) have machine files instead, to plan for them and to simulate them.
+// Each is one processor, and every figure names its source:
+//
+//     name = "Two boards"
+//     [[device]]                                       # the first device is the caller's own
+//     name = "board"                                   # with count = 2 the names are board-1 and board-2
+//     count = 2                                        # optional
+//     machine = "rk3399.toml"                          # a path relative to this file
+//     # time from sending a message until its first byte arrives: half of a ping
+//     latency_us = { value = 200, source = "..." }
+//     message_us = { value = 100, source = "..." }     # work of sender and receiver for each message
+//     up_mbit_per_s = { value = 94, source = "..." }   # throughput of the link that programs reach
+//     down_mbit_per_s = { value = 94, source = "..." }
+//     # optional: power of the whole board without work (default: the idle_w of its clusters), and energy per
+//     # byte on its link
+//     idle_w = { value = 2, source = "..." }
+//     sent_nj_per_byte = { value = 5, source = "..." }
+//     received_nj_per_byte = { value = 5, source = "..." }
 #pragma once
 
 #include <any>
@@ -64,20 +88,37 @@ struct KindInFile {
   void (*read)(TomlKeys& keys, ProcessorEntry& entry);
 };
 
+// A device that is not present: a machine file, and a link to the other devices.
+struct DescribedDevice {
+  int machine = 0;  // index into PoolFile::machines
+  Figure latency_us, message_us, up_mbit_per_s, down_mbit_per_s;
+  std::optional<Figure> idle_w;                   // nothing: the sum of its clusters' idle_w
+  Figure sent_nj_per_byte, received_nj_per_byte;  // 0 without a source if the file has no such key
+};
+
 struct DeviceInPool {
   std::string name;
   std::string address;  // empty: this device
   // the processors of this device; empty: one, with all cores. For a worker the names of those of its
-  // processors that are used; empty: its first
+  // processors that are used; empty: all that it offers, and if it offers one, this one has the worker's name
   std::vector<ProcessorEntry> processors;
-  std::optional<ProcessorPower> power;  // nothing: not known
+  std::optional<ProcessorPower> power;  // nothing: not known, or described
+  std::optional<DescribedDevice> described = {};
 };
+
+inline constexpr int kMostDevices = 1000;       // this value is a guess: hundreds are simulated
+inline constexpr double kMostWatts = 1000;      // this value is a guess, the same as in machine files
+inline constexpr double kMostNanojoules = 1e6;  // per byte; a guess: radios of sensors take some thousands
 
 struct PoolFile {
   std::string name;
   std::string keys, token;  // paths as they are to be opened; empty: none
   bool insecure = false;
-  std::vector<DeviceInPool> devices;  // the first one is the caller's own
+  std::vector<DeviceInPool> devices;       // the first one is the caller's own; one with a count is that many
+  std::vector<MachineFile> machines = {};  // of described devices
+
+  // Whether the devices are not there.
+  bool described() const { return !devices.empty() && devices[0].described.has_value(); }
 };
 
 // Returns the name of a processor in its pool: its own name, or "worker/processor" for a processor of a
@@ -87,11 +128,7 @@ std::string NameInPool(const DeviceInPool& device, const ProcessorEntry& process
 // Returns the names of a pool's processors in the order in which costs have them: the home's first.
 std::vector<std::string> NamesOf(const PoolFile& pool);
 
-// Returns whether the file describes a pool of processors that are there, rather than machine files
-// (devices_file.h). Error if it is no TOML.
-bool IsPoolFile(const std::string& path);
-// Returns whether the file has several devices, of either kind, rather than one machine. Error if it is no
-// TOML.
+// Returns whether the file has devices rather than one machine. Error if it is no TOML.
 bool DescribesDevices(const std::string& path);
 
 // Reads a pool file. `kinds` are the kinds that the file may name; ReadPool() of processor/make knows all.

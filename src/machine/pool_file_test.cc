@@ -66,10 +66,12 @@ TEST(PoolFile, HasWattsOfDevicesOrNone) {
   EXPECT_TELLS(Read(head + figure("idle_w", "-1") + figure("compute_w", "1e9")), "idle_w");
 }
 
-TEST(PoolFile, IsToldFromAFileOfDevicesThatAreNotThere) {
-  EXPECT_TRUE(IsPoolFile(File("name = \"home\"\n" + kOwn + kPi).path()));
-  EXPECT_FALSE(IsPoolFile("boards/rk3399x6.toml"));
-  EXPECT_FALSE(IsPoolFile(File("name = \"home\"").path()));
+TEST(PoolFile, IsToldFromAMachineFile) {
+  EXPECT_TRUE(DescribesDevices(File("name = \"home\"\n" + kOwn + kPi).path()));
+  EXPECT_TRUE(DescribesDevices("boards/rk3399x6.toml"));
+  EXPECT_FALSE(DescribesDevices("boards/rk3399.toml"));
+  EXPECT_FALSE(DescribesDevices(File("name = \"home\"").path()));
+  EXPECT_TELLS(ReadAt("boards/rk3399.toml"), "describes one machine, not several devices");
 }
 
 TEST(PoolFile, AllProblemsAreToldAtOnce) {
@@ -85,6 +87,33 @@ TEST(PoolFile, AllProblemsAreToldAtOnce) {
     EXPECT_TELLS(Read("name = \"h\"\ninsecure = true\n" + kOwn + "[[device]]\nname = \"b\"\naddress = \"" +
                       address + "\"\n"),
                  "expected HOST:PORT");
+}
+
+TEST(PoolFile, TwoDevicesWithoutAnAddressAreTwoRoots) {
+  const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
+  EXPECT_TELLS(
+      Read(head + "[[device]]\nname = \"desk\"\n" + kPi),
+      "device 'desk': is a second device without an address, so that the pool has two roots; expected one "
+      "device without, the caller's own, as the first; try address");
+  // one problem for each of them, and not that both have the same address
+  const std::string three = head + "[[device]]\nname = \"b\"\n[[device]]\nname = \"c\"\n";
+  EXPECT_TELLS(Read(three), "device 'c': is a second device");
+  try {
+    Read(three);
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("another device has this address"), std::string::npos);
+  }
+}
+
+// The tables are nested, and no key names a parent.
+TEST(PoolFile, ALoopCannotBeWritten) {
+  const std::string head = "name = \"home\"\ninsecure = true\n" + kOwn;
+  EXPECT_TELLS(Read(head + kPi + "parent = \"laptop\"\n"), "device 'pi': unknown key 'parent'");
+  EXPECT_TELLS(Read(head + kPi + "[[device.device]]\nname = \"laptop\"\n"),
+               "device 'pi': unknown key 'device'");
+  EXPECT_TELLS(
+      Read(head + "[[device.processor]]\nname = \"a\"\n[[device.processor.device]]\nname = \"laptop\"\n"),
+      "processor 'a': unknown key 'device'");
 }
 
 TEST(PoolFile, HasProcessorsOfThisDevice) {

@@ -96,13 +96,8 @@ Figure TomlKeys::TakeFigure(const char* key, double least, double most) {
 
 std::optional<Description> DescriptionOf(const toml::table& table) {
   if (table.contains("cluster")) return Description::kMachine;
-  const toml::array* devices = table["device"].as_array();
-  if (!devices) return {};
-  const auto simulated = [](const toml::node& node) {
-    return node.is_table() && node.as_table()->contains("machine");
-  };
-  return std::any_of(devices->begin(), devices->end(), simulated) ? Description::kSimulatedProcessors
-                                                                  : Description::kPool;
+  if (table["device"].is_array()) return Description::kDevices;
+  return {};
 }
 
 void RefuseOtherDescription(const toml::table& table, const std::string& path, Description expected) {
@@ -111,16 +106,7 @@ void RefuseOtherDescription(const toml::table& table, const std::string& path, D
   if (expected == Description::kMachine)
     Invalid(path, "describes several devices, not one machine; try it as --processors of plan or simulate",
             path);
-  if (*got == Description::kMachine)
-    Invalid(path, "describes one machine, not several devices; try --machine {}", path);
-  if (expected == Description::kPool)
-    Invalid(path,
-            "describes devices to simulate, without addresses; expected a file of workers; try it with plan "
-            "or simulate, or write one "
-            "with 'mete devices --toml'");
-  Invalid(path,
-          "describes workers, not devices to simulate; expected machine files of them; try "
-          "boards/rk3399x6.toml as an example");
+  Invalid(path, "describes one machine, not several devices; try --machine {}", path);
 }
 
 std::vector<const toml::table*> TomlKeys::Tables(const char* key) {

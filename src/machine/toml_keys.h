@@ -18,8 +18,8 @@ namespace mete {
 // a description can be.
 toml::table ParseToml(std::string_view text, const std::string& path);
 
-// The three kinds of TOML files that describe hardware.
-enum class Description { kMachine, kSimulatedProcessors, kPool };
+// The two kinds of TOML files that describe hardware: file.h, pool_file.h.
+enum class Description { kMachine, kDevices };
 
 // Returns the kind of a file, by the tables that only this kind has; nothing if it has none of them.
 std::optional<Description> DescriptionOf(const toml::table& table);

@@ -105,6 +105,28 @@ TEST(Exchange, ATransferAloneIsReadyAsTheOnlyOneIs) {
     }
 }
 
+// What `pi/1` gets from `pi/0` passes the memory, and takes nothing of what `a` sends over the network at the
+// same time; nor does `pi/0` send both through one link.
+TEST(Exchange, ProcessorsOfOneWorkerExchangeInItsMemory) {
+  const LinkCosts network{50, 2, 8, 8}, memory{3, 1, 80, 80};  // 1 and 10 bytes per microsecond
+  PoolCosts pool{{{"a", network, {}}, {"pi/0", network, {}}, {"pi/1", network, {}}}};
+  for (size_t p : {1, 2}) pool.processors[p].memory = MemoryLink{"pi", memory};
+  const Value value{"v", DType::kF32, {1, 1, 10, 10}, Layout::kPlain, {}};  // 40 bytes per row
+  const auto thirds = PartsOn({SplitAxis::kRows, {0, 1, 2}, {0.2, 0.4, 0.4}}, value.shape, 0);
+  Exchange exchange(pool);
+  exchange.Need(0, value, Part::All(), thirds);
+  exchange.Need(2, value, Part::All(), thirds);
+  EXPECT_EQ(exchange.BytesTo(2), 240);
+  EXPECT_EQ(exchange.KindOf(exchange.To(2)[0]), LinkKind::kNetwork);
+  EXPECT_EQ(exchange.KindOf(exchange.To(2)[1]), LinkKind::kMemory);
+  EXPECT_DOUBLE_EQ(exchange.ReadyUs(2), (2 + 1) + 50 + 50 + 80) << "two messages, 80 bytes of a";
+  EXPECT_DOUBLE_EQ(exchange.ReadyUs(0), (2 + 2) + 50 + 320) << "320 bytes of both";
+  EXPECT_DOUBLE_EQ(AloneReadyUs({1, 2, 160}, pool), 1 + 3 + 3 + 16);
+  EXPECT_DOUBLE_EQ(AloneReadyUs({2, 0, 160}, pool), 2 + 50 + 50 + 160);
+  for (ProcessorCosts& processor : pool.processors) processor.power = PowerCosts{0, 0, 1, 2};
+  EXPECT_DOUBLE_EQ(JoulesToSend(exchange, pool), 3 * (320 + 80));
+}
+
 TEST(Exchange, PartsAlongTwoAxesHaveACornerInCommon) {
   const Value value{"v", DType::kF32, {1, 4, 10, 5}, Layout::kPlain, {}};
   EXPECT_EQ(CommonBytes(value, Part::Of(2, {0, 5}), Part::Of(1, {1, 2})), 5 * 5 * 4);

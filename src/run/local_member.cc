@@ -218,4 +218,9 @@ GraphTimes LocalMember::Time(const Graph& graph, int runs, std::chrono::millisec
 
 std::unique_ptr<Echo> LocalMember::OpenEcho() { return std::make_unique<LocalEcho>(*processor_); }
 
+LinkProfile LocalMember::MeasureHandOver(Member& to) {
+  const AdoptedThread adopted(*processor_);
+  return MeasureLink(*to.OpenEcho());
+}
+
 }  // namespace mete

@@ -29,6 +29,7 @@ class LocalMember : public Member {
   const std::string& name() const override { return processor_->info().name; }
   std::string address() const override { return ""; }
   const std::string& host() const override { return name(); }
+  const std::string& processor() const override { return name(); }
   std::string CheckThere(std::chrono::milliseconds) override {
     processor_->CheckThere();
     return "";
@@ -39,6 +40,7 @@ class LocalMember : public Member {
   void Cancel() override { cancelled_.Cancel(); }
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override;
   std::unique_ptr<Echo> OpenEcho() override;
+  LinkProfile MeasureHandOver(Member& to) override;
 
  private:
   const std::shared_ptr<Processor> processor_;

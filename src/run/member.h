@@ -88,6 +88,8 @@ class Member {
   virtual const std::string& name() const = 0;
   virtual std::string address() const = 0;      // empty: a processor of this process
   virtual const std::string& host() const = 0;  // the name in its certificate
+  // its name on its device; empty: the first processor that the worker offers
+  virtual const std::string& processor() const = 0;
 
   // Returns the member's hardware as ProcessorCosts has it; empty for a processor of this process. Error
   // UNAVAILABLE or DEADLINE_EXCEEDED if the member does not answer, FAILED_PRECONDITION if it answers but
@@ -107,6 +109,8 @@ class Member {
   // values.
   virtual GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) = 0;
   virtual std::unique_ptr<Echo> OpenEcho() = 0;
+  // Measures on the member's device, at rest, how its process hands pieces over to another processor of it.
+  virtual LinkProfile MeasureHandOver(Member& to) = 0;
 };
 
 }  // namespace mete

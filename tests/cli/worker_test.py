@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import threading
+import unittest
 
 import cli_testing
 from cli_testing import BAD_FILE, CANCELLED, FAILURE, OK, USAGE, Cli, mete
@@ -22,8 +23,8 @@ OWN = '[[device]]\nname = "own"\n'
 class Worker:
     """A program that listens on loopback until it is stopped."""
 
-    def __init__(self, *flags, listen="127.0.0.1:0"):
-        words = [cli_testing.METE, "worker", "--listen", listen, "--threads", "1", "--json", *map(str, flags)]
+    def __init__(self, *flags, listen="127.0.0.1:0", cores=("--threads", "1")):
+        words = [cli_testing.METE, "worker", "--listen", listen, *cores, "--json", *map(str, flags)]
         self.process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         text = ""
         for line in self.process.stdout:
@@ -343,6 +344,27 @@ class Together(Hosts):
             self.assertNotIn("assertion", stderr)
 
 
+@unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "a worker with two processors needs two cores")
+class OfOneWorker(Hosts):
+    def test_an_entry_without_processors_has_all_that_the_worker_offers(self):
+        two = ("--processors", ",".join(f"cpu:{core}" for core in sorted(os.sched_getaffinity(0))[:2]))
+        names = ["own"] + [f"pi/{name}" for name in two[1].split(",")]
+        with Worker(cores=two) as pi:
+            file = self.hosts("insecure = true", pi=pi)
+            self.assertEqual([link["processor"] for link in self.answer("profile", "--processors", file)["links"]], names[1:])
+            profile = self.answer("profile", self.net, "--processors", file)[0]
+            self.assertEqual([d["name"] for d in profile["processors"]], names)
+            self.assertEqual([d["memory"] and d["memory"]["device"] for d in profile["processors"]], [None, "pi", "pi"])
+            self.assertEqual(self.answer("plan", self.net, "--processors", file)["processors"], names)
+            result = self.undisturbed("bench", self.net, "--processors", file, "--runs", "5", *DIVIDED)
+            self.assertEqual(result["wrong"], 0)
+        with Worker(listen=pi.address):  # one processor, of another name
+            done = mete("bench", self.net, "--processors", file, "--runs", "5", "--json")
+            self.assertEqual((done.returncode, json.loads(done.stdout)["wrong"]), (OK, 0), done.stderr)
+            for name in names[1:]:
+                self.assertIn(f"{name} cannot serve, the others go on without it", done.stderr)
+
+
 class Believed(Hosts):
     @classmethod
     def setUpClass(cls):
@@ -412,7 +434,7 @@ class Files(Hosts):
         pi = '[[device]]\nname = "pi"\n'
         there = pi + 'address = "127.0.0.1:9"\n'
         for believes, devices, problem in (
-                ("insecure = true", OWN + pi, "its address is not one; got '', expected HOST:PORT"),
+                ("insecure = true", OWN + pi, "is a second device without an address, so that the pool has two roots"),
                 ("insecure = true", OWN + pi + 'address = "pi"\n', "got 'pi', expected HOST:PORT"),
                 ("insecure = true", OWN.replace("own", "pi") + pi + 'address = "a:1"\n', "another device has this name"),
                 ("insecure = true", OWN + 'address = "a:1"\n', "the first device is this one and has no address"),

@@ -112,7 +112,7 @@ void PrintStates(const std::vector<HostState>& states) {
 // Asks the workers of a file. FAILURE in the end where one of them is not there.
 void ShowStates(const DevicesFlags& flags, const Context& context) {
   const std::vector<HostState> states = [&] {
-    const PoolFile file = ReadPool(flags.file);
+    const PoolFile file = ReadPoolThatIsThere(flags.file);
     const Progress progress(context, "asking workers");
     return AskHosts(file, TimeoutOf(flags), context);
   }();

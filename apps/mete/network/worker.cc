@@ -68,7 +68,7 @@ Security SecurityOf(const WorkerFlags& flags, const Context& context) {
 }
 
 PoolFile FileOf(const std::string& processors) {
-  if (!IsProcessorList(processors)) return ReadPool(processors);
+  if (!IsProcessorList(processors)) return ReadPoolThatIsThere(processors);
   try {
     return PoolOfList(processors);
   } catch (const Error& error) {

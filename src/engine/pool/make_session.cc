@@ -65,11 +65,11 @@ PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& gra
   return session;
 }
 
-PoolCosts CostsFor(const Graph& graph, const PoolFile& file, const OpenPool& open,
-                   const PoolOptions& options) {
-  if (HasWorkers(file)) return CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file);
+// A pool of processors of this device alone, which is measured where it was not.
+PoolCosts CostsHere(const Graph& graph, const PoolFile& file, const OpenPool& open,
+                    const PoolOptions& options) {
   const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.kernels, options.note);
-  return CostsOn(stored ? *stored : MeasureOn(open, file, graph, options), file);
+  return CostsOn(stored ? *stored : MeasureOn(open, file, file, graph, options), file);
 }
 
 // The sessions of one model with one set of options.
@@ -80,12 +80,15 @@ struct Maker {
   const PoolSessionOptions& session;
 
   void Measure(const PoolFile& file) const {
-    (void)CostsFor(graph, file, Open(pool, file, options), options);
+    (void)CostsHere(graph, file, Open(pool, file, options), options);
   }
   std::unique_ptr<PoolSession> Make(const PoolFile& file, Tell tell) const {
-    if (session.plan) CheckGiven(*session.plan, file);
-    OpenPool open = Open(pool, file, options);
-    const PoolCosts costs = CostsFor(graph, file, open, options);
+    std::optional<PoolProfile> profile;
+    if (HasWorkers(file)) profile = NeededPoolProfile(graph, file, options.kernels, options.note);
+    const PoolFile used = profile ? AsMeasured(file, profile->costs) : file;
+    if (session.plan) CheckGiven(*session.plan, used);
+    OpenPool open = Open(pool, used, options);
+    const PoolCosts costs = profile ? CostsOn(*profile, used) : CostsHere(graph, file, open, options);
     if (session.objective == PoolObjective::kEnergy) CheckPower(costs);
     PoolSessionOptions own = session;
     own.tell = std::move(tell);

@@ -75,10 +75,10 @@ OpenPool OpenAndCheck(const PoolInternals::Impl& pool, const PoolFile& file, con
 
 }  // namespace
 
-PoolProfile MeasureOn(const OpenPool& open, const PoolFile& file, const Graph& graph,
+PoolProfile MeasureOn(const OpenPool& open, const PoolFile& opened, const PoolFile& file, const Graph& graph,
                       const PoolOptions& options) {
   PoolProfile profile =
-      ProfilePool(graph, NamesOf(file), *open.home, open.pointers(), ProfileOptionsOf(options));
+      ProfilePool(graph, NamesOf(opened), *open.home, open.pointers(), ProfileOptionsOf(options));
   for (size_t p = 1; p < open.members.size(); ++p)
     profile.costs.processors[p].hardware = open.members[p]->CheckThere(kHello);
   StorePoolProfile(profile, file, options.kernels);
@@ -90,7 +90,8 @@ PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const 
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(FileOf(impl), graph, options.note);
   const auto measure = [&](const PoolFile& on) {
-    const PoolProfile profile = MeasureOn(OpenAndCheck(impl, on, options), on, graph, options);
+    const PoolFile opened = WithOffered(impl, on, options);
+    const PoolProfile profile = MeasureOn(OpenAndCheck(impl, opened, options), opened, on, graph, options);
     return FiguresOf(profile, PoolProfilePath(profile.digest, on, options.kernels));
   };
   PoolFigures figures = measure(file);
@@ -102,15 +103,16 @@ PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const 
 PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
   const Impl& impl = PoolInternals::Of(*this);
   const int64_t start_ns = NowNs();
-  const OpenPool open = OpenAndCheck(impl, FileOf(impl), options);
-  const std::vector<std::string> names = NamesOf(impl.file);
+  const PoolFile file = WithOffered(impl, FileOf(impl), options);
+  const OpenPool open = OpenAndCheck(impl, file, options);
+  const std::vector<std::string> names = NamesOf(file);
   const std::vector<LinkProfile> links = ProfileLinks(*open.home, open.pointers(), ProfileOptionsOf(options));
   return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links), {}};
 }
 
 std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions& options) const {
   const Impl& impl = PoolInternals::Of(*this);
-  if (impl.described) return std::nullopt;
+  if (impl.file.described()) return std::nullopt;
   const Graph& graph = DivisibleOf(model);
   const PoolFile file = ThoseThatCan(impl.file, graph, {});
   const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, options.kernels, {});

@@ -7,8 +7,9 @@
 
 namespace mete {
 
-// Measures on opened processors, and keeps what was measured.
-PoolProfile MeasureOn(const OpenPool& open, const PoolFile& file, const Graph& graph,
+// Measures on opened processors, and keeps what was measured. `opened`: `file` with all of its processors
+// (WithOffered).
+PoolProfile MeasureOn(const OpenPool& open, const PoolFile& opened, const PoolFile& file, const Graph& graph,
                       const PoolOptions& options);
 
 }  // namespace mete

@@ -19,6 +19,10 @@ class Network {
   // connecting to it. `note` gets what the caller should know, such as keys that others can read.
   virtual std::vector<std::unique_ptr<Member>> Open(
       const PoolFile& file, const std::function<void(const std::string&)>& note) const = 0;
+  // Returns the names of the processors that the worker of a device of the file offers. Error if it does not
+  // answer.
+  virtual std::vector<std::string> OfferedBy(const PoolFile& file, const DeviceInPool& device,
+                                             const std::function<void(const std::string&)>& note) const = 0;
 };
 
 }  // namespace mete

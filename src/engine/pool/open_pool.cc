@@ -40,7 +40,7 @@ bool HasWorkers(const PoolFile& file) {
 }
 
 const PoolFile& FileOf(const PoolInternals::Impl& pool) {
-  if (pool.described)
+  if (pool.file.described())
     Fail(Code::kFailedPrecondition, pool.name,
          "describes boards that are not here, which can be planned for but not used; expected a pool of "
          "processors; try a file with the addresses of workers");
@@ -61,6 +61,16 @@ OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolO
   if (HasWorkers(file))
     for (auto& worker : pool.network->Open(file, options.note)) open.members.push_back(std::move(worker));
   return open;
+}
+
+PoolFile WithOffered(const PoolInternals::Impl& pool, PoolFile file, const PoolOptions& options) {
+  for (DeviceInPool& device : file.devices) {
+    if (device.address.empty() || !device.processors.empty()) continue;
+    const std::vector<std::string> names = pool.network->OfferedBy(file, device, options.note);
+    for (size_t i = 0; names.size() > 1 && i < names.size(); ++i)
+      device.processors.push_back({.name = names[i]});
+  }
+  return file;
 }
 
 PoolFile ThoseThatCan(PoolFile file, const Graph& graph,

@@ -32,6 +32,10 @@ OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolO
 // says which and why. Error UNIMPLEMENTED if the home cannot.
 PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const std::function<void(const std::string&)>& note);
 
+// Returns the pool with all processors that workers offer whose entries name none. An entry of a worker with
+// one processor stays as it is. Error if such a worker does not answer.
+PoolFile WithOffered(const PoolInternals::Impl& pool, PoolFile file, const PoolOptions& options);
+
 bool HasWorkers(const PoolFile& file);
 
 }  // namespace mete

@@ -65,7 +65,7 @@ std::optional<double> WithIt(const Weighed& w, size_t processor) {
   const ProcessorCosts& own = w.costs.processors[processor];
   for (const LeftOutProcessor& left_out : w.left_out) {
     const ProcessorCosts& other = w.costs.processors[size_t(left_out.processor)];
-    if (other.link == own.link && other.layers == own.layers) return left_out.us;
+    if (SameTimes(other, own)) return left_out.us;
   }
   return std::nullopt;
 }
@@ -78,8 +78,10 @@ void AddProcessors(const Weighed& w, PoolPlan& report) {
     processor.name = w.costs.processors[p].name;
     processor.is_used = used.count(int(p)) > 0;
     processor.compute_us = loads[p].compute_us;
-    processor.up_us = loads[p].up_us;
-    processor.down_us = loads[p].down_us;
+    for (const LinkLoad& link : loads[p].links) {
+      processor.up_us += link.up_us;
+      processor.down_us += link.down_us;
+    }
     processor.alone_us = w.alone[p].predicted_us;
     processor.alone_compute_us = w.alone[p].groups[0].shares[0].compute_us;
     processor.alone_figure = FigureOf(w.alone[p], w.objective);

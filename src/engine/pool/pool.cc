@@ -29,26 +29,12 @@ std::vector<PoolProcessor> ProcessorsOf(const PoolFile& file) {
   return all;
 }
 
-std::vector<PoolProcessor> ProcessorsOf(const DevicesFile& file) {
-  std::vector<PoolProcessor> all;
-  for (const DeviceEntry& device : file.devices) all.push_back({device.name, device.name, "", {}, 1, "cpu"});
-  return all;
-}
-
 std::shared_ptr<const PoolInternals::Impl> PoolOf(PoolFile file, std::shared_ptr<const Network> network) {
   auto impl = std::make_shared<PoolInternals::Impl>();
   impl->name = file.name;
   impl->processors = ProcessorsOf(file);
   impl->file = std::move(file);
   impl->network = std::move(network);
-  return impl;
-}
-
-std::shared_ptr<const PoolInternals::Impl> PoolOf(DevicesFile described) {
-  auto impl = std::make_shared<PoolInternals::Impl>();
-  impl->name = described.name;
-  impl->processors = ProcessorsOf(described);
-  impl->described = std::move(described);
   return impl;
 }
 
@@ -96,7 +82,6 @@ Pool Pool::FromProcessors(const std::vector<CpuCores>& processors) {
 }
 
 Pool Pool::FromFile(const std::string& path, std::shared_ptr<const Network> network) {
-  if (!IsPoolFile(path)) return Pool(PoolOf(ReadDevicesFile(path)));
   PoolFile file = ReadPool(path);
   CheckReachesWorkers(file, network.get(), path);
   return Pool(PoolOf(std::move(file), std::move(network)));
@@ -111,14 +96,14 @@ const PoolInternals::Impl& PoolInternals::Of(const Pool& pool) {
 
 const std::string& Pool::name() const { return PoolInternals::Of(*this).name; }
 const std::vector<PoolProcessor>& Pool::processors() const { return PoolInternals::Of(*this).processors; }
-bool Pool::is_here() const { return !PoolInternals::Of(*this).described; }
+bool Pool::is_here() const { return !PoolInternals::Of(*this).file.described(); }
 
 KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options) {
   const Impl& impl = Of(pool);
-  if (impl.described)
-    return {EstimatePool(graph, *impl.described),
+  if (impl.file.described())
+    return {EstimatePool(graph, impl.file),
             "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its "
-            "machine file's figures; and the links' figures, as the devices file says.",
+            "machine file's figures; and the links' figures, as the pool's file says.",
             "all times of layers, and the links' figures"};
   const PoolFile file = ThoseThatCan(impl.file, graph, options.note);
   return Known(CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file));
@@ -127,7 +112,7 @@ KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const Po
 std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const Graph& graph,
                                                         const PoolOptions& options) {
   const Impl& impl = Of(pool);
-  if (impl.described) return std::nullopt;
+  if (impl.file.described()) return std::nullopt;
   const std::optional<PoolFile> file = AsSeveralProcessors(impl.file, ReadMachine(), options.kernels);
   if (!file) return std::nullopt;
   const std::optional<PoolProfile> stored = StoredPoolProfile(graph, *file, options.kernels, options.note);

@@ -10,7 +10,6 @@
 #include "costs/pool.h"
 #include "engine/pool/network.h"
 #include "graph/graph.h"
-#include "machine/devices_file.h"
 #include "machine/pool_file.h"
 #include "mete/pool.h"
 #include "run/pool_session.h"
@@ -18,8 +17,7 @@
 namespace mete {
 
 struct Pool::Impl {
-  PoolFile file;                         // of processors that are here
-  std::optional<DevicesFile> described;  // of boards that are not here, instead
+  PoolFile file;
   std::shared_ptr<const Network> network;
   std::string name;
   std::vector<PoolProcessor> processors;

@@ -88,7 +88,8 @@ std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile&
   const std::string text = ReadFile(path);
   try {
     PoolProfile profile = PoolProfileFromJson(text, path);
-    if (profile.digest != digest || profile.costs.processors.size() != NamesOf(file).size())
+    if (profile.digest != digest ||
+        profile.costs.processors.size() != NamesOf(AsMeasured(file, profile.costs)).size())
       return std::nullopt;
     return profile;
   } catch (const Error& error) {  // the file is broken, or of another version
@@ -113,10 +114,20 @@ std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file,
   return path;
 }
 
+PoolFile AsMeasured(PoolFile file, const PoolCosts& costs) {
+  for (DeviceInPool& device : file.devices) {
+    if (device.address.empty() || !device.processors.empty()) continue;
+    for (const ProcessorCosts& processor : costs.processors)
+      if (processor.memory && processor.memory->device == device.name)
+        device.processors.push_back({.name = processor.name.substr(device.name.size() + 1)});
+  }
+  return file;
+}
+
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
   PoolCosts costs = profile.costs;
   size_t at = 0;
-  for (const DeviceInPool& device : file.devices) {
+  for (const DeviceInPool& device : AsMeasured(file, costs).devices) {
     if (device.processors.size() <= 1) costs.processors[at].power = PowerOf(device);
     at += std::max<size_t>(1, device.processors.size());
   }

@@ -10,6 +10,9 @@
 
 namespace mete {
 
+// The name of a profile's file follows from the pool's file as it is written; the profile itself has the names
+// of the processors that a worker offers without being named in the pool's file.
+
 // Returns the path of the file for a graph on a pool whose processors of this device have these kernels. The
 // path is different for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if
 // there is no cache folder.
@@ -27,6 +30,9 @@ PoolProfile NeededPoolProfile(const Graph& graph, const PoolFile& file, const Se
 
 // Writes the whole file or leaves it as it was. Returns its path. Error UNAVAILABLE.
 std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file, const SessionOptions& kernels);
+
+// Returns the pool with the processors that were measured of workers whose entries name none.
+PoolFile AsMeasured(PoolFile file, const PoolCosts& costs);
 
 // Returns the measured costs, with the watts that the file has of devices with one processor.
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file);

@@ -195,7 +195,7 @@ constexpr RefEntry kEntries[] = {
     {"Sigmoid", [](RefArgs& args) { MapFloats(args, [](auto x) { return Sigmoid(x); }); }},
     {"Sign",
      [](RefArgs& args) {
-       MapNumbers(args, [](auto x) { return IsNaN(x) ? x : decltype(x)((x > 0) - (x < 0)); });
+       MapNumbers(args, [](auto x) { return IsNotANumber(x) ? x : decltype(x)((x > 0) - (x < 0)); });
      }},
     {"Sin", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::sin(x); }); }},
     {"Sinh", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::sinh(x); }); }},

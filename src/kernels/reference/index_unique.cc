@@ -14,7 +14,7 @@ template <class T>
 int CompareElements(T a, T b) {
   if (a < b) return -1;
   if (b < a) return 1;
-  return int(IsNaN(a)) - int(IsNaN(b));
+  return int(IsNotANumber(a)) - int(IsNotANumber(b));
 }
 
 template <class T>

@@ -69,7 +69,7 @@ T WrapMul(T a, T b) {
 
 // Returns whether x is a NaN, which integers have not.
 template <class T>
-constexpr bool IsNaN(T x) {
+constexpr bool IsNotANumber(T x) {
   if constexpr (std::is_integral_v<T>) return false;
   else return x != x;
 }
@@ -77,11 +77,11 @@ constexpr bool IsNaN(T x) {
 // These two functions are numpy's minimum and maximum: if one operand is NaN, the result is NaN.
 template <class T>
 T Least(T a, T b) {
-  return a < b || IsNaN(a) ? a : b;
+  return a < b || IsNotANumber(a) ? a : b;
 }
 template <class T>
 T Most(T a, T b) {
-  return a > b || IsNaN(a) ? a : b;
+  return a > b || IsNotANumber(a) ? a : b;
 }
 
 template <class T>

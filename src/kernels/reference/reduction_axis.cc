@@ -28,8 +28,8 @@ void ChooseIndex(RefArgs& args, Better better) {
       int64_t best = 0;
       for (int64_t j = 1; j < split.length; ++j) {
         const Compute<T> x = in[start + j * split.inner], old = in[start + best * split.inner];
-        const bool equal = x == old || (IsNaN(x) && IsNaN(old));
-        if (equal ? last : !IsNaN(old) && (IsNaN(x) || better(x, old))) best = j;
+        const bool equal = x == old || (IsNotANumber(x) && IsNotANumber(old));
+        if (equal ? last : !IsNotANumber(old) && (IsNotANumber(x) || better(x, old))) best = j;
       }
       *out++ = best;
     });
@@ -40,7 +40,7 @@ void ChooseIndex(RefArgs& args, Better better) {
 // ordered by index.
 template <class T>
 bool ComesFirst(Compute<T> a, Compute<T> b, int64_t index_a, int64_t index_b, bool largest) {
-  const bool nan_a = IsNaN(a), nan_b = IsNaN(b);
+  const bool nan_a = IsNotANumber(a), nan_b = IsNotANumber(b);
   if (nan_a != nan_b) return nan_a == largest;
   if (!nan_a && a != b) return (a > b) == largest;
   return index_a < index_b;

@@ -12,8 +12,8 @@ namespace mete {
 
 namespace pb = worker::v1;
 
-inline constexpr uint32_t kProtocol = 5;            // of worker.proto
-inline constexpr int kMostProcessorsOfPlan = 1000;  // guess, as in machine/devices_file.h
+inline constexpr uint32_t kProtocol = 6;            // of worker.proto
+inline constexpr int kMostProcessorsOfPlan = 1000;  // guess, as in machine/pool_file.h
 
 struct PackedProgram {
   std::vector<pb::Stage> stages;

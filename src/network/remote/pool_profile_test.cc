@@ -48,6 +48,33 @@ TEST(PoolProfile, HasATimeOfEveryLayerOnEveryDeviceAndTheLink) {
       EXPECT_GT(us, 0) << times.bytes;
 }
 
+// The home's links are the network's; the worker says itself what its memory does.
+TEST(PoolProfile, HasTheMemoryOfAWorkerWithSeveralProcessors) {
+  WorkerOptions options;
+  for (const char* name : {"a", "b"})
+    options.processors.push_back(std::make_shared<Cpu>(name, SessionOptions::Estimated()));
+  const Worker worker(options);
+  const RemoteAddress address{"w", "127.0.0.1:" + std::to_string(worker.port())};
+  RemoteMember a(address, {}, std::make_shared<DigestMemo>(), "a"),
+      b(address, {}, std::make_shared<DigestMemo>(), "b");
+  PoolProfileOptions profile_options;
+  profile_options.progress = [](const std::string&, int, int) {};
+  const PoolProfile profile =
+      ProfilePool(SmallNet(), {"own", "w/a", "w/b"}, FastCpu(), {nullptr, &a, &b}, profile_options);
+  const std::vector<ProcessorCosts>& processors = profile.costs.processors;
+  EXPECT_FALSE(processors[0].memory);
+  ASSERT_TRUE(processors[1].memory && processors[2].memory);
+  EXPECT_EQ(processors[1].memory->device, "w");
+  EXPECT_EQ(LinkBetween(processors[1], processors[2]).kind, LinkKind::kMemory);
+  EXPECT_GT(processors[2].memory->link.down_mbit_per_s, 0);
+  EXPECT_EQ(processors[1].memory->link.latency_us, 0) << "what was measured is the other's";
+  const std::string text = ToJson(profile);
+  EXPECT_EQ(PoolProfileFromJson(text, "file").costs.processors[2].memory, processors[2].memory);
+  const auto hand_over = [&](const std::string& to) { return a.device().HandOver("a", to); };
+  EXPECT_TELLS(hand_over("a"), "is from a processor to itself");
+  EXPECT_TELLS(hand_over("c"), "has no processor of this name; got 'c', expected one of a, b");
+}
+
 // A worker that sends back what it gets, and computes nothing.
 class Idle : public pb::Worker::Service {
  public:
@@ -108,6 +135,9 @@ TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
   for (const std::string& bad :
        {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
     EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");
+  std::string old = text;
+  old.replace(old.find("\"format\":8"), 10, "\"format\":7");
+  EXPECT_TELLS(PoolProfileFromJson(old, "file"), "is of another version of mete; got 7, expected 8");
   std::string negative = text;
   const size_t at = negative.find("\"us\":[") + 6;
   negative.insert(at, "-");

@@ -119,6 +119,22 @@ GraphTimes RemoteDevice::Time(const Graph& graph, int runs, std::chrono::millise
   return timing;
 }
 
+LinkProfile RemoteDevice::HandOver(const std::string& from, const std::string& to) {
+  Call call(*this, kAskTimeout);
+  pb::HandOverRequest request;
+  request.set_protocol(kProtocol);
+  request.set_from(from);
+  request.set_to(to);
+  pb::HandOverReply reply;
+  Check(stub_->HandOver(&call.context, request, &reply));
+  LinkProfile link;
+  link.round_trip_us = reply.round_trip_us();
+  link.message_us = reply.message_us();
+  link.up_mbit_per_s = reply.up_mbit_per_s();
+  link.down_mbit_per_s = reply.down_mbit_per_s();
+  return link;
+}
+
 RemoteDeployment::RemoteDeployment(RemoteDevice& remote, int device, const pb::Deploy& deploy, Coding coding,
                                    PlanEvents& events)
     : remote_(remote),

@@ -80,6 +80,8 @@ class RemoteDevice {
   // processors; empty: its first.
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout,
                   const std::string& processor = "");
+  // What the worker measures of its own hand-over from one of its processors to another.
+  LinkProfile HandOver(const std::string& from, const std::string& to);
 
  private:
   struct Call;

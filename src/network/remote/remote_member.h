@@ -25,6 +25,7 @@ class RemoteMember : public Member {
 
   const std::string& name() const override { return name_; }
   const std::string& host() const override { return device_.name(); }
+  const std::string& processor() const override { return processor_; }
   std::string address() const override { return device_.address().address; }
   std::string CheckThere(std::chrono::milliseconds timeout) override;
   // Sends the weights that the worker lacks, then the program.
@@ -37,6 +38,7 @@ class RemoteMember : public Member {
     return device_.Time(graph, runs, timeout, processor_);
   }
   std::unique_ptr<Echo> OpenEcho() override;
+  LinkProfile MeasureHandOver(Member& to) override { return device_.HandOver(processor_, to.processor()); }
 
   RemoteDevice& device() { return device_; }
 

@@ -12,6 +12,7 @@
 #include "network/protocol/check.h"
 #include "run/program_bytes.h"
 #include "run/errors.h"
+#include "run/local_member.h"
 #include "run/member.h"
 #include "run/time_graph.h"
 #include "network/worker/call_watch.h"
@@ -166,6 +167,28 @@ class Worker::Service : public WorkerService {
     });
   }
 
+  grpc::Status HandOver(grpc::ServerContext* context, const pb::HandOverRequest* request,
+                        pb::HandOverReply* reply) override {
+    return Guarded(*context, [&] {
+      CheckProtocol(request->protocol());
+      const CallWatch watch(*context);
+      Offered &from = OfferedAs(request->from()), &to = OfferedAs(request->to());
+      if (&from == &to)
+        Invalid("hand-over", "is from a processor to itself; got '{}', expected two processors",
+                from.processor->info().name);
+      // All calls take the turns in the order of the processors, so that none waits for another.
+      const bool in_order = IsBefore(from, to);
+      const Turn::Taken first((in_order ? from : to).timing, [&] { CheckThere(watch); });
+      const Turn::Taken second((in_order ? to : from).timing, [&] { CheckThere(watch); });
+      LocalMember there(to.processor);
+      const LinkProfile link = LocalMember(from.processor).MeasureHandOver(there);
+      reply->set_round_trip_us(link.round_trip_us);
+      reply->set_message_us(link.message_us);
+      reply->set_up_mbit_per_s(link.up_mbit_per_s);
+      reply->set_down_mbit_per_s(link.down_mbit_per_s);
+    });
+  }
+
   grpc::Status Echo(grpc::ServerContext* context,
                     grpc::ServerReaderWriter<pb::EchoReply, pb::EchoRequest>* stream) override {
     return Guarded(*context, [&] {
@@ -233,6 +256,12 @@ class Worker::Service : public WorkerService {
          "has no processor of this name; got '{}', expected one of {}; try another name in the pool file, or "
          "--processors of the worker",
          Printable(name.substr(0, 80)), names);
+  }
+
+  bool IsBefore(const Offered& a, const Offered& b) const {
+    for (const Offered& offered : offered_)
+      if (&offered == &a || &offered == &b) return &offered == &a;
+    return false;
   }
 
   // A plan has at most one deployment here for each of its processors.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "plan/pool/branches.h"
 #include "plan/pool/group_costs.h"
+#include "plan/pool/placements.h"
 #include "plan/pool/refine.h"
 #include "plan/pool/segments.h"
 
@@ -273,8 +274,7 @@ Plan PlanWithout(const std::vector<bool>& off, const Graph& graph, const PoolCos
 std::vector<int> LeftOut(const Plan& plan, const PoolCosts& pool) {
   const std::set<int> used = UsedProcessors(plan);
   const auto alike = [&](int a, int b) {
-    return pool.processors[size_t(a)].link == pool.processors[size_t(b)].link &&
-           pool.processors[size_t(a)].layers == pool.processors[size_t(b)].layers;
+    return SameTimes(pool.processors[size_t(a)], pool.processors[size_t(b)]);
   };
   std::vector<int> left_out;
   for (int d = 0; d < int(pool.processors.size()); ++d) {

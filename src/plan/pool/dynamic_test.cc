@@ -10,12 +10,13 @@ namespace mete {
 namespace {
 
 TEST(PlanPool, IsAsGoodAsTheBestOfAllPlans) {
-  int divided = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  int divided = 0, in_memory = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
-    const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 3)));
+    const int processors = int(random.Pick(1, 3));
+    const PoolCosts pool = RandomPool(random, random.graph, processors, OfAWorker(seed, 150, processors));
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
@@ -23,17 +24,19 @@ TEST(PlanPool, IsAsGoodAsTheBestOfAllPlans) {
     EXPECT_NEAR(plan.predicted_us, Exhaustive(random.graph, pool, placements).Us(), 1e-6 * plan.predicted_us)
         << ToText(random.graph);
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
+    in_memory += CountInMemory(random.graph, plan, pool);
   }
   EXPECT_GT(divided, 10);
+  EXPECT_GT(in_memory, 10);
 }
 
 TEST(PlanPool, WithADeviceIsAsGoodAsTheBestOfAllPlansInWhichItHasAPart) {
   int left_out = 0, never = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
-    const PoolCosts pool = RandomPool(random, random.graph, 3);
+    const PoolCosts pool = RandomPool(random, random.graph, 3, OfAWorker(seed, 150, 3));
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
@@ -54,13 +57,14 @@ TEST(PlanPool, WithADeviceIsAsGoodAsTheBestOfAllPlansInWhichItHasAPart) {
 
 // Graphs with forks, whose branches are all that there is beside three placements.
 TEST(PlanPool, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
-  int graphs = 0, branches = 0, left_out = 0;
-  for (uint32_t seed = 1; seed <= 150; ++seed) {
+  int graphs = 0, branches = 0, left_out = 0, in_memory = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomFork fork(seed);
     if (LayersOf(fork.graph).size() > 5) continue;
     RandomGraph random(seed, 1);
-    const PoolCosts pool = RandomPool(random, fork.graph, 2 + int(seed % 2));
+    const int processors = 2 + int(seed % 2);
+    const PoolCosts pool = RandomPool(random, fork.graph, processors, OfAWorker(seed, 150, processors));
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 3) placements.resize(3);
@@ -78,10 +82,12 @@ TEST(PlanPool, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
       left_out += expected > least_us * 1.000001;
     }
     for (const PlannedGroup& group : plan.groups) branches += group.placement.split == SplitAxis::kBranches;
+    in_memory += CountInMemory(fork.graph, plan, pool);
     ++graphs;
   }
   EXPECT_GT(graphs, 50);
   EXPECT_GT(branches, 10);
+  EXPECT_GT(in_memory, 0);
   EXPECT_GT(left_out, 10);
 }
 
@@ -139,6 +145,30 @@ TEST(PlanPool, OfLayersThatTakeNothingIsAPlan) {
   for (const char* name : {"a", "b"})
     pool.processors.push_back({name, {1, 1, 100, 100}, std::vector<LayerCost>(LayersOf(chain.graph).size())});
   EXPECT_EQ(PlanPool(chain.graph, pool).predicted_us, 0);
+}
+
+// Two processors that are far from the home and near to each other: the plan divides the layers over both of
+// them alone, which it would not do if what they exchange crossed the network.
+TEST(PlanPool, TwoProcessorsOfOneWorkerExchangeInItsMemory) {
+  Builder b;
+  ValueId x = b.Input({1, 1, 64, 64});  // 16 KB: 164 us over the network
+  for (int i = 0; i < 4; ++i) x = b.Conv(x, 1, 1, 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  const LinkCosts home{0, 0, 800, 800}, far{1000, 100, 800, 800}, near{1, 1, 80000, 80000};
+  PoolCosts pool{{{"home", home, std::vector<LayerCost>(4, {100'000, 0})},
+                  {"pi/cpu:0", far, std::vector<LayerCost>(4, {5000, 2500})},
+                  {"pi/cpu:1", far, std::vector<LayerCost>(4, {5000, 2500})}}};
+  const Placement both{SplitAxis::kRows, {1, 2}, {0.5, 0.5}};
+  const std::vector<Placement> placements{WholeOn(0), WholeOn(1), both};
+  EXPECT_EQ(CountInMemory(b.graph, PlanPool(b.graph, pool, placements), pool), 0);
+  const double apart_us = PlanPool(b.graph, pool, placements).predicted_us;
+  for (size_t p : {1, 2}) pool.processors[p].memory = MemoryLink{"pi", near};
+  const Plan plan = PlanPool(b.graph, pool, placements);
+  EXPECT_LT(plan.predicted_us, apart_us);
+  // two workers have no memory in common
+  pool.processors[2].memory->device = "phone";
+  EXPECT_DOUBLE_EQ(PlanPool(b.graph, pool, placements).predicted_us, apart_us);
 }
 
 TEST(PlanPool, ADeviceThatHarmsIsLeftOut) {

@@ -30,7 +30,7 @@ double LeastReadyUs(const LinkCosts& link, int64_t bytes) {
 }
 
 double AloneReadyUs(const Transfer& t, const PoolCosts& pool) {
-  const LinkCosts &out = pool.processors[size_t(t.from)].link, &in = pool.processors[size_t(t.to)].link;
+  const auto [kind, out, in] = LinkBetween(pool.processors[size_t(t.from)], pool.processors[size_t(t.to)]);
   return std::max(out.message_us, in.message_us) + in.latency_us +
          std::max(TransferUs(t.bytes, in.down_mbit_per_s),
                   out.latency_us + TransferUs(t.bytes, out.up_mbit_per_s));
@@ -41,7 +41,7 @@ Exchange::Exchange(const PoolCosts& pool)
 
 void Exchange::Clear() {
   for (const Transfer& t : transfers_) {
-    out_[size_t(t.from)] = 0;
+    out_[size_t(t.from)] = {};
     to_[size_t(t.to)] = {};
   }
   transfers_.clear();
@@ -64,7 +64,8 @@ void Exchange::Need(int processor, const Value& value, const Part& part, std::sp
 void Exchange::Send(int from, int to, int64_t bytes) {
   Range& range = to_[size_t(to)];
   if (range.begin == range.end) range.begin = range.end = transfers_.size();
-  out_[size_t(from)] += bytes;
+  const LinkKind kind = KindOf({from, to, bytes});
+  out_[size_t(from)][size_t(kind)] += bytes;
   size_t& last = last_[size_t(from)];
   if (last >= range.begin && last < range.end && transfers_[last].from == from)
     return void(transfers_[last].bytes += bytes);
@@ -85,14 +86,15 @@ int64_t Exchange::BytesTo(int processor) const {
 }
 
 double Exchange::ReadyUs(int processor) const {
-  if (To(processor).empty()) return 0;
-  const LinkCosts& own = pool_.processors[size_t(processor)].link;
-  double ready_us = own.latency_us + TransferUs(BytesTo(processor), own.down_mbit_per_s), messages_us = 0;
+  std::array<int64_t, kLinkKinds> bytes{};
+  double ready_us = 0, messages_us = 0;
   for (const Transfer& t : To(processor)) {
-    const LinkCosts& link = pool_.processors[size_t(t.from)].link;
-    messages_us += std::max(link.message_us, own.message_us);
-    ready_us = std::max(
-        ready_us, link.latency_us + own.latency_us + TransferUs(out_[size_t(t.from)], link.up_mbit_per_s));
+    const auto [kind, out, in] = LinksOf(t);
+    messages_us += std::max(out.message_us, in.message_us);
+    bytes[size_t(kind)] += t.bytes;
+    const double sent_us = TransferUs(out_[size_t(t.from)][size_t(kind)], out.up_mbit_per_s),
+                 received_us = TransferUs(bytes[size_t(kind)], in.down_mbit_per_s);
+    ready_us = std::max({ready_us, out.latency_us + in.latency_us + sent_us, in.latency_us + received_us});
   }
   return messages_us + ready_us;
 }
@@ -100,8 +102,9 @@ double Exchange::ReadyUs(int processor) const {
 double JoulesToSend(const Exchange& exchange, const PoolCosts& pool) {
   double joules = 0;
   for (const Transfer& t : exchange.All())
-    joules += double(t.bytes) * (pool.processors[size_t(t.from)].power->sent_joules_per_byte +
-                                 pool.processors[size_t(t.to)].power->received_joules_per_byte);
+    if (exchange.KindOf(t) == LinkKind::kNetwork)
+      joules += double(t.bytes) * (pool.processors[size_t(t.from)].power->sent_joules_per_byte +
+                                   pool.processors[size_t(t.to)].power->received_joules_per_byte);
   return joules;
 }
 

@@ -1,8 +1,11 @@
 // The transfers between two groups, and the time at which each processor has its inputs. All senders begin at
 // the same time. A processor is ready when the slowest of its senders has sent everything (to all its
-// receivers) and when all bytes have come through the processor's own link.
+// receivers through that link) and when all bytes have come through the processor's own link. What two
+// processors of one worker exchange passes the worker's memory, and takes nothing of the network
+// (LinkBetween).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -48,21 +51,26 @@ class Exchange {
   int64_t BytesTo(int processor) const;
   std::span<const Transfer> To(int processor) const;
   std::span<const Transfer> All() const { return transfers_; }
+  LinkKind KindOf(const Transfer& transfer) const { return LinksOf(transfer).kind; }
 
  private:
   void Send(int from, int to, int64_t bytes);
+  LinksBetween LinksOf(const Transfer& t) const {
+    return LinkBetween(pool_.processors[size_t(t.from)], pool_.processors[size_t(t.to)]);
+  }
 
   struct Range {
     size_t begin = 0, end = 0;
   };
   const PoolCosts& pool_;
   std::vector<Transfer> transfers_;
-  std::vector<Range> to_;     // by receiver: its range in transfers_
-  std::vector<int64_t> out_;  // by sender: bytes
+  std::vector<Range> to_;                             // by receiver: its range in transfers_
+  std::vector<std::array<int64_t, kLinkKinds>> out_;  // by sender: bytes through each of its links
   std::vector<size_t> last_;  // by sender: index of its last transfer, perhaps from before the last Clear()
 };
 
-// Returns the energy that the links at both ends take for all transfers. The pool must have power figures.
+// Returns the energy that the network's links at both ends take for all transfers; memory takes none of its
+// own, because the power while computing includes it. The pool must have power figures.
 double JoulesToSend(const Exchange& exchange, const PoolCosts& pool);
 
 }  // namespace mete

@@ -12,10 +12,12 @@
 #include "plan/pool/branches.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/group_costs.h"
+#include "plan/pool/plan_exchanges.h"
 
 namespace mete {
 
-inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int processors) {
+// The last `of_a_worker` processors, if they are two or more, share the memory of one worker.
+inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int processors, int of_a_worker = 0) {
   PoolCosts pool;
   const size_t layers = LayersOf(graph).size();
   for (int d = 0; d < processors; ++d) {
@@ -33,7 +35,27 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int process
       processor.share_us = 10.0 * double(d + 1);  // some processors launch shares
     pool.processors.push_back(std::move(processor));
   }
+  for (int d = processors - of_a_worker; of_a_worker > 1 && d < processors; ++d)
+    pool.processors[size_t(d)].memory =
+        MemoryLink{"worker",
+                   {double(random.Pick(0, 2)), double(random.Pick(0, 1)), double(random.Pick(1000, 100000)),
+                    double(random.Pick(1000, 100000))}};
   return pool;
+}
+
+// Of random pools: seeds up to `plain` have processors of their own devices alone, later ones have one worker
+// with all processors but the home.
+inline int OfAWorker(uint32_t seed, uint32_t plain, int processors) {
+  return seed > plain ? processors - 1 : 0;
+}
+
+// Returns the number of pieces that a plan hands over in the memory of a worker.
+inline int CountInMemory(const Graph& graph, const Plan& plan, const PoolCosts& pool) {
+  int count = 0;
+  PlanExchanges exchanges(graph, plan, pool);
+  for (size_t at = 0; at < exchanges.count(); ++at)
+    for (const Transfer& t : exchanges.At(at).All()) count += exchanges.At(at).KindOf(t) == LinkKind::kMemory;
+  return count;
 }
 
 // Computes the same costs as the planner in another way: the parts from PartsOf(), the segmentations one by

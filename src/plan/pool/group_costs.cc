@@ -105,7 +105,7 @@ double GroupCosts::LeastSentUs(const LeastReady& ready, size_t way) const {
   for (size_t k = 0; k < shares_.size(); ++k) {
     const int64_t lacks = shares_[k].ready->bytes[ready.OwnOf(way, placement_.processors[k])];
     if (lacks == 0) continue;
-    const LinkCosts& link = model_.pool().processors[size_t(placement_.processors[k])].link;
+    const LinkCosts link = BestLinkOf(model_.pool().processors[size_t(placement_.processors[k])]);
     bytes += lacks;
     then_us = std::min(then_us, link.message_us + link.latency_us + shares_[k].compute_us);
   }

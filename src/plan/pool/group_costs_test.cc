@@ -49,30 +49,34 @@ void CheckBounds(PoolModel& model, int begin, int end, Bounds& bounds) {
 }
 
 TEST(GroupCosts, BoundsAreNoMoreThanWhatAGroupTakes) {
-  Bounds bounds;
-  for (uint32_t seed = 1; seed <= 30; ++seed) {
+  Bounds bounds, of_worker;  // bounds of a worker's processors are lower: any link may bring any byte
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, 8);
-    const PoolCosts pool = RandomPool(random, random.graph, 3);
+    const PoolCosts pool = RandomPool(random, random.graph, 3, OfAWorker(seed, 30, 3));
     PoolModel model(random.graph, pool);
     for (int begin = 0; begin < model.boundaries(); ++begin)
-      CheckBounds(model, begin, model.boundaries(), bounds);
+      CheckBounds(model, begin, model.boundaries(), seed > 30 ? of_worker : bounds);
   }
   EXPECT_GT(bounds.reached, bounds.all / 10);
+  EXPECT_GT(of_worker.reached, of_worker.all / 100);
 }
 
 TEST(GroupCosts, BoundsHoldForBranches) {
-  Bounds bounds;
-  for (uint32_t seed = 1; seed <= 60; ++seed) {
+  Bounds bounds, of_worker;  // bounds of a worker's processors are lower: any link may bring any byte
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     const RandomFork fork(seed);
     RandomGraph random(seed, 1);
-    const PoolCosts pool = RandomPool(random, fork.graph, 2 + int(seed % 2));
+    const int processors = 2 + int(seed % 2);
+    const PoolCosts pool = RandomPool(random, fork.graph, processors, OfAWorker(seed, 60, processors));
     PoolModel model(fork.graph, pool);
     for (int end = 1; end <= model.boundaries(); ++end)
-      for (int begin = 0; begin < end; ++begin) CheckBounds(model, begin, end, bounds);
+      for (int begin = 0; begin < end; ++begin)
+        CheckBounds(model, begin, end, seed > 60 ? of_worker : bounds);
   }
   EXPECT_GT(bounds.reached, bounds.all / 10);
+  EXPECT_GT(of_worker.reached, of_worker.all / 100);
   EXPECT_GT(bounds.of_branches, 100);
 }
 

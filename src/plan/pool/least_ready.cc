@@ -40,8 +40,9 @@ void LeastReady::Add(HeldByProcessor held) {
     own_.push_back(uint32_t(known - owns_[d].begin()));
     if (known == owns_[d].end()) owns_[d].push_back(held[d]);
     if (held[d]->parts.empty()) continue;
-    senders.latency_us = std::min(senders.latency_us, pool_.processors[d].link.latency_us);
-    senders.up_mbit_per_s += pool_.processors[d].link.up_mbit_per_s;
+    const LinkCosts link = BestLinkOf(pool_.processors[d]);
+    senders.latency_us = std::min(senders.latency_us, link.latency_us);
+    senders.up_mbit_per_s += link.up_mbit_per_s;
   }
   senders_.push_back(senders);
   held_.push_back(std::move(held));
@@ -51,7 +52,7 @@ const LeastReady::Table& LeastReady::Of(const LiveParts& need, int processor) {
   const auto [at, is_new] = tables_.try_emplace(need.number * pool_.processors.size() + size_t(processor));
   Table& table = at->second;
   if (!is_new) return table;
-  const LinkCosts& link = pool_.processors[size_t(processor)].link;
+  const LinkCosts link = BestLinkOf(pool_.processors[size_t(processor)]);
   for (const LiveParts* own : owns_[size_t(processor)]) {
     table.bytes.push_back(need.bytes - Common(graph_, live_, need, *own));
     table.us.push_back(LeastReadyUs(link, table.bytes.back()));

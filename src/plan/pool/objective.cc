@@ -25,9 +25,9 @@ PoolObjective ParsePoolObjective(const std::string& name, const std::string& whe
 }
 
 void AddLoad(const Transfer& t, const PoolCosts& pool, std::vector<ProcessorLoad>& loads) {
-  const LinkCosts &out = pool.processors[size_t(t.from)].link, &in = pool.processors[size_t(t.to)].link;
-  loads[size_t(t.from)].up_us += TransferUs(t.bytes, out.up_mbit_per_s);
-  loads[size_t(t.to)].down_us +=
+  const auto [kind, out, in] = LinkBetween(pool.processors[size_t(t.from)], pool.processors[size_t(t.to)]);
+  loads[size_t(t.from)].link(kind).up_us += TransferUs(t.bytes, out.up_mbit_per_s);
+  loads[size_t(t.to)].link(kind).down_us +=
       TransferUs(t.bytes, in.down_mbit_per_s) + std::max(out.message_us, in.message_us);
 }
 
@@ -43,7 +43,10 @@ std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const P
 
 double PeriodUs(const std::vector<ProcessorLoad>& loads) {
   double us = 0;
-  for (const ProcessorLoad& load : loads) us = std::max({us, load.compute_us, load.up_us, load.down_us});
+  for (const ProcessorLoad& load : loads) {
+    us = std::max(us, load.compute_us);
+    for (const LinkLoad& link : load.links) us = std::max({us, link.up_us, link.down_us});
+  }
   return us;
 }
 

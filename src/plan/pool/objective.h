@@ -6,6 +6,7 @@
 //   energy       joules of a request
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,18 @@ enum class PoolObjective { kLatency, kThroughput, kEnergy };
 // Parses a name; throws Error with `where` for an unknown name.
 PoolObjective ParsePoolObjective(const std::string& name, const std::string& where);
 
-// The time for which a request occupies a processor, its link to the network (up) and its link from the
-// network (down), messages included.
+// The time for which a request occupies a link in both directions, messages included.
+struct LinkLoad {
+  double up_us = 0, down_us = 0;  // from the processor, to it
+};
+
+// The time for which a request occupies a processor and each of its links.
 struct ProcessorLoad {
-  double compute_us = 0, up_us = 0, down_us = 0;
+  double compute_us = 0;
+  std::array<LinkLoad, kLinkKinds> links = {};
+
+  LinkLoad& link(LinkKind kind) { return links[size_t(kind)]; }
+  const LinkLoad& link(LinkKind kind) const { return links[size_t(kind)]; }
 };
 // Returns the loads of a plan, one per processor of the pool.
 std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const PoolCosts& pool);
@@ -45,7 +54,7 @@ void CheckPower(const PoolCosts& pool);
 
 // Returns the energy of a request that takes `us`: the idle power of every processor that is on
 // (ProcessorsOn) for all this time, the additional power of each processor while it computes, and the energy
-// of each byte on both links. Other processors are off. Throws the Error of CheckPower().
+// of each byte on both links to the network. Other processors are off. Throws the Error of CheckPower().
 double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us);
 
 // Fills in period_us, and joules if the pool has power figures, from the groups of the plan.

@@ -99,12 +99,13 @@ class AllPipelines {
 };
 
 TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
-  int longer = 0;
-  for (uint32_t seed = 1; seed <= 200; ++seed) {
+  int longer = 0, in_memory = 0;
+  for (uint32_t seed = 1; seed <= 400; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
-    PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 4)));
+    const int processors = int(random.Pick(1, 4));
+    PoolCosts pool = RandomPool(random, random.graph, processors, OfAWorker(seed, 200, processors));
     if (seed % 3 == 0 && pool.processors.size() > 2) {  // a kind with two processors
       const std::string name = pool.processors[2].name;
       pool.processors[2] = pool.processors[1];
@@ -114,8 +115,10 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
     EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us)
         << ToText(random.graph);
     longer += plan.groups.size() > 1;
+    in_memory += CountInMemory(random.graph, plan, pool);
   }
   EXPECT_GT(longer, 10);
+  EXPECT_GT(in_memory, 10);
 }
 
 TEST(PlanPipeline, ProcessorsAlikeOnAFastNetworkTakeTheLayersInTurns) {
@@ -173,12 +176,13 @@ TEST(ProcessorsOn, ADeviceThatAPlacementNamesIsOffWithoutAPart) {
 }
 
 TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
-  int shared = 0, named_only = 0;
-  for (uint32_t seed = 1; seed <= 300; ++seed) {
+  int shared = 0, named_only = 0, in_memory = 0;
+  for (uint32_t seed = 1; seed <= 600; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 4) continue;
-    const PoolCosts pool = RandomPool(random, random.graph, int(random.Pick(1, 3)));
+    const int processors = int(random.Pick(1, 3));
+    const PoolCosts pool = RandomPool(random, random.graph, processors, OfAWorker(seed, 300, processors));
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 6) placements.resize(6);
@@ -187,12 +191,14 @@ TEST(PlanLeastEnergy, IsAsGoodAsTheBestOfAllPlans) {
     EXPECT_NEAR(joules, Exhaustive(random.graph, pool, placements).Joules(), 1e-6 * joules)
         << ToText(random.graph);
     shared += ProcessorsOn(plan).size() > 1;
+    in_memory += CountInMemory(random.graph, plan, pool);
     std::set<int> named{0};
     for (const PlannedGroup& group : plan.groups)
       named.insert(group.placement.processors.begin(), group.placement.processors.end());
     named_only += named.size() > ProcessorsOn(plan).size();
   }
   EXPECT_GT(shared, 10);
+  EXPECT_GT(in_memory, 0);
   EXPECT_GT(named_only, 3) << "placements name processors that are off";
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "plan/pool/dynamic.h"
 #include "plan/pool/group_costs.h"
@@ -119,7 +120,7 @@ class PipelinePlanner {
     for (int processor : first_[size_t(before)].processors) up_mbit_per_s += LinkOf(processor).up_mbit_per_s;
     return std::max(down_us, TransferUs(bytes, up_mbit_per_s));
   }
-  const LinkCosts& LinkOf(int processor) const { return model_.pool().processors[size_t(processor)].link; }
+  LinkCosts LinkOf(int processor) const { return BestLinkOf(model_.pool().processors[size_t(processor)]); }
 
   void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage,
             int begin) {
@@ -170,9 +171,8 @@ class PipelinePlanner {
   }
 
   static Loads Summed(std::vector<ProcessorLoad> loads) {
-    const Loads caller{0, loads[0].up_us, loads[0].down_us};
-    loads[0].up_us = loads[0].down_us = 0;
-    return {PeriodUs(loads), caller.caller_up_us, caller.caller_down_us};
+    const LinkLoad caller = std::exchange(loads[0].link(LinkKind::kNetwork), {});
+    return {PeriodUs(loads), caller.up_us, caller.down_us};
   }
 
   void Finish(int stage, const Labels& labels) {

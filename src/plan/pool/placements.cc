@@ -78,9 +78,11 @@ bool Same(const Placement& a, const Placement& b) {
 
 }  // namespace
 
-bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) {
-  return a.layers == b.layers && a.link == b.link && a.power == b.power;
+bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b) {
+  return a.layers == b.layers && a.link == b.link && a.memory == b.memory;
 }
+
+bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) { return SameTimes(a, b) && a.power == b.power; }
 
 std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
                              size_t last) {

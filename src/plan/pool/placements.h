@@ -9,7 +9,10 @@
 
 namespace mete {
 
-// Returns whether all figures of two processors are the same.
+// Returns whether two processors have the same times of layers, and of links to every other processor.
+bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b);
+// Returns whether all figures of two processors are the same: a plan may swap them. Processors of two workers
+// with several processors are never the same, because each is near to others.
 bool Alike(const ProcessorCosts& a, const ProcessorCosts& b);
 
 // Returns shares for `processors` in proportion to their speeds over layers [first, last).

@@ -47,6 +47,16 @@ PoolFile ReadPool(const std::string& path) {
   return ReadPoolFile(path, kinds);
 }
 
+PoolFile ReadPoolThatIsThere(const std::string& path) {
+  PoolFile pool = ReadPool(path);
+  if (pool.described())
+    Invalid(
+        path,
+        "describes devices to simulate, without addresses; expected a file of workers; try it with plan or "
+        "simulate, or write one with 'mete devices --toml'");
+  return pool;
+}
+
 SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options) {
   options = OnCoresOf(entry, std::move(options));
   if (options.threads <= 0) options.threads = ReadMachine().default_threads();

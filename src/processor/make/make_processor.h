@@ -15,6 +15,8 @@ std::vector<std::string> ProcessorKinds();
 
 // Calls ReadPoolFile() with all kinds. Throws one Error with all problems of the file.
 PoolFile ReadPool(const std::string& path);
+// The same; Error where the file describes devices that are not there.
+PoolFile ReadPoolThatIsThere(const std::string& path);
 
 // Makes the processor of an entry. `options` are those of every share, but for threads, cores and speeds,
 // which are the entry's. Error INVALID_ARGUMENT if the entry's kind is unknown.

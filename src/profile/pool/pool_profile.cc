@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <deque>
 #include <future>
+#include <map>
 #include <numeric>
 #include <optional>
 
@@ -19,7 +20,7 @@ namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 7;                    // of a profile
+constexpr int kSteps = 8;                    // of a profile
 constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
 constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
@@ -135,23 +136,45 @@ class LayersOn {
   HalfTimes by_rows_, by_channels_;
 };
 
-// The caller's own link is what all others share; of each processor what was measured to it is its own.
-PoolCosts CostsOf(const std::vector<std::string>& names, const std::vector<LinkProfile>& links) {
-  PoolCosts costs;
-  for (size_t d = 0; d < names.size(); ++d) {
-    const LinkProfile& l = links[d];
+// The links of processors to what they share, from measurements between the first and each other one: what
+// was measured to a processor is its own link, and the first takes nothing beside.
+std::vector<LinkCosts> LinksOf(const std::vector<LinkProfile>& from_first) {
+  std::vector<LinkCosts> links{{0, 0, 0, 0}};
+  for (size_t d = 1; d < from_first.size(); ++d) {
+    const LinkProfile& l = from_first[d];
     const double latency_us = std::max(0.0, l.round_trip_us / 2 - l.message_us);
-    costs.processors.push_back(
-        {names[d], {latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s}, {}});
+    links.push_back({latency_us, l.message_us, l.down_mbit_per_s, l.up_mbit_per_s});
+    links[0].up_mbit_per_s = std::max(links[0].up_mbit_per_s, l.up_mbit_per_s);
+    links[0].down_mbit_per_s = std::max(links[0].down_mbit_per_s, l.down_mbit_per_s);
   }
-  LinkCosts& own = costs.processors[0].link;
-  own = {0, 0, 0, 0};
-  for (size_t d = 1; d < links.size(); ++d) {
-    own.up_mbit_per_s = std::max(own.up_mbit_per_s, links[d].up_mbit_per_s);
-    own.down_mbit_per_s = std::max(own.down_mbit_per_s, links[d].down_mbit_per_s);
+  if (links.size() == 1) links[0].up_mbit_per_s = links[0].down_mbit_per_s = 1;  // nobody to send to
+  return links;
+}
+
+// The members behind each address that has several: those of one worker. The home's are not among them.
+std::vector<std::vector<size_t>> SameWorkers(const std::vector<Member*>& members) {
+  std::map<std::string, std::vector<size_t>> by_address;
+  for (size_t d = 0; d < members.size(); ++d)
+    if (members[d] && !members[d]->address().empty()) by_address[members[d]->address()].push_back(d);
+  std::vector<std::vector<size_t>> several;
+  for (auto& [address, of_worker] : by_address)
+    if (of_worker.size() > 1) several.push_back(std::move(of_worker));
+  return several;
+}
+
+// Each worker measures its own hand-over, because its processors and memory are not those of the home.
+void MeasureMemory(const std::vector<Member*>& members, const PoolProfileOptions& options, int done,
+                   PoolCosts& costs) {
+  for (const std::vector<size_t>& of_worker : SameWorkers(members)) {
+    Member& first = *members[of_worker[0]];
+    options.progress("the memory of " + first.host(), done, kSteps);
+    std::vector<LinkProfile> from_first{{}};
+    for (size_t i = 1; i < of_worker.size(); ++i)
+      from_first.push_back(first.MeasureHandOver(*members[of_worker[i]]));
+    const std::vector<LinkCosts> links = LinksOf(from_first);
+    for (size_t i = 0; i < of_worker.size(); ++i)
+      costs.processors[of_worker[i]].memory = MemoryLink{first.host(), links[i]};
   }
-  if (links.size() == 1) own.up_mbit_per_s = own.down_mbit_per_s = 1;  // nobody to send to
-  return costs;
 }
 
 }  // namespace
@@ -198,12 +221,14 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   on_processors(&LayersOn::TimeHalves);
   on_processors(&LayersOn::TimeHalvesByChannels);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
-  PoolProfile profile{graph.name, DigestOfGraph(graph), links, CostsOf(names, links), 0, 0};
+  PoolProfile profile{graph.name, DigestOfGraph(graph), links, {}, 0, 0};
+  const std::vector<LinkCosts> to_home = LinksOf(links);
   for (size_t d = 0; d < processors.size(); ++d) {
-    profile.costs.processors[d].layers = processors[d].Costs();
+    profile.costs.processors.push_back({names[d], to_home[d], processors[d].Costs()});
     profile.costs.processors[d].share_us = processors[d].share_us();
     profile.prepare_seconds = std::max(profile.prepare_seconds, processors[d].prepare_s());
   }
+  MeasureMemory(members, options, done, profile.costs);
   profile.seconds = double(NowNs() - start_ns) * 1e-9;
   Verify(profile.costs, layers.size());
   return profile;

@@ -7,8 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Since 7: the hardware of workers.
-constexpr int kFormat = 7;
+// Since 7: the hardware of workers. Since 8: the memory of workers with several processors.
+constexpr int kFormat = 8;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -35,16 +35,18 @@ LinkProfile LinkFrom(const Json& json) {
   return link;
 }
 
+Json LinkCostsJson(const LinkCosts& link) {
+  return {link.latency_us, link.message_us, link.up_mbit_per_s, link.down_mbit_per_s};
+}
+
+LinkCosts LinkCostsFrom(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
+
 Json ProcessorJson(const ProcessorCosts& processor) {
-  Json json{{"name", processor.name},
-            {"link",
-             {processor.link.latency_us, processor.link.message_us, processor.link.up_mbit_per_s,
-              processor.link.down_mbit_per_s}},
-            {"share_us", processor.share_us},
-            {"hardware", processor.hardware},
-            {"us", Json::array()},
-            {"least_us", Json::array()},
-            {"least_by_channels_us", Json::array()}};
+  Json json{{"name", processor.name},         {"link", LinkCostsJson(processor.link)}, {"memory", Json()},
+            {"share_us", processor.share_us}, {"hardware", processor.hardware},        {"us", Json::array()},
+            {"least_us", Json::array()},      {"least_by_channels_us", Json::array()}};
+  if (const auto& memory = processor.memory)
+    json["memory"] = {{"device", memory->device}, {"link", LinkCostsJson(memory->link)}};
   for (const LayerCost& layer : processor.layers) {
     json["us"].push_back(layer.us);
     json["least_us"].push_back(layer.least_us);
@@ -55,8 +57,9 @@ Json ProcessorJson(const ProcessorCosts& processor) {
 }
 
 ProcessorCosts ProcessorFrom(const Json& json) {
-  const Json& link = json.at("link");
-  ProcessorCosts processor{json.at("name"), {link.at(0), link.at(1), link.at(2), link.at(3)}, {}};
+  ProcessorCosts processor{json.at("name"), LinkCostsFrom(json.at("link")), {}};
+  if (const Json& memory = json.at("memory"); !memory.is_null())
+    processor.memory = MemoryLink{memory.at("device"), LinkCostsFrom(memory.at("link"))};
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
   const Json& by_channels_us = json.at("least_by_channels_us");
   if (us.size() != least_us.size() || us.size() != by_channels_us.size())

@@ -1,5 +1,5 @@
 // A simulation as a timeline: a process for each processor, with a lane for what it computes and one for each
-// direction of its link.
+// direction of its link; and two more where it exchanges in its worker's memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,12 @@
 namespace mete {
 namespace {
 
-constexpr const char* kRows[] = {"computes", "sends", "receives"};
+constexpr const char* kRows[] = {"computes", "sends", "receives", "sends in memory", "receives in memory"};
+constexpr int kRowsOfAll = 3;  // the others are of processors with messages in memory
+
+int RowOf(const SimulatedSpan& span) {
+  return int(span.kind) + (span.link == LinkKind::kMemory ? int(SimulatedSpan::kReceive) : 0);
+}
 
 // Returns for example "conv1 to conv5" for a group, and "outputs" behind the last one.
 std::string LayersOf(size_t group, const Plan& plan) {
@@ -37,16 +42,19 @@ std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan) {
   std::map<std::pair<int, int>, Timeline::Lane> lanes;  // by processor and row
   for (int processor = 0; processor < int(plan.processors.size()); ++processor) {
     const int process = timeline.AddProcess(plan.processors[size_t(processor)]);
-    for (int row = 0; row < int(std::size(kRows)); ++row)
+    const bool in_memory = std::any_of(
+        simulation.spans.begin(), simulation.spans.end(),
+        [&](const SimulatedSpan& s) { return s.processor == processor && s.link == LinkKind::kMemory; });
+    for (int row = 0; row < (in_memory ? int(std::size(kRows)) : kRowsOfAll); ++row)
       lanes[{processor, row}] = timeline.AddLane(process, kRows[row]);
   }
-  const auto lane_of = [&](const SimulatedSpan& span) { return lanes.at({span.processor, int(span.kind)}); };
+  const auto lane_of = [&](const SimulatedSpan& span) { return lanes.at({span.processor, RowOf(span)}); };
   // The sender is known where a message is received, and the receiver where its group is computed.
   std::map<std::tuple<int, int, int, size_t>, const SimulatedSpan*> sent;  // from, to, request, group
   // processor, request, group
   std::map<std::tuple<int, int, size_t>, std::vector<const SimulatedSpan*>> received;
   for (const SimulatedSpan& span : simulation.spans) {
-    timeline.AddSlice(lane_of(span), NameOf(span, plan), kRows[span.kind], span.begin_us, span.end_us,
+    timeline.AddSlice(lane_of(span), NameOf(span, plan), kRows[RowOf(span)], span.begin_us, span.end_us,
                       {{"request", span.request}, {"group", int64_t(span.group) + 1}, {"bytes", span.bytes}});
     if (span.kind == SimulatedSpan::kSend)
       sent[{span.processor, span.other, span.request, span.group}] = &span;

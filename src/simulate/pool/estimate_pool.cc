@@ -28,22 +28,22 @@ double EstimateUs(Graph graph, const MachineFile& file) {
 
 // Returns the power as if all cores were busy at their highest clock whenever the processor computes, which
 // is a little more than they take.
-PowerCosts PowerOf(const DeviceEntry& processor, const MachineFile& machine) {
+PowerCosts PowerOf(const DescribedDevice& device, const MachineFile& machine) {
   PowerCosts power;
   for (size_t c = 0; c < machine.clusters.size(); ++c) {
     const ClusterFigures& figures = machine.clusters[c];
     power.idle_w += figures.idle_w.value;
     power.compute_w += double(FirstThreads(machine.machine.clusters[c]).size()) * figures.active_w.value;
   }
-  if (processor.idle_w) power.idle_w = processor.idle_w->value;
-  power.sent_joules_per_byte = processor.sent_nj_per_byte.value * 1e-9;
-  power.received_joules_per_byte = processor.received_nj_per_byte.value * 1e-9;
+  if (device.idle_w) power.idle_w = device.idle_w->value;
+  power.sent_joules_per_byte = device.sent_nj_per_byte.value * 1e-9;
+  power.received_joules_per_byte = device.received_nj_per_byte.value * 1e-9;
   return power;
 }
 
 }  // namespace
 
-PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
+PoolCosts EstimatePool(const Graph& graph, const PoolFile& file) {
   const LayerGraphs graphs(graph);
   std::vector<std::vector<LayerCost>> of_machine;
   for (const MachineFile& machine : file.machines) {
@@ -53,12 +53,14 @@ PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file) {
           graphs.CostOf(layer, [&](const Graph& share) { return EstimateUs(share, machine); }));
   }
   PoolCosts pool;
-  for (const DeviceEntry& processor : file.devices)
-    pool.processors.push_back({processor.name,
-                               {processor.latency_us.value, processor.message_us.value,
-                                processor.up_mbit_per_s.value, processor.down_mbit_per_s.value},
-                               of_machine[size_t(processor.machine)],
-                               PowerOf(processor, file.machines[size_t(processor.machine)])});
+  for (const DeviceInPool& in_pool : file.devices) {
+    const DescribedDevice& device = in_pool.described.value();
+    pool.processors.push_back({in_pool.name,
+                               {device.latency_us.value, device.message_us.value, device.up_mbit_per_s.value,
+                                device.down_mbit_per_s.value},
+                               of_machine[size_t(device.machine)],
+                               PowerOf(device, file.machines[size_t(device.machine)])});
+  }
   return pool;
 }
 

@@ -6,14 +6,15 @@
 
 #include "costs/pool.h"
 #include "graph/graph.h"
-#include "machine/devices_file.h"
+#include "machine/pool_file.h"
 
 namespace mete {
 
 // `graph` is a graph before the pass `layout`. A join takes the time of the copy that it is if its inputs
 // come from elsewhere. Within a group there may be no copy, because convolutions write in place; the group
 // then takes less. The time that remains of a layer however few rows are computed is twice the time of its
-// half, less that of the whole.
-PoolCosts EstimatePool(const Graph& graph, const DevicesFile& file);
+// half, less that of the whole. The pool is described (PoolFile::described): each device is one processor, so
+// that no two share a memory.
+PoolCosts EstimatePool(const Graph& graph, const PoolFile& file);
 
 }  // namespace mete

@@ -10,7 +10,11 @@ namespace {
 
 constexpr int kNobody = -1;
 
-int ResourceOf(int processor, SimulatedSpan::Kind kind) { return 3 * processor + kind; }
+// A processor, and each of its links in each direction, does one thing at a time.
+constexpr int kResources = 1 + 2 * int(kLinkKinds);
+int ComputeOf(int processor) { return kResources * processor; }
+int SendOf(int processor, LinkKind link) { return kResources * processor + 1 + 2 * int(link); }
+int ReceiveOf(int processor, LinkKind link) { return SendOf(processor, link) + 1; }
 
 // The work for one request as tasks. Each task has a span, except the last one, after which the caller has
 // the outputs.
@@ -53,16 +57,17 @@ class RequestTasks {
   // so late that this time does not end before the last bit has arrived. Returns the task that ends when the
   // message has arrived.
   int AddMessage(const Transfer& t, size_t group) {
-    const LinkCosts &out = pool_.processors[size_t(t.from)].link, &in = pool_.processors[size_t(t.to)].link;
+    const auto [kind, out, in] =
+        LinkBetween(pool_.processors[size_t(t.from)], pool_.processors[size_t(t.to)]);
     const double up_us = TransferUs(t.bytes, out.up_mbit_per_s),
                  down_us = TransferUs(t.bytes, in.down_mbit_per_s);
     const double taken_us = down_us + std::max(out.message_us, in.message_us);
     const double arrives_us = out.latency_us + in.latency_us + std::max(0.0, up_us - down_us);
-    const int sent = Add({ResourceOf(t.from, SimulatedSpan::kSend), up_us, 0, arrives_us, {}},
-                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0});
+    const int sent = Add({SendOf(t.from, kind), up_us, 0, arrives_us, {}},
+                         {SimulatedSpan::kSend, t.from, t.to, 0, group, t.bytes, 0, 0, kind});
     Wait(sent, last_[size_t(t.from)]);
-    const int received = Add({ResourceOf(t.to, SimulatedSpan::kReceive), taken_us, 0, taken_us, {}},
-                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0});
+    const int received = Add({ReceiveOf(t.to, kind), taken_us, 0, taken_us, {}},
+                             {SimulatedSpan::kReceive, t.to, t.from, 0, group, t.bytes, 0, 0, kind});
     Wait(received, sent);
     return received;
   }
@@ -70,7 +75,7 @@ class RequestTasks {
   // Adds the computing of a group. If nothing is computed, the task waits for the arrivals and takes no
   // resource.
   void AddCompute(int processor, size_t group, double us, const std::vector<int>& arrivals) {
-    const int resource = us > 0 ? ResourceOf(processor, SimulatedSpan::kCompute) : -1;
+    const int resource = us > 0 ? ComputeOf(processor) : -1;
     const int task =
         Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, processor, processor, 0, group, 0, 0, 0});
     for (int arrival : arrivals) Wait(task, arrival);
@@ -111,7 +116,7 @@ PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCost
   const RequestTasks one(graph, plan, pool);
   const size_t count = one.tasks().size();
   const std::vector<TaskTimes> times =
-      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), 3 * int(pool.processors.size()));
+      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), kResources * int(pool.processors.size()));
   PoolSimulation result;
   result.requests = requests;
   for (const ProcessorCosts& processor : pool.processors) result.processors.push_back({processor.name});

@@ -30,7 +30,7 @@ struct SimulatedProcessor {
   int messages = 0;  // received
 };
 
-// A time in which a processor, or one direction of its link, does one thing.
+// A time in which a processor, or one direction of one of its links, does one thing.
 struct SimulatedSpan {
   enum Kind { kCompute, kSend, kReceive };
   Kind kind = kCompute;
@@ -40,6 +40,7 @@ struct SimulatedSpan {
   size_t group = 0;  // the group of the plan that it is for; the number of groups stands for the outputs
   int64_t bytes = 0;
   double begin_us = 0, end_us = 0;
+  LinkKind link = LinkKind::kNetwork;  // of a message
 };
 
 struct PoolSimulation {
