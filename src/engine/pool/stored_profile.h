@@ -10,8 +10,8 @@
 
 namespace mete {
 
-// The name of a profile's file follows from the pool's file as it is written; the profile itself has the names
-// of the processors that a worker offers without being named in the pool's file.
+// The name of a profile's file follows from the pool's file as it is written; the profile itself has the
+// names of the processors that a worker offers without being named in the pool's file.
 
 // Returns the path of the file for a graph on a pool whose processors of this device have these kernels. The
 // path is different for another CPU, version of Mete, instruction set or policy. Error FAILED_PRECONDITION if

@@ -79,7 +79,8 @@ TEST(SimulatePool, ProcessorsOfOneWorkerHandOverInItsMemory) {
   named.processors = NamesOf(t.pool);
   for (size_t l = 0; l < 2; ++l) named.layers.push_back("layer");
   std::string lanes;
-  for (const auto& e : nlohmann::json::parse(ChromeJson(simulation, named)).at("traceEvents"))
+  const nlohmann::json trace = nlohmann::json::parse(ChromeJson(simulation, named));
+  for (const auto& e : trace.at("traceEvents"))
     if (e.at("name") == "thread_name" && std::string(e.at("args").at("name")).ends_with(" in memory"))
       lanes += fmt::format("{}: {}\n", int(e.at("pid")), std::string(e.at("args").at("name")));
   EXPECT_EQ(lanes, "2: sends in memory\n2: receives in memory\n3: sends in memory\n3: receives in memory\n");
