@@ -12,6 +12,7 @@ import unittest
 kHere = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common"), str(kHere.parent / "peers")]
 import apart
+import awake
 import cores
 import efficiency
 import near
@@ -120,6 +121,15 @@ class Near(unittest.TestCase):
     def test_a_mean_lacks_no_model(self):
         results = [result("a", line_ns=[27.0], fast=[7.0], equal=[10.0]), result("b", line_ns=[160.0], fast=[7.0], equal=[10.0])]
         self.assertIn(" - ", efficiency.table(results, ["equal"], 0.4, True).splitlines()[-1])
+
+
+class Awake(unittest.TestCase):
+    def test_each_core_has_a_loop_that_yields_to_all_else_until_the_end(self):
+        with awake.awake(kAllowed, os.getpid()) as loops:
+            self.assertEqual([os.sched_getaffinity(loop) for loop in loops], [{core} for core in kAllowed])
+            self.assertEqual({os.sched_getscheduler(loop) for loop in loops}, {os.SCHED_IDLE})
+        for loop in loops:
+            self.assertRaises(ProcessLookupError, os.kill, loop, 0)
 
 
 class FakeWorker:

@@ -4,7 +4,8 @@ For each model, in one run and in turns: Mete on the first core alone, under the
 (--processors). The second core is as it is, slowed by emulation (--speed): declared speeds stretch the time of what it computes, or slowed
 from outside as well (--outside): tools/slowcore is busy on it. A round is a command of each; the median of a command's requests counts, and
 of the rounds the median. The efficiency is the time of the ideal, in which both cores compute side by side and lose nothing, t / (1 + speed)
-of the first core's time t, by the time that was measured. Rounds in which the cores were near each other stand apart from the others.
+of the first core's time t, by the time that was measured. Rounds in which the cores were near each other stand apart from the others. No core
+is idle meanwhile (bench/common/awake.py), unless it is slowed from outside.
 
     python3 bench/cores/processors.py --mete build/release/mete --models resnet50,googlenet --speed 0.4 --rounds 5
 """
@@ -20,6 +21,7 @@ import tempfile
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import awake
 import cores
 import line_pass
 import near
@@ -159,7 +161,8 @@ def main():
     flags = arguments()
     if not flags.json:
         print(head(flags), flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    busy = [] if flags.outside else flags.cores.split(",")
+    with tempfile.TemporaryDirectory() as folder, awake.awake(busy, os.getpid()):
         results = measure_all(flags, folder)
     if flags.json:
         models = {name: {**result, **summary(result, flags.speed)} for name, result in results.items()}
