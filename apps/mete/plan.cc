@@ -164,7 +164,7 @@ Json PlanJson(const Planned& planned) {
   return json;
 }
 
-void PlanCommand(PlanFlags flags, const Context& context) {
+void PlanCommand(const PlanFlags& flags, const Context& context) {
   if (!flags.processors.empty()) {
     return PlanForPool(LoadModel(flags.model, context),
                        {flags.model.model, flags.processors, flags.objective, flags.save_plan, flags.explain},

@@ -28,7 +28,7 @@ struct Work {
   std::map<std::string, double> amounts;  // units by kind; the time is the sum of ns per unit * amount
   // key of a work with the same units, whose times hold as a guess where this one was not measured; mostly
   // empty
-  std::string stand_in = "";
+  std::string stand_in = {};
   double beside_ns = 0;  // a guess of what such a work takes in addition
 
   std::string key() const { return regime.empty() ? kernel : kernel + ", " + regime; }

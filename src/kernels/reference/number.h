@@ -70,8 +70,8 @@ T WrapMul(T a, T b) {
 // Returns whether x is a NaN, which integers have not.
 template <class T>
 constexpr bool IsNotANumber(T x) {
-  if constexpr (std::is_integral_v<T>) return false;
-  else return x != x;
+  if constexpr (kIsFloat<T>) return x != x;
+  else return false;
 }
 
 // These two functions are numpy's minimum and maximum: if one operand is NaN, the result is NaN.
