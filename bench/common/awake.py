@@ -5,6 +5,7 @@ take as long as one after the other. A loop of the scheduling class SCHED_IDLE o
 wants the core, so that it takes next to no time from what is measured.
 """
 import contextlib
+import os
 import subprocess
 import sys
 
@@ -20,12 +21,12 @@ while os.getppid() == int(sys.argv[2]):
 
 
 @contextlib.contextmanager
-def awake(cores, parent):
-    """While this lasts, each of the cores has a loop; gives their ids. `parent` is the id of this process: loops end with it."""
+def awake(cores):
+    """While this lasts, each of the cores has a loop; gives their ids. The loops end with this process."""
     loops = []
     try:
         for core in cores:
-            loops.append(subprocess.Popen([sys.executable, "-c", _LOOP, str(core), str(parent)], stdout=subprocess.PIPE))
+            loops.append(subprocess.Popen([sys.executable, "-c", _LOOP, str(core), str(os.getpid())], stdout=subprocess.PIPE))
         for loop in loops:
             loop.stdout.readline()  # it runs in its class
         yield [loop.pid for loop in loops]

@@ -125,7 +125,7 @@ class Near(unittest.TestCase):
 
 class Awake(unittest.TestCase):
     def test_each_core_has_a_loop_that_yields_to_all_else_until_the_end(self):
-        with awake.awake(kAllowed, os.getpid()) as loops:
+        with awake.awake(kAllowed) as loops:
             self.assertEqual([os.sched_getaffinity(loop) for loop in loops], [{core} for core in kAllowed])
             self.assertEqual({os.sched_getscheduler(loop) for loop in loops}, {os.SCHED_IDLE})
         for loop in loops:

@@ -162,7 +162,7 @@ def main():
     if not flags.json:
         print(head(flags), flush=True)
     busy = [] if flags.outside else flags.cores.split(",")
-    with tempfile.TemporaryDirectory() as folder, awake.awake(busy, os.getpid()):
+    with tempfile.TemporaryDirectory() as folder, awake.awake(busy):
         results = measure_all(flags, folder)
     if flags.json:
         models = {name: {**result, **summary(result, flags.speed)} for name, result in results.items()}

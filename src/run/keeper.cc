@@ -106,11 +106,9 @@ void Keeper::Rebuild() {
     if (!first && parts_.in_use.ServesAll(parts_.members.There())) return;
     try {
       if (Deploy()) return;
-    } catch (const Error& error) {
-      if (parts_.ending.cancelled()) return;
-      if (IsOfGivenPlan(error)) throw;
-      return StayAlone(error.what());
     } catch (const std::exception& error) {
+      if (parts_.ending.cancelled()) return;
+      if (const auto* told = dynamic_cast<const Error*>(&error); told && IsOfGivenPlan(*told)) throw;
       return StayAlone(error.what());
     }
   }

@@ -296,7 +296,7 @@ TEST_F(PoolTest, APlanHasTheThreadsOfEachShareAndDecidesThem) {
   ExpectNear(Values(session.Run({Ramp(kInput, 0.03f)}).at(0)), Expected(0.03f));
   EXPECT_GT(replace("\"threads\": 1", "\"threads\": 2"), 1) << plan;
   options.plan_json = plan;
-  EXPECT_TELLS(Session(model_, pool, options), "threads");
+  EXPECT_TELLS(Session(model_, pool, options), "the plan's threads are not this processor's; got 2 threads");
 }
 
 TEST_F(PoolTest, RefusesPlansOfOthers) {
