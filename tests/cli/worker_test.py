@@ -365,6 +365,21 @@ class OfOneWorker(Hosts):
                 self.assertIn(f"{name} cannot serve, the others go on without it", done.stderr)
 
 
+    def test_a_plan_that_decides_the_threads_of_a_worker_is_refused(self):
+        with Worker() as pi:
+            file, saved = self.hosts("insecure = true", pi=pi), self.root / "saved.json"
+            self.answer("profile", self.net, "--processors", file)
+            self.answer("bench", self.net, "--processors", file, "--runs", "1", *DIVIDED, "--save-plan", saved)
+            plan = json.loads(saved.read_text())
+            shares = [share for group in plan["groups"] for share in group["shares"]]
+            home = next(share["threads"] for share in shares if share["processor"] == 0)
+            of_worker = [share for share in shares if share["processor"] == 1]
+            self.assertEqual([share for share in of_worker if "threads" in share], [])
+            of_worker[0]["threads"] = home
+            saved.write_text(json.dumps(plan))
+            self.fails(BAD_FILE, "has the threads of steps for pi; expected none for a worker", "bench", self.net, "--processors", file, "--plan", saved)
+
+
 class Believed(Hosts):
     @classmethod
     def setUpClass(cls):
