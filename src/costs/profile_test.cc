@@ -186,17 +186,28 @@ TEST(Predict, ANodeThatOnlyTheReferenceComputesIsAGuess) {
   EXPECT_NEAR(p.ns, 200, 1e-9);  // a nanosecond for each output
 }
 
-// A kernel without a probe is predicted by the units of its stand-in, and says so.
-TEST(Predict, AStandInGivesItsTimes) {
+Graph ConvGraph(int64_t kernel, Attributes attributes) {
   Graph graph;
   const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
-                y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
-  const ValueId w = graph.AddValue("w", DType::kF32, {64, 64, 1, 1});
-  graph.value(w).constant = Tensor(DType::kF32, {64, 64, 1, 1});
-  Attributes attributes;
+                y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64}),
+                w = graph.AddConstant("w", Tensor(DType::kF32, {64, 64, kernel, kernel}));
   attributes.Set("layout", std::string("NHWC"));
-  attributes.Set("sum_piece", int64_t{32});
   graph.AddNode("Conv", "conv", {x, w}, {y}, attributes);
+  return graph;
+}
+
+// A 3x3 convolution, which can be computed in three ways.
+Graph ConvGraph() {
+  Attributes attributes;
+  attributes.Set("pads", Ints{1, 1, 1, 1});
+  return ConvGraph(3, attributes);
+}
+
+// A kernel without a probe is predicted by the units of its stand-in, and says so.
+TEST(Predict, AStandInGivesItsTimes) {
+  Attributes attributes;
+  attributes.Set("sum_piece", int64_t{32});
+  const Graph graph = ConvGraph(1, attributes);
   ClusterProfile profile = Sample().clusters[0];
   profile.kernels["conv_1x1_f32"] = FitOf({{"node", 700}});
   const NodePrediction p = Predict(profile, graph, graph.nodes[0], RunOf(graph));
@@ -221,20 +232,6 @@ TEST(Predict, AQuantizedConvolutionTakesLongerThanItsStandIn) {
   const NodePrediction p = Predict(profile, one.graph, one.node(), RunOf(one.graph));
   EXPECT_EQ(p.ns, 700 + 2 * (2 * 5 * 6 * 7 + 2 * 9 * 6 * 7));
   EXPECT_FALSE(p.known);
-}
-
-// A 3x3 convolution, which can be computed in three ways.
-Graph ConvGraph() {
-  Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 14, 14, 64}),
-                y = graph.AddValue("y", DType::kF32, {1, 14, 14, 64});
-  const ValueId w = graph.AddValue("w", DType::kF32, {64, 64, 3, 3});
-  graph.value(w).constant = Tensor(DType::kF32, {64, 64, 3, 3});
-  Attributes attributes;
-  attributes.Set("layout", std::string("NHWC"));
-  attributes.Set("pads", Ints{1, 1, 1, 1});
-  graph.AddNode("Conv", "conv", {x, w}, {y}, attributes);
-  return graph;
 }
 
 // A way without a measured time must not be chosen as the fastest.

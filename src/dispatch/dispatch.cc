@@ -59,10 +59,4 @@ std::vector<std::string> KernelNames(const FastKernel& fast) {
       fast);
 }
 
-DispatchOptions OptionsFor(const Graph& graph) {
-  const bool quantized = std::any_of(graph.nodes.begin(), graph.nodes.end(),
-                                     [](const Node& node) { return node.op == "QuantizeLinear"; });
-  return {.conv = std::nullopt, .plain_sums = quantized};
-}
-
 }  // namespace mete
