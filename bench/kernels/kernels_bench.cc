@@ -146,7 +146,7 @@ void RegisterFamily(const KernelFamily& family) {
       continue;
     }
     for (const ConvAlgorithm algorithm : ConvAlgorithmsFor(ShapeOf(node)))
-      RegisterNode(fmt::format("{}/{}", name, Name(algorithm)), node, {.conv = algorithm});
+      RegisterNode(fmt::format("{}/{}", name, Name(algorithm)), node, {.dispatch = {.conv = algorithm}});
   }
 }
 

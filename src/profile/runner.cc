@@ -9,7 +9,7 @@ KernelOptions OptionsOf(const TimedCore& core, ConvAlgorithm conv) {
   KernelOptions options;
   options.cores = {core.number};
   if (core.speed < 1) options.speeds = {core.speed};
-  options.conv = conv;
+  options.dispatch.conv = conv;
   return options;
 }
 

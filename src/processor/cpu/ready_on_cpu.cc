@@ -145,8 +145,8 @@ ThreadPlan ReadyOnCpu::PlanAgain(const Graph& graph) const {
 
 KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
   KernelOptions kernels{plan_.threads, plan_.cores, options.reference || ReferenceFromEnvironment(),
-                        ConvFromEnvironment()};
-  kernels.plain_sums = OptionsFor(graph_).plain_sums;
+                        OptionsFor(graph_)};
+  kernels.dispatch.conv = ConvFromEnvironment();
   kernels.packed_cache = options.packed_cache;
   kernels.speeds = plan_.speeds;
   kernels.workers = WorkersOf(plan_, machine_);

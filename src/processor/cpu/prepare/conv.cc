@@ -12,7 +12,7 @@ namespace {
 
 // An algorithm that the user asked for is computed in one way.
 std::vector<ConvWay> WaysOf(const Convolution& conv, const KernelOptions& options) {
-  if (options.conv) return {{conv.algorithms[0]}};
+  if (options.dispatch.conv) return {{conv.algorithms[0]}};
   return ConvWaysFor(conv.shape, conv.algorithms);
 }
 

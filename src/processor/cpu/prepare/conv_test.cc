@@ -32,7 +32,7 @@ TEST(CpuConv, WinogradMatchesTheReference) {
                      11);
         std::string kernel, reference;
         const Tensor want = node.Run({.reference = true}, &reference)[0],
-                     got = node.Run({.threads = threads, .conv = algorithm}, &kernel)[0];
+                     got = node.Run({.threads = threads, .dispatch = {.conv = algorithm}}, &kernel)[0];
         ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)) + "_f32 ", 0), 0u) << kernel;
         for (int64_t i = 0; i < want.elements(); ++i)
           ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
@@ -42,7 +42,7 @@ TEST(CpuConv, WinogradMatchesTheReference) {
 TEST(CpuConv, WinogradOnlyWhereItFits) {
   const auto kernel_of = [](const std::string& node, std::optional<ConvAlgorithm> algorithm) {
     std::string kernel;
-    OneNode(node, 1).Run({.conv = algorithm}, &kernel);
+    OneNode(node, 1).Run({.dispatch = {.conv = algorithm}}, &kernel);
     return kernel.substr(0, kernel.find(' '));
   };
   const std::string wide = "Conv(1x28x28x64, const 64x64x3x3) {layout=\"NHWC\", pads=[1,1,1,1]}";
@@ -63,7 +63,8 @@ TEST(CpuConv, PlainSumsAreDirectWhereWinogradIsFasterByEstimate) {
     return cpu.Prepare(one.graph, one.node(), Step{.threads = 1})->kernel();
   };
   EXPECT_TRUE(kernel({}).starts_with("winograd_f4_f32 ")) << kernel({});
-  EXPECT_TRUE(kernel({.plain_sums = true}).starts_with("conv_f32 ")) << kernel({.plain_sums = true});
+  EXPECT_TRUE(kernel({.dispatch = {.plain_sums = true}}).starts_with("conv_f32 "))
+      << kernel({.dispatch = {.plain_sums = true}});
 }
 
 TEST(ConvAlgorithm, NamesAreReadBack) {
@@ -100,7 +101,7 @@ TEST(CpuConv, WinogradWritesItsSlice) {
         3);
     std::string kernel, reference;
     const Tensor want = node.Run({.reference = true}, &reference)[0],
-                 got = node.Run({.threads = 2, .conv = algorithm}, &kernel)[0];
+                 got = node.Run({.threads = 2, .dispatch = {.conv = algorithm}}, &kernel)[0];
     ASSERT_EQ(kernel.rfind(std::string(Name(algorithm)), 0), 0u) << kernel;
     for (int64_t i = 0; i < want.elements(); ++i)
       ASSERT_NEAR(want.as<float>()[i], got.as<float>()[i], 5e-4f) << kernel << " element " << i;
@@ -188,10 +189,10 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
 // In the memory plan the output already holds the channels of other nodes, and these must stay.
 TEST(CpuConv, WritesNothingButItsSlice) {
   const KernelOptions all[] = {{.reference = true},
-                               {.threads = 2, .conv = ConvAlgorithm::kDirect},
-                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF2},
-                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF4},
-                               {.threads = 2, .conv = ConvAlgorithm::kWinogradF6}};
+                               {.threads = 2, .dispatch = {.conv = ConvAlgorithm::kDirect}},
+                               {.threads = 2, .dispatch = {.conv = ConvAlgorithm::kWinogradF2}},
+                               {.threads = 2, .dispatch = {.conv = ConvAlgorithm::kWinogradF4}},
+                               {.threads = 2, .dispatch = {.conv = ConvAlgorithm::kWinogradF6}}};
   for (int64_t kernel : {1, 3})
     for (const KernelOptions& options : all) {
       OneNode node(fmt::format("Conv(1x4x3x5, const 9x5x{0}x{0}) {{layout=\"NHWC\", pads=[{1},{1},{1},{1}], "

@@ -33,10 +33,10 @@ TEST_P(Families, EachNodeEqualsTheReference) {
 
 // Dispatch has told costs/ the same of the node.
 TEST_P(Families, EachNodeHasAKernelThatDispatchNames) {
-  std::vector<KernelOptions> options{{}, {.plain_sums = true}};
+  std::vector<KernelOptions> options{{}, {.dispatch = {.plain_sums = true}}};
   for (const ConvAlgorithm conv : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
                                    ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
-    options.push_back({.conv = conv, .plain_sums = true});
+    options.push_back({.dispatch = {.conv = conv, .plain_sums = true}});
   for (const NodeText& text : NodesIn(kTestNodes))
     for (const KernelOptions& with : options) {
       SCOPED_TRACE(text.where + ": " + text.text);
@@ -45,7 +45,7 @@ TEST_P(Families, EachNodeHasAKernelThatDispatchNames) {
       const auto prepared = cpu.Prepare(one.graph, one.node(), Step{.threads = 1});
       const std::string kernel = prepared->kernel().substr(0, prepared->kernel().find(' '));
       std::string why;
-      const auto fast = FastKernelOf(one.graph, one.node(), with.dispatch(), &why);
+      const auto fast = FastKernelOf(one.graph, one.node(), with.dispatch, &why);
       if (fast) {
         const std::vector<std::string> names = KernelNames(*fast);
         EXPECT_NE(std::find(names.begin(), names.end(), kernel), names.end()) << kernel;

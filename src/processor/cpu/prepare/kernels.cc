@@ -61,7 +61,7 @@ std::unique_ptr<PreparedNode> CpuKernels::PrepareWith(const KernelOptions& optio
   packer_.SetConstants(ConstantsOf(graph, node));
   std::string why = "the reference was asked for";
   if (!options.reference) {
-    if (const auto fast = FastKernelOf(graph, node, options.dispatch(), &why))
+    if (const auto fast = FastKernelOf(graph, node, options.dispatch, &why))
       return std::visit(
           [&](const auto& kernel) {
             return mete::Prepare(kernel, {graph, node, packer_, options});

@@ -21,10 +21,7 @@ struct KernelOptions {
   int threads = 1;
   std::vector<int> cores;  // the cores that threads are pinned to; empty: not pinned
   bool reference = false;  // use only the reference kernels
-  // as in DispatchOptions
-  std::optional<ConvAlgorithm> conv;
-  bool plain_sums = false;
-  DispatchOptions dispatch() const { return {conv, plain_sums}; }
+  DispatchOptions dispatch;
   // measures what is fastest; null: choose by estimate. Must outlive the calls of Prepare()
   Tuner* tuner = nullptr;
   // between two runs of a node its weights leave all caches: trials must measure with cold weights

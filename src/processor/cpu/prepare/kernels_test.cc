@@ -64,8 +64,8 @@ TEST(CpuPackedCache, GivesEveryFamilyItsOwnWeights) {
         OneNode node(nodes[i], 11);
         for (int64_t e = 0; e < node.data(1).elements(); ++e)
           node.SetInput(1, e, float(e * 37 % 101 - 50) * 0.01f);
-        const KernelOptions plain{.threads = 2, .conv = algorithm},
-            kept{.threads = 2, .conv = algorithm, .packed_cache = folder.str()};
+        const KernelOptions plain{.threads = 2, .dispatch = {.conv = algorithm}},
+            kept{.threads = 2, .dispatch = {.conv = algorithm}, .packed_cache = folder.str()};
         std::string kernel;
         const Tensor want = node.Run(plain, &kernel)[0];
         SCOPED_TRACE(kernel + " for " + nodes[i]);
