@@ -317,7 +317,9 @@ void Shuffles(GraphBuilder& b) {
 }  // namespace
 
 const std::vector<Probe>& Probes() {
+  // The first one is small: tests, also those under emulators, measure it alone.
   static const std::vector<Probe> probes = {
+      {"images of 64, few layers", [](GraphBuilder& b) { ImageProbe(b, 31).Build(64, 6, 96); }},
       {"images of 224, light", [](GraphBuilder& b) { ImageProbe(b, 1).Build(224, 10, 256); }},
       {"images of 224, wide", [](GraphBuilder& b) { ImageProbe(b, 2).Build(224, 8, 2048); }},
       {"images of 299, wide", [](GraphBuilder& b) { ImageProbe(b, 3).Build(299, 8, 2048); }},

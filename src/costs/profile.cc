@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "mete-profile";
-constexpr int kVersion = 3;
+constexpr int kVersion = 4;
 // Bounds for the figures of a file.
 constexpr size_t kMostClusters = 64, kMostKernels = 1000, kMostThings = 1000;
 constexpr double kMostNs = 1e12, kMostBytes = 1e12;

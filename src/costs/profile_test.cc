@@ -85,7 +85,7 @@ TEST(Profile, NonsenseInAFileIsAnErrorThatNamesBoth) {
                                                {"\"khz\": 1800000", "\"khz\": -1", "khz"},
                                                {"\"spread\": 0.0625", "\"spread\": -3", "spread"},
                                                {"0.875", "7", "within 10 %"},
-                                               {"\"version\": 3", "\"version\": 2", "version 3"},
+                                               {"\"version\": 4", "\"version\": 3", "version 4"},
                                                {"\"take_ns\": 100", "\"take_ns\": -100", "-100"}}) {
     const std::string error = error_of(what, nonsense);
     for (const std::string& part : {std::string("[profile.json]"), said, std::string("mete profile")})
