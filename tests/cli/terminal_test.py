@@ -138,7 +138,7 @@ class Interrupts(Terminal):
         command.interrupt()
         self.assertEqual(command.finish(), CANCELLED)
         text = " ".join("\n".join(screen_lines(command.written)).split())
-        self.assertRegex(text, r"median [\d.]+ .s \+- .* until the interrupt\)")
+        self.assertRegex(text, r"median [\d.]+ [mu]?s \+- .* until the interrupt\)")
         self.assertIn("[bench] interrupted; what is printed is of the", text)
 
     def test_bench_as_json_has_what_it_has(self):
