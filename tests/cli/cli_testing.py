@@ -41,8 +41,7 @@ def png(width, height, pixel=None, exif=None):
 class Cli(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        cls.root = pathlib.Path(cls.folder.name)
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
         cls.net = cls.root / "net.onnx"
         made = mete("zoo", "make", NET, "-o", cls.net)
         assert made.returncode == OK, made.stderr
@@ -52,10 +51,6 @@ class Cli(unittest.TestCase):
         cls.picture.write_bytes(png(64, 48))
         cls.tensor = cls.root / "data.npy"
         cls.tensor.write_bytes(npy("<f4", cls.input["shape"], struct.pack("<f", 0.5) * cls.elements()))
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
 
     @classmethod
     def elements(cls):

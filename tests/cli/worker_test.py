@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 import cli_testing
 from cli_testing import BAD_FILE, CANCELLED, FAILURE, OK, USAGE, Cli, mete
@@ -106,15 +107,8 @@ class Hosts(Cli):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.before = os.environ.get("METE_CACHE")
-        os.environ["METE_CACHE"] = str(cls.root / "cache")  # of callers and workers; nothing is known there
-
-    @classmethod
-    def tearDownClass(cls):
-        del os.environ["METE_CACHE"]
-        if cls.before is not None:
-            os.environ["METE_CACHE"] = cls.before
-        super().tearDownClass()
+        # of callers and workers; nothing is known there
+        cls.enterClassContext(mock.patch.dict(os.environ, METE_CACHE=str(cls.root / "cache")))
 
     def hosts(self, believes, **workers):
         """A devices file with this host, and workers by their names."""
@@ -144,7 +138,7 @@ class Together(Hosts):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.one, cls.two = Worker(), Worker()
+        cls.one, cls.two = cls.enterClassContext(Worker()), cls.enterClassContext(Worker())
         text = f'name = "loopback"\ninsecure = true\n{OWN}'
         for name, worker in (("one", cls.one), ("two", cls.two)):
             text += f'[[device]]\nname = "{name}"\naddress = "{worker.address}"\n'
@@ -153,12 +147,6 @@ class Together(Hosts):
         done = mete("profile", cls.net, "--processors", cls.file, "--json")
         assert done.returncode == OK, done.stderr
         cls.profile = json.loads(done.stdout)[0]
-
-    @classmethod
-    def tearDownClass(cls):
-        for worker in (cls.one, cls.two):
-            worker.__exit__()
-        super().tearDownClass()
 
     def test_a_profile_has_links_and_layers_of_all_devices(self):
         self.assertEqual([d["name"] for d in self.profile["processors"]], ["own", "one", "two"])
