@@ -29,8 +29,8 @@ enum WireType : uint32_t {
 };  // as protobuf numbers them
 constexpr uint32_t TagOf(int field) { return uint32_t(field) << 3 | kDelimited; }
 
-// What a slice keeps alive. A thread of gRPC deletes it. gRPC orders this behind the thread that made the slice,
-// which a sanitizer cannot see in a library without its instruments; `made` shows it.
+// What a slice keeps alive. A thread of gRPC deletes it. gRPC orders this behind the thread that made the
+// slice, which a sanitizer cannot see in a library without its instruments; `made` shows it.
 struct Owner {
   std::shared_ptr<const void> kept;
   std::atomic<bool> made = false;
