@@ -84,23 +84,6 @@ bool IsGemm(const ConvShape& s) {
          s.pad_top == 0 && s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
 }
 
-// Returns whether to join the taps of a kernel row. This is faster if a single tap is too short to hide the
-// tile's overhead, for example the 3 channels of a first layer. With more channels than the limit, the copies
-// at the edges cost more than joining saves.
-bool CanJoin(const ConvShape& s) {
-  constexpr int64_t kFewChannels = 16;  // this value is a guess
-  const bool dense = s.in_pixel_stride == 0 || s.in_pixel_stride == s.in_channels;
-  return s.groups == 1 && s.dilation_x == 1 && s.kernel_width > 1 && s.in_channels <= kFewChannels && dense;
-}
-
-// Returns the number of pixels of a pass, whose pointers (and copies) stay in the first-level cache.
-int64_t PassLength(const ConvPlan& plan) {
-  constexpr int64_t kTableBytes = 16 << 10;
-  const int64_t per_pixel = plan.taps * int64_t{sizeof(float*)} +
-                            (plan.joined ? plan.taps * plan.tap_length * int64_t{sizeof(float)} : 0);
-  return std::clamp<int64_t>(kTableBytes / per_pixel, 4 * plan.row_step, 128);
-}
-
 int64_t SumLength(const ConvPlan& plan) { return plan.taps * plan.tap_length; }
 
 int64_t PackedLength(const ConvPlan& plan) {
@@ -165,14 +148,12 @@ ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors) {
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
   plan.as_gemm = IsGemm(shape);
-  plan.joined = !plan.as_gemm && CanJoin(shape);
-  plan.taps = plan.joined ? shape.kernel_height : shape.kernel_height * shape.kernel_width;
-  plan.tap_length = plan.joined ? shape.kernel_width * shape.in_channels : plan.group_channels;
-  plan.gemm = PlanGemm(plan.group_outputs, SumLength(plan), most_vectors);
+  const int64_t length = plan.group_channels * shape.kernel_height * shape.kernel_width;
+  plan.gemm = PlanGemm(plan.group_outputs, length, most_vectors);
   plan.split = plan.gemm.split;
   plan.row_step = plan.gemm.row_step;
   plan.panels = plan.split.count() * shape.groups;
-  plan.pass = PassLength(plan);
+  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, sizeof(float));
   return plan;
 }
 
@@ -192,12 +173,7 @@ void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* p
     std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);
 }
 
-size_t ConvScratchBytes(const ConvPlan& plan) {
-  if (plan.as_gemm) return 0;
-  const int64_t copies = plan.joined ? plan.taps * plan.tap_length * plan.pass : 0;
-  return static_cast<size_t>(plan.taps * plan.pass) * sizeof(float*) +
-         static_cast<size_t>(copies) * sizeof(float);
-}
+size_t ConvScratchBytes(const ConvPlan& plan) { return plan.as_gemm ? 0 : TableBytes(plan, sizeof(float)); }
 
 void RunConv(const ConvPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
              Range pixels, Range panels, float* output, void* scratch) {
@@ -214,7 +190,7 @@ void RunConv(const ConvPlan& plan, const float* input, const float* packed, cons
   const EvenPieces passes(pixels.size(), plan.pass);
   for (int64_t i = 0; i < passes.count(); ++i) {
     const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
-    FillIndirection(plan, input, packed + PackedLength(plan), pass, table, joined);
+    FillIndirection(shape, plan, input, packed + PackedLength(plan), pass, table, joined);
     Strip strip = {};
     strip.rows = table;
     strip.tap_stride = static_cast<size_t>(plan.pass);

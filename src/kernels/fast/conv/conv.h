@@ -35,19 +35,24 @@ struct ConvShape {
   int64_t out_pixels() const { return batch * out_height * out_width; }
 };
 
+// How a register tile reads the inputs of a convolution: by a table with a pointer for each tap of each pixel
+// of a pass (kernels/fast/conv/indirection.h).
+struct ConvTaps {
+  bool joined = false;  // the taps of a kernel row are read as one run of kernel_width * channels values
+  int64_t taps = 0, tap_length = 0;  // kernel rows if `joined` is set; elements that a tap reads
+  int64_t pass = 0;                  // pixels of one pass
+};
+
 struct ConvCode;
 
-struct ConvPlan {
+struct ConvPlan : ConvTaps {
   ConvShape shape;
   int64_t group_channels = 0, group_outputs = 0;  // input and output channels of one group
   Panels split;                                   // panels of one group's outputs
   int64_t panels = 0;    // panels of all groups, group by group; a `Range panels` below counts them
   int64_t row_step = 0;  // pixels of a register tile
-  int64_t pass = 0;      // pixels of one pass
   bool as_gemm = false;  // 1x1, stride 1, no padding, one group: RunGemm() computes it
-  bool joined = false;   // the taps of a kernel row are read as one run of kernel_width * channels values
-  int64_t taps = 0, tap_length = 0;  // taps of the register tile; kernel rows if `joined` is set
-  GemmPlan gemm;  // the product of one group: its panels are `split`, its tile is the convolution's
+  GemmPlan gemm;         // the product of one group: its panels are `split`, its tile is the convolution's
   const ConvCode* code = nullptr;
 };
 

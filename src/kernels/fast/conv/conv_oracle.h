@@ -16,6 +16,26 @@ inline ConvShape Sized(ConvShape s, int64_t pad_bottom, int64_t pad_right) {
   return s;
 }
 
+inline std::vector<ConvShape> OddConvShapes() {
+  return {
+      // batch, in h w c, out h w (Sized sets them), out c, kernel, stride, dilation, pad top left, groups
+      Sized({1, 5, 7, 3, 1, 1, 8, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
+      Sized({2, 17, 16, 3, 1, 1, 33, 7, 7, 2, 2, 1, 1, 3, 3, 1}, 3, 3),
+      Sized({1, 9, 9, 20, 1, 1, 37, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
+      Sized({1, 8, 11, 70, 1, 1, 16, 1, 1, 2, 2, 1, 1, 0, 0, 1}, 0, 0),
+      Sized({2, 6, 6, 40, 1, 1, 65, 1, 1, 1, 1, 1, 1, 0, 0, 1}, 0, 0),
+      Sized({1, 10, 10, 5, 1, 1, 6, 3, 3, 1, 1, 2, 2, 2, 2, 1}, 2, 2),
+      Sized({1, 10, 9, 12, 1, 1, 18, 3, 3, 1, 2, 1, 1, 1, 1, 3}, 1, 1),
+      Sized({1, 12, 12, 6, 1, 1, 12, 5, 2, 3, 1, 1, 3, 0, 1, 2}, 2, 1),
+      Sized({1, 1, 30, 4, 1, 1, 9, 1, 5, 1, 2, 1, 1, 0, 2, 1}, 0, 2),
+      Sized({1, 2, 2, 1, 1, 1, 1, 5, 5, 1, 1, 1, 1, 4, 4, 1}, 4, 4),
+      Sized({1, 4, 4, 600, 1, 1, 10, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
+      Sized({1, 3, 3, 8, 1, 1, 8, 1, 1, 1, 1, 1, 1, 1, 1, 8}, 1, 1),
+      Sized({1, 7, 6, 10, 1, 1, 14, 3, 3, 1, 1, 1, 1, 1, 1, 1, 13, 19}, 1, 1),
+      Sized({1, 7, 6, 10, 1, 1, 14, 1, 1, 1, 1, 1, 1, 0, 0, 1, 13, 19}, 0, 0),
+  };
+}
+
 // The random operands of a convolution, and the check of its output.
 class ConvProblem {
  public:

@@ -14,8 +14,23 @@ struct Run {
 
 int64_t PixelStride(const ConvShape& s) { return s.in_pixel_stride ? s.in_pixel_stride : s.in_channels; }
 
+// Returns whether to join the taps of a kernel row. This is faster if a single tap is too short to hide the
+// tile's overhead, for example the 3 channels of a first layer. With more channels than the limit, the copies
+// at the edges cost more than joining saves.
+bool CanJoin(const ConvShape& s) {
+  constexpr int64_t kFewChannels = 16;  // this value is a guess
+  const bool dense = s.in_pixel_stride == 0 || s.in_pixel_stride == s.in_channels;
+  return s.groups == 1 && s.dilation_x == 1 && s.kernel_width > 1 && s.in_channels <= kFewChannels && dense;
+}
+
+// Returns the bytes of a pixel's pointers and copies.
+int64_t TableBytesOfPixel(const ConvTaps& t, int64_t element_bytes) {
+  return t.taps * (int64_t{sizeof(void*)} + (t.joined ? t.tap_length * element_bytes : 0));
+}
+
 // Returns the input row that kernel row `ky` reads, or null if this row is in the padding.
-const float* InputRow(const ConvShape& s, const float* input, const Run& run, int64_t ky) {
+template <class T>
+const T* InputRow(const ConvShape& s, const T* input, const Run& run, int64_t ky) {
   const int64_t y = run.y * s.stride_y - s.pad_top + ky * s.dilation_y;
   if (y < 0 || y >= s.in_height) return nullptr;
   return input + (run.n * s.in_height + y) * s.in_width * PixelStride(s);
@@ -31,67 +46,88 @@ Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) 
 }
 
 // Fills the table with one pointer for each tap.
-void FillTaps(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
-              const float** table) {
-  const ConvShape& s = plan.shape;
+template <class T>
+void FillTaps(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, const Run& run,
+              const T** table) {
   const int64_t step = s.stride_x * PixelStride(s);
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
-    const float* row = InputRow(s, input, run, ky);
+    const T* row = InputRow(s, input, run, ky);
     for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
-      const float** to = table + (ky * s.kernel_width + kx) * plan.pass + run.entry;
+      const T** to = table + (ky * s.kernel_width + kx) * taps.pass + run.entry;
       const int64_t offset = kx * s.dilation_x - s.pad_left;
       const Range inside = row ? Inside(s, run.x, offset, 1) : Range{run.x.begin, run.x.begin};
-      to = std::fill_n(to, inside.begin - run.x.begin, zeros);
+      to = std::fill_n(to, inside.begin - run.x.begin, padding);
       for (int64_t x = inside.begin; x < inside.end; ++x) *to++ = row + x * step + offset * PixelStride(s);
-      std::fill_n(to, run.x.end - inside.end, zeros);
+      std::fill_n(to, run.x.end - inside.end, padding);
     }
   }
 }
 
-// Copies a kernel row's inputs that cross the input's edge to `to`, with zeros for the padding. Returns `to`.
-const float* CopyAcross(const ConvShape& s, const float* row, int64_t left, float* to) {
+// Copies a kernel row's inputs that cross the input's edge to `to`, with padding around them. Returns `to`.
+template <class T>
+const T* CopyAcross(const ConvShape& s, const T* row, T padding, int64_t left, T* to) {
   const int64_t begin = std::clamp<int64_t>(-left, 0, s.kernel_width);
   const int64_t end = std::clamp<int64_t>(s.in_width - left, begin, s.kernel_width);
-  float* next = std::fill_n(to, begin * s.in_channels, 0.0f);
+  T* next = std::fill_n(to, begin * s.in_channels, padding);
   next = std::copy_n(row + (left + begin) * s.in_channels, (end - begin) * s.in_channels, next);
-  std::fill(next, to + s.kernel_width * s.in_channels, 0.0f);
+  std::fill(next, to + s.kernel_width * s.in_channels, padding);
   return to;
 }
 
 // Fills the table with one pointer for each kernel row. Inputs that cross the input's edge are copied.
-void FillJoined(const ConvPlan& plan, const float* input, const float* zeros, const Run& run,
-                const float** table, float* copies) {
-  const ConvShape& s = plan.shape;
+template <class T>
+void FillJoined(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, const Run& run,
+                const T** table, T* copies) {
   for (int64_t ky = 0; ky < s.kernel_height; ++ky) {
-    const float* row = InputRow(s, input, run, ky);
-    const int64_t first = ky * plan.pass + run.entry;
+    const T* row = InputRow(s, input, run, ky);
+    const int64_t first = ky * taps.pass + run.entry;
     if (!row) {
-      std::fill_n(table + first, run.x.size(), zeros);
+      std::fill_n(table + first, run.x.size(), padding);
       continue;
     }
     const Range inside = Inside(s, run.x, -s.pad_left, s.kernel_width);
     for (int64_t x = run.x.begin; x < run.x.end; ++x) {
       const int64_t left = x * s.stride_x - s.pad_left, entry = first + x - run.x.begin;
       const bool whole = x >= inside.begin && x < inside.end;
-      table[entry] =
-          whole ? row + left * s.in_channels : CopyAcross(s, row, left, copies + entry * plan.tap_length);
+      table[entry] = whole ? row + left * s.in_channels
+                           : CopyAcross(s, row, *padding, left, copies + entry * taps.tap_length);
     }
   }
 }
 
 }  // namespace
 
-void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels,
-                     const float** table, float* joined) {
-  const ConvShape& s = plan.shape;
+ConvTaps PlanTaps(const ConvShape& s, int64_t row_step, int64_t element_bytes) {
+  // The pointers and copies of a pass stay in the first-level cache.
+  constexpr int64_t kTableBytes = 16 << 10;
+  ConvTaps t;
+  t.joined = CanJoin(s);
+  t.taps = t.joined ? s.kernel_height : s.kernel_height * s.kernel_width;
+  t.tap_length = t.joined ? s.kernel_width * s.in_channels : s.in_channels / s.groups;
+  t.pass = std::clamp<int64_t>(kTableBytes / TableBytesOfPixel(t, element_bytes), 4 * row_step, 128);
+  return t;
+}
+
+size_t TableBytes(const ConvTaps& t, int64_t element_bytes) {
+  return static_cast<size_t>(t.pass * TableBytesOfPixel(t, element_bytes));
+}
+
+template <class T>
+void FillIndirection(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, Range pixels,
+                     const T** table, T* joined) {
   for (int64_t pixel = pixels.begin; pixel < pixels.end;) {
     const int64_t row = pixel / s.out_width, x = pixel % s.out_width;
     const int64_t end = std::min(s.out_width, x + pixels.end - pixel);
     const Run run = {row / s.out_height, row % s.out_height, {x, end}, pixel - pixels.begin};
-    if (plan.joined) FillJoined(plan, input, zeros, run, table, joined);
-    else FillTaps(plan, input, zeros, run, table);
+    if (taps.joined) FillJoined(s, taps, input, padding, run, table, joined);
+    else FillTaps(s, taps, input, padding, run, table);
     pixel += run.x.size();
   }
 }
+
+template void FillIndirection(const ConvShape&, const ConvTaps&, const float*, const float*, Range,
+                              const float**, float*);
+template void FillIndirection(const ConvShape&, const ConvTaps&, const uint8_t*, const uint8_t*, Range,
+                              const uint8_t**, uint8_t*);
 
 }  // namespace mete

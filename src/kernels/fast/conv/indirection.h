@@ -6,11 +6,19 @@
 
 namespace mete {
 
-// Sets table[tap * plan.pass + i] for all taps of the plan and the pixels pixels.begin + i. `zeros` has at
-// least as many zeros as a tap reads, including the group's offset. If plan.joined is set, `joined` has room
-// for plan.taps * plan.pass * plan.tap_length floats: rows of taps that cross the input's edge are copied to
-// it, with zeros for the padding. Otherwise `joined` is unused.
-void FillIndirection(const ConvPlan& plan, const float* input, const float* zeros, Range pixels,
-                     const float** table, float* joined);
+// Returns the taps of a convolution over elements of `element_bytes` bytes, for register tiles of `row_step`
+// pixels.
+ConvTaps PlanTaps(const ConvShape& shape, int64_t row_step, int64_t element_bytes);
+
+// Returns the size of the table and of the copies of one pass.
+size_t TableBytes(const ConvTaps& taps, int64_t element_bytes);
+
+// Sets table[tap * taps.pass + i] for all taps and the pixels pixels.begin + i. `padding` has at least as
+// many elements as a tap reads, including the group's offset; they are equal. If taps.joined is set, `joined`
+// has room for taps.taps * taps.pass * taps.tap_length elements: rows of taps that cross the input's edge are
+// copied to it, with padding. Otherwise `joined` is unused. T: float or uint8_t.
+template <class T>
+void FillIndirection(const ConvShape& shape, const ConvTaps& taps, const T* input, const T* padding,
+                     Range pixels, const T** table, T* joined);
 
 }  // namespace mete
