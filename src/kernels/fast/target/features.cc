@@ -1,0 +1,82 @@
+#include "kernels/fast/target/features.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "hwy/base.h"
+
+#if HWY_ARCH_X86_64
+#include <cpuid.h>
+#endif
+
+namespace mete {
+namespace {
+
+struct Known {
+  Feature feature;
+  const char* name;
+};
+constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"}, {Feature::kAvxVnni, "avxvnni"}};
+
+// Whether the operating system keeps the registers that a feature uses is known from the target, which no
+// code here runs without.
+bool IsThere(Feature feature) {
+#if HWY_ARCH_X86_64
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  switch (feature) {
+    case Feature::kAvx512Vnni: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
+    case Feature::kAvxVnni: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+  }
+#endif
+  (void)feature;
+  return false;
+}
+
+using Features = std::array<bool, std::size(kKnown)>;
+
+Features& Usable() {
+  static Features usable = [] {
+    Features there{};
+    for (size_t i = 0; i < there.size(); ++i) there[i] = IsThere(kKnown[i].feature);
+    return there;
+  }();
+  return usable;
+}
+
+size_t IndexOf(std::string_view name) {
+  for (size_t i = 0; i < std::size(kKnown); ++i)
+    if (name == kKnown[i].name) return i;
+  std::string list;
+  for (const Known& known : kKnown) list += (list.empty() ? "" : ", ") + std::string(known.name);
+  Fail(Code::kFailedPrecondition, "METE_WITHOUT",
+       "no such feature of processors; got '{}', expected some of {}; try METE_WITHOUT={}", name, list,
+       kKnown[0].name);
+}
+
+}  // namespace
+
+bool Has(Feature feature) {
+  for (size_t i = 0; i < std::size(kKnown); ++i)
+    if (kKnown[i].feature == feature) return Usable()[i];
+  return false;
+}
+
+std::vector<std::string> AvailableFeatures() {
+  std::vector<std::string> names;
+  for (const Known& known : kKnown)
+    if (IsThere(known.feature)) names.emplace_back(known.name);
+  return names;
+}
+
+void ForceWithout(std::string_view names) {
+  Features usable{};
+  for (size_t i = 0; i < usable.size(); ++i) usable[i] = IsThere(kKnown[i].feature);
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(','), names.size());
+    usable[IndexOf(names.substr(0, end))] = false;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  Usable() = usable;
+}
+
+}  // namespace mete

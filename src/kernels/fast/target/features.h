@@ -1,0 +1,27 @@
+// Instructions that only some of the processors of a target (target.h) have. A kernel's plan chooses its code
+// by them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mete {
+
+enum class Feature {
+  kAvx512Vnni,  // vpdpbusd on 512 bits: four products of bytes added to each of 16 sums
+  kAvxVnni,     // vpdpbusd on 256 bits, without AVX-512
+};
+
+// Returns whether this processor has the feature, and it is not forced away.
+bool Has(Feature feature);
+
+// Returns the names of the features that this processor has: some of "avx512vnni", "avxvnni".
+std::vector<std::string> AvailableFeatures();
+
+// Makes all later plans of the process do without the features of a list such as "avx512vnni,avxvnni"; ""
+// takes that back. Throws FAILED_PRECONDITION for a name that is no feature. No other thread may make plans
+// during the call.
+void ForceWithout(std::string_view names);
+
+}  // namespace mete
