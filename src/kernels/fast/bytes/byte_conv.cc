@@ -1,0 +1,295 @@
+#include "kernels/fast/bytes/byte_conv.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernels/fast/conv/indirection.h"
+#include "kernels/fast/target/features.h"
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/bytes/byte_conv.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/bytes/by_channel-inl.h"
+#include "kernels/fast/bytes/byte_tile-inl.h"
+#include "kernels/fast/target/name-inl.h"
+
+#ifndef METE_BYTE_CONV_ONCE
+#define METE_BYTE_CONV_ONCE
+namespace mete {
+
+struct ByteConvCode {
+  const char *target, *feature;
+  int64_t lanes, most_vectors;
+  int64_t rows;  // of the widest tile
+  using Run = void (*)(const ByteStrip&);
+  Run run_panel, run_channels;  // a panel, and a panel of channels (by_channel)
+  // The place of a channel's quad within four vectors of quads (by_channel-inl.h).
+  int64_t (*channel_of_quad)(int64_t vector, int64_t lane);
+};
+
+}  // namespace mete
+#endif  // METE_BYTE_CONV_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+inline int64_t ChannelOf(int64_t vector, int64_t lane) {
+  return static_cast<int64_t>(ChannelOfQuad(static_cast<size_t>(vector), static_cast<size_t>(lane)));
+}
+
+template <class Dot>
+const ByteConvCode* CodeOf() {
+  static constexpr ByteConvCode code = {TargetName(),
+                                        Dot::kName,
+                                        int64_t{kLanes},
+                                        Dot::kMostVectors,
+                                        Dot::kMostRows[Dot::kMostVectors],
+                                        RunBytePanel<Dot>,
+                                        RunChannels<Dot>,
+                                        ChannelOf};
+  return &code;
+}
+
+const ByteConvCode* GetByteConvCode() {
+#if HWY_TARGET == HWY_AVX3
+  if (Has(Feature::kAvx512Vnni)) return CodeOf<VnniDot>();
+#elif HWY_TARGET == HWY_AVX2
+  if (Has(Feature::kAvxVnni)) return CodeOf<VnniDot>();
+#elif HWY_TARGET == HWY_SCALAR
+  return CodeOf<PlainDot>();
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  return CodeOf<WideDot>();
+#endif
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(GetByteConvCode);
+
+namespace {
+
+constexpr int64_t kBytesOfQuad = 4;
+
+int64_t BytesOfColumn(const ByteConvPlan& plan) { return plan.taps * plan.quads * kBytesOfQuad; }
+
+// Channels of a panel of a depthwise convolution.
+int64_t ChannelsOfPanel(const ByteConvPlan& plan) { return kBytesOfQuad * plan.code->lanes; }
+
+int64_t BytesOfPanels(const ByteConvPlan& plan) {
+  if (plan.by_channel) return plan.panels * plan.quads * kBytesOfQuad * ChannelsOfPanel(plan);
+  return plan.shape.groups * plan.split.padded_columns() * BytesOfColumn(plan);
+}
+
+// The place of a panel, which is numbered over all groups.
+struct PanelPlace {
+  PanelPlace(const ByteConvPlan& plan, int64_t panel)
+      : group(panel / plan.split.count()),
+        columns(plan.split.Columns(panel % plan.split.count())),
+        width(plan.split.Width(panel % plan.split.count())),
+        packed((group * plan.split.padded_columns() + columns.begin) * BytesOfColumn(plan)) {}
+  int64_t group;
+  Range columns;   // range of the group's outputs
+  int64_t width;   // packed columns
+  int64_t packed;  // index of the first packed byte
+};
+
+// Flips the top bit of unsigned weights, which makes them signed and 128 smaller.
+int8_t SignedWeight(const ByteWeights& weights, int64_t i) {
+  if (weights.is_signed) return static_cast<const int8_t*>(weights.bytes)[i];
+  return static_cast<int8_t>(static_cast<const uint8_t*>(weights.bytes)[i] ^ 0x80);
+}
+
+// Returns the zero point of inputs that the kernel sees as unsigned.
+int32_t UnsignedZero(const ByteConvPlan& plan, int32_t zero) {
+  return plan.signed_inputs ? zero + 128 : zero;
+}
+
+// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up quads.
+void PackPanel(const ByteConvPlan& plan, const ByteWeights& weights, const PanelPlace& place, int8_t* to) {
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
+  std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
+  for (int64_t j = 0; j < place.columns.size(); ++j) {
+    const int64_t channel = place.group * plan.group_outputs + place.columns.begin + j;
+    for (int64_t c = 0; c < plan.group_channels; ++c)
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        // The place of the weight within its column: the read of one tap, and the byte of that read.
+        const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
+        const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
+        const int64_t quad = read * plan.quads + at / kBytesOfQuad;
+        to[(quad * place.width + j) * kBytesOfQuad + at % kBytesOfQuad] =
+            SignedWeight(weights, (channel * plan.group_channels + c) * taps + tap);
+      }
+  }
+}
+
+// Packs the panel of channels from `first` on.
+void PackChannels(const ByteConvPlan& plan, const ByteWeights& weights, int64_t first, int8_t* to) {
+  const int64_t lanes = plan.code->lanes;
+  for (int64_t quad = 0; quad < plan.quads; ++quad)
+    for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (int64_t i = 0; i < kBytesOfQuad; ++i) {
+          const int64_t channel = first + plan.code->channel_of_quad(vector, lane);
+          const int64_t tap = quad * kBytesOfQuad + i;
+          const bool there = channel < plan.shape.out_channels && tap < plan.taps;
+          *to++ = there ? SignedWeight(weights, channel * plan.taps + tap) : int8_t{0};
+        }
+}
+
+// Sums the inputs of each row of a strip minus their zero point, both seen as unsigned.
+void SumRows(const ByteStrip& s, int32_t* sums) {
+  const auto flip = static_cast<uint8_t>(s.flip);
+  for (size_t row = 0; row < s.row_count; ++row) {
+    int32_t sum = -s.input_zero * static_cast<int32_t>(s.taps * s.k);
+    for (size_t tap = 0; tap < s.taps; ++tap) {
+      const uint8_t* from = s.rows[tap * s.tap_stride + row] + s.offset;
+      for (size_t k = 0; k < s.k; ++k) sum += from[k] ^ flip;
+    }
+    sums[row] = sum;
+  }
+}
+
+struct ByteConvCall {
+  const ByteConvPlan& plan;
+  const int8_t* packed;
+  const ByteEpilogue& epilogue;
+  uint8_t* output;
+  int64_t out_stride, out_bytes;  // elements from a pixel to the next; bytes of an element
+};
+
+// Runs the columns of the output from `first` on.
+void RunColumns(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, int64_t first, int64_t count,
+                ByteConvCode::Run run) {
+  s.columns = static_cast<size_t>(count);
+  s.out = call.output + (first_pixel * call.out_stride + first) * call.out_bytes;
+  s.epilogue.bias += first;
+  if (s.epilogue.scale) s.epilogue.scale += first;
+  if (s.epilogue.weight_zeros) s.epilogue.weight_zeros += first;
+  run(s);
+}
+
+void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range panels, int32_t* row_sums) {
+  const ByteConvPlan& plan = call.plan;
+  s.row_sums = row_sums;
+  for (int64_t p = panels.begin, group = -1; p < panels.end; ++p) {
+    const PanelPlace place(plan, p);
+    s.offset = static_cast<size_t>(place.group * plan.group_channels);
+    if (s.epilogue.weight_zeros && std::exchange(group, place.group) != place.group) SumRows(s, row_sums);
+    s.panel = call.packed + place.packed;
+    s.width = static_cast<size_t>(place.width);
+    RunColumns(call, s, first_pixel, place.group * plan.group_outputs + place.columns.begin,
+               place.columns.size(), plan.code->run_panel);
+  }
+}
+
+void RunPanelsOfChannels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range panels) {
+  const ByteConvPlan& plan = call.plan;
+  const int64_t channels = ChannelsOfPanel(plan);
+  for (int64_t p = panels.begin; p < panels.end; ++p) {
+    const int64_t first = p * channels;
+    s.offset = static_cast<size_t>(first);
+    s.panel = call.packed + first * plan.quads * kBytesOfQuad;
+    RunColumns(call, s, first_pixel, first, std::min(channels, plan.shape.out_channels - first),
+               plan.code->run_channels);
+  }
+}
+
+}  // namespace
+
+ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
+  ByteConvPlan plan;
+  plan.shape = shape;
+  plan.signed_inputs = signed_inputs;
+  plan.code = HWY_DYNAMIC_DISPATCH(GetByteConvCode)();
+  plan.group_channels = shape.in_channels / shape.groups;
+  plan.group_outputs = shape.out_channels / shape.groups;
+  plan.split = Panels(plan.group_outputs, plan.code->lanes, plan.code->most_vectors);
+  plan.panels = plan.split.count() * shape.groups;
+  plan.row_step = plan.code->rows;
+  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, 1);
+  plan.by_channel = IsByChannel(shape);
+  plan.quads = ((plan.by_channel ? plan.taps : plan.tap_length) + kBytesOfQuad - 1) / kBytesOfQuad;
+  if (plan.by_channel) plan.panels = (shape.out_channels + ChannelsOfPanel(plan) - 1) / ChannelsOfPanel(plan);
+  return plan;
+}
+
+std::string TargetOf(const ByteConvPlan& plan) { return std::string(plan.code->target) + plan.code->feature; }
+
+size_t PackedByteConvBytes(const ByteConvPlan& plan) {
+  return static_cast<size_t>(BytesOfPanels(plan) + std::max(plan.shape.in_channels, plan.tap_length));
+}
+
+void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
+                  void* packed) {
+  int8_t* bytes = static_cast<int8_t*>(packed);
+  for (int64_t p = panels.begin; p < panels.end; ++p) {
+    if (plan.by_channel) {
+      const int64_t first = p * ChannelsOfPanel(plan);
+      PackChannels(plan, weights, first, bytes + first * plan.quads * kBytesOfQuad);
+      continue;
+    }
+    const PanelPlace place(plan, p);
+    PackPanel(plan, weights, place, bytes + place.packed);
+  }
+  if (panels.end == plan.panels)
+    std::fill(bytes + BytesOfPanels(plan), bytes + PackedByteConvBytes(plan),
+              static_cast<int8_t>(input_zero));
+}
+
+void StartOfByteSums(const ByteConvPlan& plan, const ByteWeights& weights, const int32_t* bias,
+                     int32_t input_zero, int32_t* start) {
+  const int64_t length = plan.group_channels * plan.shape.kernel_height * plan.shape.kernel_width;
+  for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < length; ++i) sum += SignedWeight(weights, m * length + i);
+    start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - UnsignedZero(plan, input_zero) * sum);
+  }
+}
+
+size_t ByteConvScratchBytes(const ByteConvPlan& plan) {
+  return static_cast<size_t>(plan.pass) * sizeof(int32_t) + TableBytes(plan, 1);
+}
+
+void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero, const void* packed,
+                 const ByteEpilogue& epilogue, Range pixels, Range panels, void* output, void* scratch) {
+  const ConvShape& shape = plan.shape;
+  const ByteConvCall call = {plan,
+                             static_cast<const int8_t*>(packed),
+                             epilogue,
+                             static_cast<uint8_t*>(output),
+                             shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels,
+                             epilogue.scale ? 1 : int64_t{sizeof(int32_t)}};
+  const uint8_t** table = static_cast<const uint8_t**>(scratch);
+  int32_t* row_sums = reinterpret_cast<int32_t*>(table + plan.taps * plan.pass);
+  uint8_t* joined = reinterpret_cast<uint8_t*>(row_sums + plan.pass);
+  const uint8_t* padding = static_cast<const uint8_t*>(packed) + BytesOfPanels(plan);
+  const EvenPieces passes(pixels.size(), plan.pass);
+  for (int64_t i = 0; i < passes.count(); ++i) {
+    const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
+    FillIndirection(shape, plan, static_cast<const uint8_t*>(input), padding, pass, table, joined);
+    ByteStrip strip = {};
+    strip.rows = table;
+    strip.tap_stride = static_cast<size_t>(plan.pass);
+    strip.row_count = static_cast<size_t>(pass.size());
+    strip.taps = static_cast<size_t>(plan.taps);
+    strip.k = static_cast<size_t>(plan.tap_length);
+    strip.epilogue = epilogue;
+    strip.out_stride = static_cast<size_t>(call.out_stride);
+    strip.input_zero = UnsignedZero(plan, input_zero);
+    strip.flip = plan.signed_inputs ? 0x80808080u : 0;
+    if (plan.by_channel) RunPanelsOfChannels(call, strip, pass.begin, panels);
+    else RunPanels(call, strip, pass.begin, panels, row_sums);
+  }
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE

@@ -1,0 +1,209 @@
+// The micro-kernel over bytes: MR rows x V vectors of 32-bit sums, which leave the registers as bytes. See
+// byte_tile.h.
+#if defined(METE_BYTE_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef METE_BYTE_TILE_INL_H
+#undef METE_BYTE_TILE_INL_H
+#else
+#define METE_BYTE_TILE_INL_H
+#endif
+
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "kernels/fast/bytes/byte_tile.h"
+#include "kernels/fast/bytes/dot-inl.h"
+#include "kernels/fast/tile/tile.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+constexpr size_t kQuad = 4;
+
+// Stores the first `count` of the bytes.
+template <class D, class V>
+HWY_INLINE void StoreBytes(V v, D d, uint8_t* p, size_t count) {
+  if (count >= hn::Lanes(d)) return hn::StoreU(v, d, p);
+#if HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(v, hn::FirstN(d, count), d, p);
+#else
+  HWY_ALIGN uint8_t lanes[hn::MaxLanes(d)];
+  hn::Store(v, d, lanes);
+  std::memcpy(p, lanes, count);
+#endif
+}
+
+// Rounds sums to bytes, as clamp(round(sum * scale)) + zero.
+class Requantize {
+ public:
+  explicit Requantize(const ByteEpilogue& e)
+      : least_(hn::Set(F32(), e.least)),
+        most_(hn::Set(F32(), e.most)),
+        // Signed bytes are those that are 128 larger, with the top bit flipped.
+        zero_(hn::Set(I32(), e.zero + (e.is_signed ? 128 : 0))),
+        flip_(hn::Set(U8(), e.is_signed ? 0x80 : 0)) {}
+
+  // Returns the bytes as unsigned numbers, which are 128 larger than those of a signed output.
+  HWY_INLINE VI32 Unsigned(VI32 sum, V32 scale) const {
+    const V32 scaled = hn::Mul(hn::ConvertTo(F32(), sum), scale);
+    return hn::Add(hn::NearestInt(hn::Min(hn::Max(scaled, least_), most_)), zero_);
+  }
+  using U8 = hn::Rebind<uint8_t, I32>;
+  HWY_INLINE hn::Vec<U8> operator()(VI32 sum, V32 scale) const {
+    return hn::Xor(hn::DemoteTo(U8(), Unsigned(sum, scale)), flip_);
+  }
+
+ private:
+  V32 least_, most_;
+  VI32 zero_;
+  hn::Vec<U8> flip_;
+};
+
+// Adds the bias and stores the bytes.
+template <int MR, int V>
+HWY_INLINE void StoreLevels(const VI32 (&sums)[MR][V], const ByteStrip& s, size_t row) {
+  const Requantize to_bytes(s.epilogue);
+  V32 scale[V];
+  VI32 bias[V];
+#pragma GCC unroll 4
+  for (int j = 0; j < V; ++j) {
+    scale[j] = hn::LoadU(F32(), s.epilogue.scale + j * kLanes);
+    bias[j] = hn::LoadU(I32(), s.epilogue.bias + j * kLanes);
+  }
+  const size_t last = s.columns - (V - 1) * kLanes;
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+    uint8_t* out = static_cast<uint8_t*>(s.out) + (row + i) * s.out_stride;
+#pragma GCC unroll 4
+    for (int j = 0; j + 1 < V; ++j)
+      hn::StoreU(to_bytes(hn::Add(sums[i][j], bias[j]), scale[j]), Requantize::U8(), out + j * kLanes);
+    StoreBytes(to_bytes(hn::Add(sums[i][V - 1], bias[V - 1]), scale[V - 1]), Requantize::U8(),
+               out + (V - 1) * kLanes, last);
+  }
+}
+
+// Does the same for sums in memory, `rows` rows of `vectors` vectors, and for all other epilogues: weights
+// with zero points, and sums as the output. This code is small rather than fast.
+inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s, size_t row, size_t rows,
+                                        size_t vectors) {
+  const I32 d;
+  const Requantize to_bytes(s.epilogue);
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = 0; j < vectors; ++j) {
+      const size_t column = j * kLanes, at = (row + i) * s.out_stride + column;
+      const size_t count = std::min(s.columns - column, kLanes);
+      VI32 sum =
+          hn::Add(hn::Load(d, sums + (i * vectors + j) * kLanes), hn::LoadU(d, s.epilogue.bias + column));
+      if (s.epilogue.weight_zeros)
+        sum = hn::Add(
+            sum, hn::Mul(hn::LoadU(d, s.epilogue.weight_zeros + column), hn::Set(d, s.row_sums[row + i])));
+      if (s.epilogue.scale) {
+        const V32 scale = hn::LoadU(F32(), s.epilogue.scale + column);
+        StoreBytes(to_bytes(sum, scale), Requantize::U8(), static_cast<uint8_t*>(s.out) + at, count);
+        continue;
+      }
+      HWY_ALIGN int32_t lanes[kLanes];
+      hn::Store(sum, d, lanes);
+      std::memcpy(static_cast<int32_t*>(s.out) + at, lanes, count * sizeof(int32_t));
+    }
+}
+
+// Runs the tile of MR rows from `row` on.
+template <class Dot, int MR, int V>
+HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
+  typename Dot::Sums sums[MR][V];
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j) sums[i][j] = Dot::Zero();
+  }
+  const size_t whole = s.k / kQuad * kQuad, rest = s.k % kQuad;
+  const size_t step = kQuad * V * kLanes;
+  const VI32 flip = hn::Set(I32(), static_cast<int32_t>(s.flip));
+  const int8_t* w = s.panel;
+  uint8_t ends[MR][kQuad] = {};
+  for (size_t tap = 0; tap < s.taps; ++tap) {
+    const uint8_t* a[MR];
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
+    // The last part has the bytes of a tap that fill no quad: copies of them, as a quad may end behind the
+    // input.
+    const int parts = rest > 0 ? 2 : 1;
+    for (int part = 0; part < parts; ++part) {
+      size_t k = 0, end = whole;
+      if (part == 1) {
+        for (int i = 0; i < MR; ++i) {
+          std::memcpy(ends[i], a[i] + whole, rest);
+          a[i] = ends[i];
+        }
+        end = kQuad;
+      }
+      for (; k < end; k += kQuad, w += step) {
+        typename Dot::Weights weights[V];
+#pragma GCC unroll 4
+        for (int j = 0; j < V; ++j) weights[j] = Dot::Load(w + j * kQuad * kLanes);
+#pragma GCC unroll 16
+        for (int i = 0; i < MR; ++i) {
+          int32_t quad;
+          std::memcpy(&quad, a[i] + k, kQuad);
+          const typename Dot::Inputs x = Dot::Split(hn::Xor(hn::Set(I32(), quad), flip));
+#pragma GCC unroll 4
+          for (int j = 0; j < V; ++j) Dot::Add(x, weights[j], sums[i][j]);
+        }
+      }
+    }
+  }
+
+  if (s.epilogue.scale && !s.epilogue.weight_zeros) {
+    VI32 totals[MR][V];
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < V; ++j) totals[i][j] = Dot::Total(sums[i][j]);
+    }
+    return StoreLevels<MR, V>(totals, s, row);
+  }
+  HWY_ALIGN int32_t memory[MR * V * kLanes];
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j) hn::Store(Dot::Total(sums[i][j]), I32(), memory + (i * V + j) * kLanes);
+  }
+  FinishInMemory(memory, s, row, MR, V);
+}
+
+using ByteTileFunction = void (*)(const ByteStrip&, size_t row);
+template <class Dot, int V, int... I>
+constexpr std::array<ByteTileFunction, sizeof...(I)> ByteTilesOf(std::integer_sequence<int, I...>) {
+  return {RunByteTile<Dot, I + 1, V>...};
+}
+
+template <class Dot, int V>
+inline void RunByteTiles(const ByteStrip& strip) {
+  constexpr int kMost = Dot::kMostRows[V];
+  static constexpr auto kTiles = ByteTilesOf<Dot, V>(std::make_integer_sequence<int, kMost>());
+  const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMost);
+  for (int64_t t = 0; t < tiles.count(); ++t) {
+    const Range rows = tiles[t];
+    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin));
+  }
+}
+
+template <class Dot>
+void RunBytePanel(const ByteStrip& strip) {
+  const size_t vectors = strip.width / kLanes;
+  if constexpr (Dot::kMostVectors >= 4) {
+    if (vectors == 4) return RunByteTiles<Dot, 4>(strip);
+    if (vectors == 3) return RunByteTiles<Dot, 3>(strip);
+  }
+  if constexpr (Dot::kMostVectors >= 2) {
+    if (vectors == 2) return RunByteTiles<Dot, 2>(strip);
+  }
+  RunByteTiles<Dot, 1>(strip);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+#endif

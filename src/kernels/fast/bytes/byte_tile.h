@@ -1,0 +1,50 @@
+// The terms of the register tile over bytes. Rows, panels and taps are those of kernels/fast/tile/tile.h;
+// sums are of 32 bits and stay in registers from the first to the last product.
+//
+//   quad   four neighbouring bytes of a tap; the last quad of a tap is filled up with weights of zero
+//   panel  weights of neighbouring columns, stored as [tap][quad][width][4]
+//
+// Depthwise convolutions have quads of four taps of one channel instead. A panel has the channels of a vector
+// of bytes, and is stored as [quad][4][lanes][4] in the order in which the code interleaves the channels of
+// four taps (by_channel-inl.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mete {
+
+// What a tile does to its sums. All arrays have one element for each output channel, and one vector of
+// further elements behind the last channel, which are read and not used.
+struct ByteEpilogue {
+  // Added to the sum: the bias minus the input's zero point times the sum of the channel's weights.
+  const int32_t* bias = nullptr;
+  // The zero point of the weights, times -1; null where the zero points of all channels are 0.
+  const int32_t* weight_zeros = nullptr;
+  // Bytes = clamp(round(sum * scale), least, most) + zero, halves to the even number; null: the output is the
+  // sums themselves, as int32_t.
+  const float* scale = nullptr;
+  float least = 0, most = 0;  // in steps from the zero point
+  int32_t zero = 0;
+  bool is_signed = false;  // whether the output is int8_t rather than uint8_t
+};
+
+// The work of one strip: the rows of one pass and the columns of one panel.
+struct ByteStrip {
+  const uint8_t* const* rows;  // rows[tap * tap_stride + row] + offset points at `k` inputs
+  size_t tap_stride;
+  size_t row_count;
+  size_t offset;
+  size_t taps, k;
+  const int8_t* panel;
+  size_t width;             // packed columns
+  size_t columns;           // columns of the output
+  const int32_t* row_sums;  // of each row: the sum of its inputs minus their zero points; with weight_zeros
+  int32_t input_zero;       // of inputs that are seen as unsigned
+  uint32_t flip;            // four bytes that flip the top bits of signed inputs; 0 for unsigned ones
+  ByteEpilogue epilogue;    // pointers to the strip's first column
+  void* out;                // first row and column of the strip
+  size_t out_stride;        // elements from a row to the next
+};
+
+}  // namespace mete
