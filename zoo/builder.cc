@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cmath>
@@ -210,6 +211,23 @@ std::string GraphBuilder::Constant(const std::string& name, const Dims& dims, st
 
 std::string GraphBuilder::Scalar(float value) {
   return Constant("scalar_" + std::to_string(++nodes_), {}, std::span(&value, 1));
+}
+
+std::string GraphBuilder::Bytes(const std::string& name, const Dims& dims, double std) {
+  parameters_ += Product(dims);
+  onnx::TensorProto* tensor = AddInitializer(model_.get(), name, dims, onnx::TensorProto::INT8);
+  if (dry_) return name;
+  std::string* bytes = tensor->mutable_raw_data();
+  for (int64_t i = 0, n = Product(dims); i < n; ++i)
+    bytes->push_back(char(std::clamp(std::nearbyint(double(random_.Normal()) * std), -127.0, 127.0)));
+  return name;
+}
+
+std::string GraphBuilder::ByteScalar(uint8_t value, bool is_signed) {
+  const std::string name = "byte_" + std::to_string(++nodes_);
+  AddInitializer(model_.get(), name, {}, is_signed ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8)
+      ->set_raw_data(std::string(1, char(value)));
+  return name;
 }
 
 void GraphBuilder::Save(const std::string& path) const {

@@ -69,6 +69,11 @@ class GraphBuilder {
   void Output(const Tensor& x, const std::string& name);
 
   Tensor Conv(const Tensor& x, int channels, Window window, const ConvOptions& options = {});
+  // Bytes: values of one scale and zero point, which fit values near 1. QConv is a QLinearConv with weights
+  // of a scale for each channel.
+  Tensor Quantize(const Tensor& x);
+  Tensor Dequantize(const Tensor& x);
+  Tensor QConv(const Tensor& x, int channels, Window window, const ConvOptions& options = {});
   Tensor Dense(const Tensor& x, int features);          // Gemm on 1 x features
   Tensor Linear(const Tensor& x, int features);         // MatMul and Add over the last dimension
   Tensor BatchNorm(const Tensor& x, float scale = 1);   // `scale`: the mean of its gammas
@@ -130,6 +135,15 @@ class GraphBuilder {
   std::string Constant(const std::string& name, const Dims& dims, std::span<const int64_t> values);
   std::string Constant(const std::string& name, const Dims& dims, std::span<const float> values);
   std::string Scalar(float value);
+  std::string Bytes(const std::string& name, const Dims& dims, double std);  // i8
+  std::string ByteScalar(uint8_t value, bool is_signed);
+
+  // The shape of a convolution's output, and its attributes.
+  struct ConvPlace {
+    Dims dims;
+    std::vector<Attribute> attributes;
+  };
+  static ConvPlace PlaceOf(const Tensor& x, int channels, Window window, const ConvOptions& options);
 
   std::unique_ptr<onnx::ModelProto> model_;
   Random random_;

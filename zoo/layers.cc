@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include "zoo/builder.h"
 
@@ -48,9 +49,22 @@ Dims BroadcastDims(const Dims& a, const Dims& b) {
 
 }  // namespace
 
-Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const ConvOptions& options) {
+GraphBuilder::ConvPlace GraphBuilder::PlaceOf(const Tensor& x, int channels, Window window,
+                                              const ConvOptions& options) {
   const int pad_h = options.pad == kSame ? (window.h - 1) / 2 * options.dilation : options.pad;
   const int pad_w = options.pad == kSame ? (window.w - 1) / 2 * options.dilation : options.pad;
+  const int64_t stride = options.stride, dilation = options.dilation;
+  const int64_t h = ConvolvedSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h);
+  const int64_t w = ConvolvedSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w);
+  return {{x.dims[0], channels, h, w},
+          {{"kernel_shape", Dims{window.h, window.w}},
+           {"strides", Dims{stride, stride}},
+           {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
+           {"dilations", Dims{dilation, dilation}},
+           {"group", int64_t(options.groups)}}};
+}
+
+Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const ConvOptions& options) {
   const int64_t in_group = x.dims[1] / options.groups;
   const std::string name = "conv_" + std::to_string(nodes_ + 1);
   const double fan_in = double(in_group) * window.h * window.w;
@@ -58,15 +72,41 @@ Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const Co
                                      Weights(name + ".weight", {channels, in_group, window.h, window.w},
                                              1 / std::sqrt(fan_in * x.mean_square))};
   if (options.bias) inputs.push_back(Weights(name + ".bias", {channels}, 0.05));
-  const int64_t stride = options.stride, dilation = options.dilation;
-  const Attribute attributes[] = {{"kernel_shape", Dims{window.h, window.w}},
-                                  {"strides", Dims{stride, stride}},
-                                  {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
-                                  {"dilations", Dims{dilation, dilation}},
-                                  {"group", int64_t(options.groups)}};
-  const int64_t h = ConvolvedSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h);
-  const int64_t w = ConvolvedSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w);
-  return Node("Conv", inputs, {x.dims[0], channels, h, w}, 1, attributes);
+  const ConvPlace place = PlaceOf(x, channels, window, options);
+  return Node("Conv", inputs, place.dims, 1, place.attributes);
+}
+
+// Levels from -4 to 4, where nearly all values of a mean square of 1 are.
+constexpr float kByteScale = 8.f / 255;
+constexpr uint8_t kByteZero = 128;
+
+Tensor GraphBuilder::Quantize(const Tensor& x) {
+  const std::string inputs[] = {x.name, Scalar(kByteScale), ByteScalar(kByteZero, false)};
+  return Node("QuantizeLinear", inputs, x.dims, x.mean_square);
+}
+
+Tensor GraphBuilder::Dequantize(const Tensor& x) {
+  const std::string inputs[] = {x.name, Scalar(kByteScale), ByteScalar(kByteZero, false)};
+  return Node("DequantizeLinear", inputs, x.dims, x.mean_square);
+}
+
+Tensor GraphBuilder::QConv(const Tensor& x, int channels, Window window, const ConvOptions& options) {
+  constexpr double kStd = 32;  // levels of the weights' standard deviation, of which 127 are four
+  const int64_t in_group = x.dims[1] / options.groups;
+  const std::string name = "conv_" + std::to_string(nodes_ + 1);
+  const double fan_in = double(in_group) * window.h * window.w;
+  const std::vector<float> scales(size_t(channels), float(1 / std::sqrt(fan_in * x.mean_square) / kStd));
+  const std::string zero = ByteScalar(kByteZero, false), scale = Scalar(kByteScale);
+  const std::string inputs[] = {x.name,
+                                scale,
+                                zero,
+                                Bytes(name + ".weight", {channels, in_group, window.h, window.w}, kStd),
+                                Constant(name + ".scales", {channels}, std::span(std::as_const(scales))),
+                                ByteScalar(0, true),
+                                scale,
+                                zero};
+  const ConvPlace place = PlaceOf(x, channels, window, options);
+  return Node("QLinearConv", inputs, place.dims, 1, place.attributes);
 }
 
 Tensor GraphBuilder::Dense(const Tensor& x, int features) {

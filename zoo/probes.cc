@@ -314,6 +314,50 @@ void Shuffles(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
+// Convolutions of bytes of all kinds, with conversions to floats and back between some of them.
+class ByteProbe {
+ public:
+  ByteProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
+
+  // Adds `layers` layers of each size from half of `side` down.
+  void Build(int side, int layers, int most_channels) {
+    most_channels_ = most_channels;
+    Tensor x = b_.QConv(b_.Quantize(b_.Image(3, side, side)), dice_.Channels(8, 64), dice_.Of({3, 3, 5, 7}),
+                        {.stride = 2});
+    while (x.dims[2] >= 7) {
+      for (int i = 0; i < layers; ++i) x = Layer(x);
+      x = b_.Quantize(b_.Relu(b_.Dequantize(x)));
+      x = dice_.Chance(0.5f) ? ByChannel(x, 2) : Conv(x, 3, 2);
+    }
+    b_.Output(b_.Dense(b_.Flatten(b_.GlobalAveragePool(b_.Dequantize(x))), 1000), "out");
+  }
+
+ private:
+  Tensor Layer(const Tensor& x) {
+    switch (dice_.Of({0, 0, 0, 1, 1, 2, 2})) {
+      case 0: return Conv(x, 1, 1);
+      case 1: return Conv(x, dice_.Of({Window(3), Window(3), Window(5), Window(1, 7)}), 1);
+      default: return ByChannel(x, 1);
+    }
+  }
+
+  Tensor ByChannel(const Tensor& x, int stride) {
+    const int channels = int(x.dims[1]);
+    return b_.QConv(x, channels, dice_.Of({3, 3, 5}), {.stride = stride, .groups = channels});
+  }
+
+  Tensor Conv(const Tensor& x, Window window, int stride) {
+    const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window.h * window.w;
+    const auto most = std::clamp<int64_t>(int64_t(kMostWideWork / each), 16, most_channels_);
+    const int64_t widest = std::max<int64_t>(64, 14336 / x.dims[2]);
+    return b_.QConv(x, dice_.Channels(16, std::min<int64_t>(most, widest)), window, {.stride = stride});
+  }
+
+  GraphBuilder& b_;
+  Dice dice_;
+  int64_t most_channels_ = 0;
+};
+
 }  // namespace
 
 const std::vector<Probe>& Probes() {
@@ -344,6 +388,9 @@ const std::vector<Probe>& Probes() {
       {"three by three, narrow", [](GraphBuilder& b) { WideProbe(b, 14).Build(224, 64, 192); }},
       {"three by three, many weights", [](GraphBuilder& b) { WideProbe(b, 17).Build(56, 256, 512); }},
       {"channel shuffles", Shuffles},
+      {"bytes, images of 224, light", [](GraphBuilder& b) { ByteProbe(b, 32).Build(224, 8, 256); }},
+      {"bytes, images of 160, wide", [](GraphBuilder& b) { ByteProbe(b, 33).Build(160, 8, 1024); }},
+      {"bytes, images of 299, wide", [](GraphBuilder& b) { ByteProbe(b, 34).Build(299, 6, 2048); }},
   };
   return probes;
 }
