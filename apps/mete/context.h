@@ -38,6 +38,7 @@ struct EnvironmentRow {
 };
 inline constexpr EnvironmentRow kEnvironment[] = {
     {"METE_TARGET", "instruction set of the fast kernels instead of the best one, e.g. avx2 or scalar"},
+    {"METE_WITHOUT", "features of the processor that the fast kernels do without, e.g. avx512vnni,avxvnni"},
     {"METE_CONV",
      "how convolutions are computed where it fits: direct, winograd_f2, winograd_f4, winograd_f6, or auto"},
     {"METE_CACHE",

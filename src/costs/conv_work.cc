@@ -24,9 +24,9 @@ constexpr double kFirstBytes = 48 << 10;
 // depthwise convolutions best.
 constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
 
-// The time in which a byte is widened to a float of channels last, or a sum becomes a byte. This value is a
-// guess: with it the predictions of two quantized MobileNets add up to about what they take on one x86 core.
-constexpr double kConvertNs = 2;
+// The time in which a depthwise convolution multiplies a vector of four taps of bytes. This value is a guess,
+// for profiles without such kernels.
+constexpr double kQuadsNs = 4;
 
 struct Sizes {
   double in = 0, weights = 0, out = 0;  // bytes
@@ -191,13 +191,25 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
 }
 
 Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv) {
-  Work work = PlainWork(at, conv.shape);
-  work.stand_in = work.key();
-  work.kernel = conv.kernel();
   const ConvShape& s = conv.shape;
-  const int64_t inputs = s.batch * s.in_height * s.in_width * s.in_channels,
-                outputs = s.out_pixels() * s.out_channels;
-  work.beside_ns = kConvertNs * double(inputs + outputs);
+  const ByteConvPlan plan = PlanByteConv(s, conv.x.type == DType::kI8);
+  const double pixels = double(s.out_pixels()), outputs = pixels * double(s.out_channels),
+               inputs = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  const double quads = double(plan.by_channel ? plan.quads : plan.taps * plan.quads);
+  Amounts a(at, conv.kernel());
+  if (plan.by_channel) {
+    a.Add("pixel x panel x quad", pixels * double(plan.panels) * quads);
+    a.Add("pixel x panel", pixels * double(plan.panels));
+  } else {
+    a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), quads);
+    a.AddWeights(double(PackedByteConvBytes(plan)), std::min(pixels, double(plan.pass)));
+  }
+  a.Add("tap of a pixel", pixels * double(plan.taps));
+  a.AddData(at.node.inputs[0], inputs, outputs);
+  Work work = a.Take();
+  // An instruction adds four products of bytes to a sum in about the time of a multiply-add of floats.
+  work.stand_in = "conv_1x1_f32";
+  if (plan.by_channel) work.beside_ns = kQuadsNs * pixels * double(plan.panels) * quads;
   return work;
 }
 

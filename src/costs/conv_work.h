@@ -11,8 +11,6 @@ namespace mete {
 
 std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // by algorithm
 
-// The work of the f32 convolution, which stands in because no probe has this kernel, and a guess of the time
-// of the conversions.
 Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv);
 
 }  // namespace mete

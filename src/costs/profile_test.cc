@@ -216,21 +216,25 @@ TEST(Predict, AStandInGivesItsTimes) {
   EXPECT_FALSE(p.known);
 }
 
-// A quantized convolution is an f32 convolution between conversions.
-TEST(Predict, AQuantizedConvolutionTakesLongerThanItsStandIn) {
+// The sums of bytes are a quarter as long as those of floats, where no probe had such a kernel.
+TEST(Predict, AConvolutionOfBytesIsGuessedFromOneOfFloats) {
   const OneNodeGraph one = MakeOneNodeGraph(
-      ParseNode(
-          "test",
-          "QLinearConv(u8 2x5x6x7, const scalar in 0.5 to 0.5, const u8 scalar, const i8 9x5x1x1, const 9 "
-          "in 0.00045 to 0.0008, const i8 9 in 0 to 0, const scalar in 0.02 to 0.02, const u8 scalar)"),
+      ParseNode("test",
+                "QLinearConv(u8 2x6x7x40, const scalar in 0.5 to 0.5, const u8 scalar, const i8 9x40x1x1, "
+                "const 9 in "
+                "0.00045 to 0.0008, const i8 9 in 0 to 0, const scalar in 0.02 to 0.02, const u8 scalar) "
+                "{layout=\"NHWC\"}"),
       1);
   ClusterProfile profile = Sample().clusters[0];
-  const NodePrediction none = Predict(profile, one.graph, one.node(), RunOf(one.graph));
-  EXPECT_EQ(none.kernel, "quantized_conv_1x1_f32");
-  EXPECT_GE(none.ns, 2 * 2 * 9 * 6 * 7 * 5);
-  profile.kernels["conv_1x1_f32"] = FitOf({{"node", 700}});
+  const std::vector<Work> works = WorksOf({one.graph, one.node(), profile.caches, RunOf(one.graph)});
+  ASSERT_EQ(works.size(), 1u);
+  const auto strips = works[0].amounts.find("strip of rows x panel x k");
+  ASSERT_NE(strips, works[0].amounts.end());
+  profile.kernels["conv_1x1_f32"] = FitOf({{"strip of rows x panel x k", 3}});
   const NodePrediction p = Predict(profile, one.graph, one.node(), RunOf(one.graph));
-  EXPECT_EQ(p.ns, 700 + 2 * (2 * 5 * 6 * 7 + 2 * 9 * 6 * 7));
+  EXPECT_EQ(p.kernel, "conv_bytes");
+  EXPECT_NEAR(p.ns, 3 * strips->second, 1e-9);
+  EXPECT_EQ(std::fmod(strips->second, 10), 0) << "40 channels are 10 quads";
   EXPECT_FALSE(p.known);
 }
 

@@ -1,9 +1,9 @@
 #include "dispatch/quantized.h"
 
 #include <cmath>
+#include <limits>
 
 #include "base/window.h"
-#include "dispatch/conv_algorithms.h"
 #include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
 
@@ -31,22 +31,25 @@ std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
   return *scale.as<float>();
 }
 
-// The weights and their zero points, which are constants.
-struct Weights {
-  const Tensor &bytes, &zeros;
+bool IsSigned(DType type) { return type == DType::kI8; }
 
-  int64_t length() const { return bytes.elements() / bytes.shape()[0]; }  // of a channel
-  float zero(int64_t channel) const { return AsFloat(zeros, zeros.elements() == 1 ? 0 : channel); }
-};
-
-Weights WeightsOf(const Graph& graph, const Node& node) {
-  return {graph.value(node.inputs[3]).constant, graph.value(node.inputs[5]).constant};
-}
-
-bool Fit(const Weights& w) {
-  if (!w.bytes.has_value() || !w.zeros.has_value() || !IsByte(w.bytes.type()) || !IsByte(w.zeros.type()))
+// Reads the weights and their zero points, which must be constants: one for all weights, or one for each
+// output channel.
+bool ReadWeights(const Graph& graph, const Node& node, QuantizedConvolution* conv) {
+  const Tensor &bytes = graph.value(node.inputs[3]).constant, &zeros = graph.value(node.inputs[5]).constant;
+  if (!bytes.has_value() || !zeros.has_value() || !IsByte(bytes.type()) || zeros.type() != bytes.type())
     return false;
-  return w.zeros.elements() == 1 || w.zeros.elements() == w.bytes.shape()[0];
+  const int64_t channels = conv->shape.out_channels;
+  if (zeros.elements() != 1 && zeros.elements() != channels) return false;
+  conv->weights = {bytes.data(), IsSigned(bytes.type())};
+  bool any = false;
+  for (int64_t c = 0; c < channels; ++c) {
+    const auto zero = int32_t(AsFloat(zeros, zeros.elements() == 1 ? 0 : c));
+    conv->minus_weight_zeros.push_back(MinusWeightZero(conv->weights.is_signed, zero));
+    any = any || conv->minus_weight_zeros.back() != 0;
+  }
+  if (!any) conv->minus_weight_zeros.clear();
+  return true;
 }
 
 bool ReadScales(const Graph& graph, const Node& node, QuantizedConvolution* conv) {
@@ -56,69 +59,52 @@ bool ReadScales(const Graph& graph, const Node& node, QuantizedConvolution* conv
   if (!x || !y || !w.has_value() || w.type() != DType::kF32 ||
       (w.elements() != 1 && w.elements() != channels))
     return false;
-  for (int64_t c = 0; c < channels; ++c)
+  for (int64_t c = 0; c < channels; ++c) {
     conv->scale.push_back(*x * w.as<float>()[w.elements() == 1 ? 0 : c] / *y);
-  return true;
-}
-
-bool SumsAreExact(const QuantizedConvolution& conv, const Weights& weights) {
-  const int64_t length = weights.length();
-  for (size_t c = 0; c < conv.bias.size(); ++c) {
-    const float zero = weights.zero(int64_t(c));
-    double most = std::abs(double(conv.bias[c]));
-    for (int64_t i = int64_t(c) * length; i < (int64_t(c) + 1) * length; ++i)
-      most += double(conv.x.largest()) * std::abs(double(AsFloat(weights.bytes, i) - zero));
-    if (most >= double(1 << 24)) return false;
+    if (!std::isfinite(conv->scale.back())) return false;
   }
   return true;
 }
 
-Shape ToNhwc(const Shape& s) { return {s[0], s[2], s[3], s[1]}; }
+// Returns whether no 32-bit sum can overflow.
+bool SumsFit(const QuantizedConvolution& conv) {
+  const ConvShape& s = conv.shape;
+  const int64_t length = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+  if (length > kLongestByteSum) return false;
+  const int64_t most = std::numeric_limits<int32_t>::max() - length * 255 * 255;
+  for (int64_t c = 0; conv.bias && c < s.out_channels; ++c)
+    if (std::abs(int64_t{conv.bias[c]}) > most) return false;
+  return true;
+}
 
 }  // namespace
 
 std::string QuantizedConvolution::kernel() const {
-  return "quantized_" + KernelName(shape, ConvAlgorithm::kDirect);
+  return IsByChannel(shape) ? "depthwise_bytes" : "conv_bytes";
 }
 
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why) {
+  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
               &w = graph.value(node.inputs[3]).shape;
-  if (!x.known() || !y.known() || x.rank() != 4 || y.Elements() == 0 || x.Elements() == 0)
-    return No("not 2-D, or empty", why);
-  // no pass makes such a node, but a file may have one
-  if (IsNhwc(node.attributes)) return No("in NHWC", why);
+  if (!x.known() || !y.known() || y.Elements() == 0 || x.Elements() == 0)
+    return No("of unknown shape, or empty", why);
   QuantizedConvolution conv;
-  conv.shape = WindowOf(ToNhwc(x), ToNhwc(y), node.attributes, w[2], w[3]);
+  conv.shape = WindowOf(x, y, node.attributes, w[2], w[3]);
   conv.shape.groups = node.attributes.Int("group", 1);
   const auto x_level = LevelOf(graph, node.inputs[2]), y_level = LevelOf(graph, node.inputs[7]);
-  const Weights weights = WeightsOf(graph, node);
-  if (!x_level || !y_level || !Fit(weights) || !ReadScales(graph, node, &conv))
+  if (!x_level || !y_level || !ReadWeights(graph, node, &conv) || !ReadScales(graph, node, &conv))
     return No("scales or zero points are not constants of a fitting form", why);
   conv.x = *x_level;
   conv.y = *y_level;
-  conv.bias.assign(size_t(y[1]), 0.f);
   if (node.input(8) != kNoValue) {
     const Tensor& bias = graph.value(node.inputs[8]).constant;
     if (!bias.has_value()) return No("the bias is not constant", why);
-    for (int64_t c = 0; c < y[1]; ++c) conv.bias[size_t(c)] = float(bias.as<int32_t>()[c]);
+    conv.bias = bias.as<int32_t>();
   }
-  if (!SumsAreExact(conv, weights)) return No("sums may pass 2^24, where f32 is not exact", why);
+  if (!SumsFit(conv)) return No("its sums may need more than 32 bits", why);
   return conv;
-}
-
-std::vector<float> QuantizedWeights(const Graph& graph, const Node& node) {
-  const Weights weights = WeightsOf(graph, node);
-  const int64_t length = weights.length();
-  std::vector<float> result;
-  result.reserve(size_t(weights.bytes.elements()));
-  for (int64_t c = 0; c < weights.bytes.shape()[0]; ++c) {
-    const float zero = weights.zero(c);
-    for (int64_t i = c * length; i < (c + 1) * length; ++i)
-      result.push_back(AsFloat(weights.bytes, i) - zero);
-  }
-  return result;
 }
 
 std::optional<Conversion> ConversionOf(const Graph& graph, const Node& node, std::string* why) {

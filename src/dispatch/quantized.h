@@ -1,19 +1,13 @@
-// Selects the quantized convolutions that the f32 kernels compute, and the conversions between bytes and
-// floats that have a fast kernel. As in dispatch/products.h, the result never depends on the machine.
-//
-// Sums of integers are exact in f32 in any order as long as no partial sum reaches 2^24 (not with Winograd's
-// algorithm, whose transformed weights are fractions). The weights are known, so the largest possible sum is
-// known too: 255 * sum |w|, with the bias. Where this bound is too large for a channel, the reference
-// computes the node.
+// Selects the convolutions of bytes that have a fast kernel, and the conversions between bytes and floats. As
+// in dispatch/products.h, the result never depends on the machine.
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
-#include "kernels/fast/conv/conv.h"
+#include "kernels/fast/bytes/byte_conv.h"
 
 namespace mete {
 
@@ -24,25 +18,24 @@ struct Level {
 
   float least() const { return (type == DType::kI8 ? -128.f : 0.f) - zero; }
   float most() const { return (type == DType::kI8 ? 127.f : 255.f) - zero; }
-  float largest() const { return std::max(-least(), most()); }
 };
 
 struct QuantizedConvolution {
   ConvShape shape;
   Level x, y;
   std::vector<float> scale;  // per output channel: the factor from a sum to steps of y
-  std::vector<float> bias;
+  ByteWeights weights;       // in the graph's memory
+  // Per output channel; empty if all of them are the one that needs no correction (MinusWeightZero).
+  std::vector<int32_t> minus_weight_zeros;
+  const int32_t* bias = nullptr;  // in the graph's memory; may be null
 
-  std::string kernel() const;
+  std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };
 
 // Returns the convolution of a QLinearConv. Returns nothing if only the reference kernel can compute it;
 // `why` then receives the reason.
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why);
-
-// Returns the weights of such a convolution minus their zero points, of which channels may have their own.
-std::vector<float> QuantizedWeights(const Graph& graph, const Node& node);
 
 struct Conversion {
   bool to_bytes = false;

@@ -31,13 +31,13 @@ TEST(Traits, ViewsAreDividedWhereTheirBytesAreAndComputedInThePlainOrder) {
   }
 }
 
-// An axis that is renamed in another order is the one that a division leaves whole.
+// An axis that is renamed in another order is the one that a division leaves whole, or the one of scales.
 TEST(Traits, TheAxesThatAnOrderRenamesAreThoseOfTheDivision) {
   for (const OpSchema* op : AllOperators()) {
     SCOPED_TRACE(op->name);
     const OpTraits& traits = op->traits;
     if (traits.orders == Orders::kAxis) {
-      EXPECT_EQ(traits.divide_by, DivideBy::kAlongAxis);
+      EXPECT_TRUE(traits.divide_by == DivideBy::kAlongAxis || traits.divide_by == DivideBy::kQuantize);
     }
     EXPECT_EQ(traits.orders == Orders::kReducedAxes, traits.divide_by == DivideBy::kReduce);
     EXPECT_EQ(traits.orders == Orders::kSlicedAxes, traits.divide_by == DivideBy::kSlice);
@@ -106,7 +106,9 @@ Attributes ImageAttributes(const char* op) {
   a.Set("kernel_shape", Ints{2, 2});
   a.Set("blocksize", int64_t{2});
   a.Set("size", int64_t{3});
-  if (std::string_view(op) == "Conv" || std::string_view(op) == "ConvTranspose") a.Erase("kernel_shape");
+  if (std::string_view(op) == "Conv" || std::string_view(op) == "ConvTranspose" ||
+      std::string_view(op) == "QLinearConv")
+    a.Erase("kernel_shape");
   return a;
 }
 
@@ -118,11 +120,16 @@ TEST(Traits, OperatorsForChannelsLastInferTheSameShapeInBothOrders) {
     const bool weights = op->traits.divide_by == DivideBy::kConvolution ||
                          op->traits.divide_by == DivideBy::kTransposedConvolution;
     const Shape other = weights ? Shape{4, 4, 3, 2} : Shape{4};
-    std::vector<TestInput> plain{Shape{3, 4, 6, 10}}, last{Shape{3, 6, 10, 4}};
-    for (int i = 1; i < op->min_inputs; ++i) {
-      plain.push_back(other);
-      last.push_back(other);
+    const bool bytes = op->traits.divide_by == DivideBy::kQuantizedConvolution;
+    std::vector<TestInput> plain{Shape{3, 4, 6, 10}}, last{Shape{3, 6, 10, 4}}, others;
+    for (int i = 1; i < op->min_inputs; ++i) others.push_back(other);
+    if (bytes) {
+      plain[0].type = last[0].type = DType::kU8;
+      const TestInput scale = Shape{}, zero{DType::kU8, Shape{}};
+      others = {scale, zero, {DType::kU8, Shape{4, 4, 3, 2}}, scale, zero, scale, zero};
     }
+    plain.insert(plain.end(), others.begin(), others.end());
+    last.insert(last.end(), others.begin(), others.end());
     Attributes attributes = ImageAttributes(op->name);
     const Shape a = InferOp(op->name, attributes, plain)[0].shape;
     attributes.Set("layout", std::string("NHWC"));

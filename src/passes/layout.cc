@@ -131,9 +131,8 @@ class LayoutPass {
   }
 
   bool Likes(Node& node) {
-    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known() ||
-        graph_.value(node.inputs[0]).type != DType::kF32)
-      return false;
+    if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known()) return false;
+    if (node.op != "QLinearConv" && graph_.value(node.inputs[0]).type != DType::kF32) return false;
     if (node.outputs.size() > 1)
       for (size_t i = 1; i < node.outputs.size(); ++i)
         if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices refer to the plain order

@@ -362,6 +362,10 @@ TEST(ToNhwc, FollowsThroughEveryElementwiseOperator) {
 // Makes a node of the operator that reads `x` of 1x4x5x5 and has one 4-D output, in the form that its order
 // asks for; kNoValue for an operator of another order.
 ValueId Following(Builder& b, const OpSchema& op, ValueId x) {
+  if (op.traits.divide_by == DivideBy::kQuantize) {
+    const ValueId scale = b.Scalar(0.5f);
+    return b.Op("DequantizeLinear", {b.Op("QuantizeLinear", {x, scale}), scale});
+  }
   Attributes axis;
   axis.Set("axis", int64_t{1});
   switch (op.traits.orders) {

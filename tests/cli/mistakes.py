@@ -186,6 +186,7 @@ SEVERAL_DEVICES = [
 
 ENVIRONMENT = [  # with an environment variable before the command
     ("METE_TARGET=avx9 bench {net}", USAGE, ["METE_TARGET", "avx9"], "expected one of"),
+    ("METE_WITHOUT=avx9 bench {net}", USAGE, ["METE_WITHOUT", "avx9"], "expected some of"),
     ("METE_CONV=fast bench {net}", USAGE, ["METE_CONV", "fast"], "expected one of"),
     ("METE_CACHE={labels}/cache bench {digits} --runs 1 --warmup 0", OK, ["labels.txt/cache"], "try another folder in METE_CACHE"),
 ]

@@ -52,7 +52,7 @@ class ConvPiecesStep : public PreparedNode {
     const int64_t panels = pieces_[0].plan.panels;  // all pieces have as many
     const std::string what = fmt::format("{}, {}x{} in pieces of {}, columns {}", kernel(), n_, k_, piece,
                                          pieces_[0].plan.split.padded_columns());
-    packed_ = packer.Pack(what, {weights, size_t(n_ * k_)}, elements_ * int64_t{sizeof(float)},
+    packed_ = packer.Pack(what, std::span(weights, size_t(n_ * k_)), elements_ * int64_t{sizeof(float)},
                           int64_t(pieces_.size()) * panels, [&](Range all, float* packed) {
                             for (int64_t i = all.begin; i < all.end; ++i) {
                               const Piece& p = pieces_[size_t(i / panels)];

@@ -44,9 +44,9 @@ class MatrixStep : public PreparedNode {
     by_worker_ = !constant_ && p_.b_step != 0 && many;
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
-      packed_ =
-          packer.Pack(PackedAs(), {b.as<float>(), size_t(b.elements())}, bytes, matrices_ * plan_.panels,
-                      [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
+      packed_ = packer.Pack(PackedAs(), std::span(b.as<float>(), size_t(b.elements())), bytes,
+                            matrices_ * plan_.panels,
+                            [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
       ReleasePages(b.data(), b.bytes());
     } else if (by_worker_) {
       pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});

@@ -16,7 +16,7 @@ constexpr int64_t kLeastKept = 1 << 20;
 
 }  // namespace
 
-Tensor Packer::Known(const float* weights, const std::string& what) const {
+Tensor Packer::Known(const void* weights, const std::string& what) const {
   const auto at = in_use_.find({weights, what});
   if (at == in_use_.end() || at->second.source.expired()) return {};
   std::shared_ptr<const void> owner = at->second.owner.lock();
@@ -24,7 +24,7 @@ Tensor Packer::Known(const float* weights, const std::string& what) const {
   return Tensor(DType::kU8, Shape{at->second.bytes}, at->second.data, std::move(owner));
 }
 
-void Packer::Know(const float* weights, const std::string& what, const Tensor& packed) {
+void Packer::Know(const void* weights, const std::string& what, const Tensor& packed) {
   std::erase_if(in_use_, [](const auto& entry) { return entry.second.owner.expired(); });
   const auto source = std::find_if(constants_.begin(), constants_.end(), [&](const Tensor& constant) {
     return constant.data() == weights && constant.owner();
@@ -46,9 +46,8 @@ bool Packer::Keeps(int64_t bytes) {
   return bytes >= kLeastKept;
 }
 
-PackedDigest Packer::KeyOf(const std::string& what, std::span<const float> weights) const {
-  return DigestOf(
-      fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(std::as_bytes(weights), pool_))));
+PackedDigest Packer::KeyOf(const std::string& what, std::span<const std::byte> weights) const {
+  return DigestOf(fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(weights, pool_))));
 }
 
 std::string Packer::PathOf(const PackedDigest& key) const {

@@ -34,18 +34,17 @@ class Packer {
   // for (i = 0; i < pieces; ++i) fill({i, i + 1}, packed); ranges are joined, and threads work in parallel.
   // `what` describes all that the packed bytes depend on beside `weights` and the code: the kernel with its
   // target, and its sizes. The caller must not write to the result.
-  template <class F>
-  Tensor Pack(const std::string& what, std::span<const float> weights, int64_t bytes, int64_t pieces,
-              F&& fill) {
+  template <class T, class F>
+  Tensor Pack(const std::string& what, std::span<const T> weights, int64_t bytes, int64_t pieces, F&& fill) {
     const std::string all = fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces);
     Tensor packed = Known(weights.data(), all);
     if (packed.has_value()) return packed;
     const bool keep = Keeps(bytes);
-    const PackedDigest key = keep ? KeyOf(all, weights) : PackedDigest{};
+    const PackedDigest key = keep ? KeyOf(all, std::as_bytes(weights)) : PackedDigest{};
     packed = keep ? Find(key, bytes) : Tensor();
     if (!packed.has_value()) {
       packed = Tensor(DType::kU8, Shape{bytes});
-      float* to = packed.mutable_view().as<float>();
+      T* to = static_cast<T*>(packed.mutable_view().data);
       pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
       pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
       if (keep) Keep(key, packed);
@@ -78,12 +77,12 @@ class Packer {
     const void* data = nullptr;
     int64_t bytes = 0;
   };
-  using WhatIsPacked = std::pair<const float*, std::string>;
+  using WhatIsPacked = std::pair<const void*, std::string>;
 
-  Tensor Known(const float* weights, const std::string& what) const;  // has no value where it is unknown
-  void Know(const float* weights, const std::string& what, const Tensor& packed);
+  Tensor Known(const void* weights, const std::string& what) const;  // has no value where it is unknown
+  void Know(const void* weights, const std::string& what, const Tensor& packed);
   bool Keeps(int64_t bytes);
-  PackedDigest KeyOf(const std::string& what, std::span<const float> weights) const;
+  PackedDigest KeyOf(const std::string& what, std::span<const std::byte> weights) const;
   std::string PathOf(const PackedDigest& key) const;
   Tensor Find(const PackedDigest& key, int64_t bytes);  // has no value where there is no such file
   void Keep(const PackedDigest& key, const Tensor& packed);

@@ -72,7 +72,7 @@ TEST_F(PackerTest, SharesWhatItHasPackedOfAConstant) {
   std::copy(weights_.begin(), weights_.end(), constant.mutable_view().as<float>());
   packer.SetConstants({constant});
   const auto pack = [&] {
-    return packer.Pack("copied", {constant.as<float>(), size_t(kElements)}, kElements * 4, 1,
+    return packer.Pack("copied", std::span(constant.as<float>(), size_t(kElements)), kElements * 4, 1,
                        [&](Range, float* packed) { std::copy_n(constant.as<float>(), kElements, packed); });
   };
   const Tensor first = pack(), second = pack();

@@ -1,8 +1,11 @@
-// Quantized convolutions on the f32 kernels, and the conversions between bytes and floats.
+// Convolutions of bytes, and the conversions between bytes and floats.
+#include <fmt/format.h>
+
 #include <type_traits>
 
+#include "processor/cpu/prepare/conv_ways.h"
+#include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
-#include "processor/cpu/prepare/float_conv.h"
 
 namespace mete {
 namespace {
@@ -30,77 +33,77 @@ void VisitByte(DType type, F&& f) {
   else f(uint8_t{});
 }
 
-class QuantizedConv : public PreparedNode {
+// The elements of a vector, of which kernels read one behind the last channel (ByteEpilogue).
+constexpr int64_t kVector = 64;
+
+class ByteConvStep : public PreparedNode {
  public:
-  QuantizedConv(const QuantizedConvolution& of, const std::vector<float>& weights, Packer& packer)
-      : of_(of), pool_(packer.pool()), conv_(of.shape, weights.data(), ConvWay{}, packer) {
+  ByteConvStep(const QuantizedConvolution& of, Packer& packer)
+      : pool_(packer.pool()),
+        plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
+        name_(of.kernel()),
+        input_zero_(int32_t(of.x.zero)),
+        scale_(of.scale),
+        minus_weight_zeros_(of.minus_weight_zeros),
+        start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
-    input_ = Tensor(DType::kF32, Shape{s.batch, s.in_height * s.in_width, s.in_channels});
-    sums_ = Tensor(DType::kF32, Shape{s.batch, s.out_height * s.out_width, s.out_channels});
+    const int64_t weights = s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width;
+    const std::string what = fmt::format("{}, {}, zero {}, weights {}", kernel(), ToText(s), input_zero_,
+                                         of.weights.is_signed ? "i8" : "u8");
+    packed_ = packer.Pack(
+        what, std::span(static_cast<const uint8_t*>(of.weights.bytes), size_t(weights)),
+        int64_t(PackedByteConvBytes(plan_)), plan_.panels,
+        [&](Range panels, uint8_t* packed) { PackByteConv(plan_, of.weights, input_zero_, panels, packed); });
+    StartOfByteSums(plan_, of.weights, of.bias, input_zero_, start_.data());
+    SetEpilogue(of);
+    const int64_t row_bytes =
+        s.batch * s.in_height * s.in_width * s.in_channels + s.out_pixels() * s.out_channels;
+    grid_ = MakeGrid({s.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
+                     pool_.step_speeds());
+    pool_.ReserveScratch(int64_t(ByteConvScratchBytes(plan_)));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    Widen(in[0]);
-    Epilogue epilogue;
-    epilogue.bias = of_.bias.data();
-    conv_.Run(input_.as<float>(), epilogue, sums_.mutable_view().as<float>());
-    Requantize(out[0]);
+    pool_.For(
+        grid_.blocks(),
+        [&](int worker, int64_t begin, int64_t end) {
+          grid_.ForPieces(begin, end, [&](Range rows, Range panels) {
+            RunByteConv(plan_, in[0].data, input_zero_, packed_.data(), epilogue_, rows, panels, out[0].data,
+                        pool_.scratch(worker));
+          });
+        },
+        grid_.run());
   }
 
-  std::string kernel() const override { return "quantized_" + conv_.kernel(); }
-  std::string reason() const override { return "its sums of integers are exact in f32"; }
-  int64_t packed_bytes() const override { return conv_.packed_bytes(); }
+  std::string kernel() const override { return name_ + " " + TargetOf(plan_); }
+  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
-  // Divides the pixels of every image into pieces for as many threads as are worth it, and calls f(image,
-  // pixels).
-  template <class F>
-  void ForPixels(const Shape& nhwc, F&& f) {
-    const int64_t pixels = nhwc[1],
-                  blocks = std::min(pixels, BlocksOf(nhwc.Elements() / nhwc[0], kLeastElements, threads_));
-    pool_.For(nhwc[0] * blocks, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b)
-        f(b / blocks, Range{pixels * (b % blocks) / blocks, pixels * (b % blocks + 1) / blocks});
-    });
+  void SetEpilogue(const QuantizedConvolution& of) {
+    const auto extend = [](auto& list) { list.resize(list.size() + size_t{kVector}); };
+    extend(start_);
+    extend(scale_);
+    epilogue_.bias = start_.data();
+    epilogue_.scale = scale_.data();
+    if (!minus_weight_zeros_.empty()) {
+      extend(minus_weight_zeros_);
+      epilogue_.weight_zeros = minus_weight_zeros_.data();
+    }
+    epilogue_.least = of.y.least();
+    epilogue_.most = of.y.most();
+    epilogue_.zero = int32_t(of.y.zero);
+    epilogue_.is_signed = of.y.type == DType::kI8;
   }
 
-  // Converts from NCHW to x - zero point in NHWC.
-  void Widen(const ConstView& x) {
-    const int64_t pixels = input_.shape()[1], channels = input_.shape()[2];
-    float* to = input_.mutable_view().as<float>();
-    VisitByte(x.type, [&]<class T>(T) {
-      const T* from = x.as<T>();
-      ForPixels(input_.shape(), [&](int64_t image, Range part) {
-        for (int64_t c = 0; c < channels; ++c)
-          for (int64_t p = part.begin; p < part.end; ++p)
-            to[(image * pixels + p) * channels + c] =
-                float(from[(image * channels + c) * pixels + p]) - of_.x.zero;
-      });
-    });
-  }
-
-  // Converts the sums to bytes in NCHW.
-  void Requantize(const View& y) {
-    const int64_t pixels = sums_.shape()[1], channels = sums_.shape()[2];
-    const float* sums = sums_.as<float>();
-    const float least = of_.y.least(), most = of_.y.most(), zero = of_.y.zero;
-    VisitByte(y.type, [&]<class T>(T) {
-      T* to = y.as<T>();
-      ForPixels(sums_.shape(), [&](int64_t image, Range part) {
-        for (int64_t c = 0; c < channels; ++c)
-          for (int64_t p = part.begin; p < part.end; ++p) {
-            const float scaled = sums[(image * pixels + p) * channels + c] * of_.scale[size_t(c)];
-            to[(image * channels + c) * pixels + p] = ToByte<T>(scaled, least, most, zero);
-          }
-      });
-    });
-  }
-
-  const QuantizedConvolution of_;
   ThreadPool& pool_;
-  const int threads_ = pool_.step_threads();
-  FloatConv conv_;
-  Tensor input_, sums_;
+  const ByteConvPlan plan_;
+  const std::string name_;
+  const int32_t input_zero_;
+  std::vector<float> scale_;
+  std::vector<int32_t> minus_weight_zeros_, start_;
+  ByteEpilogue epilogue_;
+  Tensor packed_;
+  Grid grid_;
 };
 
 // Converts bytes to floats or floats to bytes, with one scale and one zero point.
@@ -147,7 +150,7 @@ std::unique_ptr<PreparedNode> Prepare(const Conversion& conversion, const Prepar
 }
 
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
-  return std::make_unique<QuantizedConv>(conv, QuantizedWeights(of.graph, of.node), of.packer);
+  return std::make_unique<ByteConvStep>(conv, of.packer);
 }
 
 }  // namespace mete
