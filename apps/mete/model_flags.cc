@@ -37,6 +37,7 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   options.weights = flags.weights;
   options.optimize = !flags.no_optimize;
   options.disabled_passes = flags.disabled_passes;
+  options.onnxruntime_sums = flags.onnxruntime_sums;
   return options;
 }
 
@@ -150,6 +151,11 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
       ->check(OneOf(PassNames()))
       ->group(kModelGroup);
   command.add_flag("--no-optimize", flags.no_optimize, "only fold constants")->group(kModelGroup);
+  command
+      .add_flag(
+          "--onnxruntime-sums", flags.onnxruntime_sums,
+          "sum 8-bit convolutions as ONNX Runtime does, some of them in floats, and not all as integers")
+      ->group(kModelGroup);
 }
 
 void AddCoresFlag(CLI::App& command, ModelFlags& flags) {

@@ -21,6 +21,7 @@ struct ModelFlags {
   std::string weights;
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
+  bool onnxruntime_sums = false;
   bool reference = false;
   bool no_tune = false;
   int threads = 0;

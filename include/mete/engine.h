@@ -52,7 +52,11 @@ struct LoadOptions {
   int64_t batch = 0;
   // Caffe: the .caffemodel; empty: the prototxt's name with that ending
   std::string weights = {};
-  bool optimize = true;                           // false: only constant folding and shape inference
+  bool optimize = true;  // false: only constant folding and shape inference
+  // Networks with QuantizeLinear. False: every convolution between quantized values has exact sums of
+  // integers. True: convolutions that ONNX Runtime's default optimisations on x86 leave in floats are summed
+  // in its order, for comparisons with it; they are slower.
+  bool onnxruntime_sums = false;
   std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error if a name is unknown
 };
 

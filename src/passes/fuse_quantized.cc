@@ -1,14 +1,12 @@
-// Replaces DequantizeLinear -> Conv -> [Clip] -> QuantizeLinear by the integer convolution that it
-// represents.
+// Replaces DequantizeLinear -> Conv -> [Clip or Relu] -> QuantizeLinear by the integer convolution that it
+// represents: exact sums of integers and one rounding.
 //
-// A network in this form was calibrated, and its accuracy measured, with the arithmetic of the engine that
-// made it. Each value is rounded to 8 bits after each layer: sums that differ in their last bit move some
-// values to the other side of a rounding boundary, and pictures near a tie change their class. This pass
-// therefore follows ONNX Runtime's arithmetic on x86 exactly. ONNX Runtime shifts an int8 activation with one
-// reader to uint8 and keeps an int8 activation with several readers, and computes a convolution depending on
-// the types in which it keeps input and output:
-//   types are equal    QLinearConv: exact integer sums, one rounding
-//   types differ       a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece")
+// ONNX Runtime sums some of these convolutions in floats: on x86 it shifts an int8 activation with one reader
+// to uint8 and keeps an int8 activation with several readers, and fuses a convolution only where the types in
+// which it keeps input and output are equal. A network was calibrated, and its accuracy measured, with such
+// sums: sums that differ in their last bit move some values to the other side of a rounding boundary, and
+// pictures near a tie change their class. FuseQuantizedAsOnnxRuntime() follows this arithmetic exactly; the
+// other convolutions get a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece").
 #include <algorithm>
 #include <cmath>
 
@@ -35,7 +33,7 @@ int64_t SumPiece(int64_t k, int64_t n) {
 
 class Fuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+  Fuser(Graph& graph, bool as_onnxruntime) : graph_(graph), uses_(graph), as_onnxruntime_(as_onnxruntime) {}
 
   void Run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
@@ -47,7 +45,7 @@ class Fuser {
   // The nodes between two quantized activations.
   struct Group {
     const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
-    int clip = -1;  // a Clip that is redundant because `quantize` saturates; -1: none
+    int clip = -1;  // a Clip or Relu that is redundant because `quantize` saturates; -1: none
     int quantize = -1;
   };
 
@@ -107,6 +105,7 @@ class Fuser {
     const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255,
                  zero = ZeroPoint(quantize.inputs[2]);
     auto level = [&](double x) { return std::nearbyint(float(x) / float(*scale)) + zero; };
+    if (clip.op == "Relu") return level(0) <= least;
     const auto low = ScalarOf(graph_, clip.input(1)), high = ScalarOf(graph_, clip.input(2));
     if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return false;
     return (!low || level(*low) <= least) && (!high || level(*high) >= most);
@@ -136,7 +135,7 @@ class Fuser {
       if (!g.bias || !IsBias(*g.bias, *g.input, *g.weights)) return std::nullopt;
     }
     ValueId result = conv.outputs[0];
-    g.clip = OnlyReader(result, "Clip");
+    g.clip = std::max(OnlyReader(result, "Clip"), OnlyReader(result, "Relu"));
     if (g.clip >= 0) result = graph_.nodes[size_t(g.clip)].outputs[0];
     g.quantize = OnlyReader(result, "QuantizeLinear");
     if (g.quantize < 0) return std::nullopt;
@@ -161,7 +160,7 @@ class Fuser {
     const auto group = GroupOf(graph_.nodes[n]);
     if (!group) return;
     const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->quantize)].outputs[0];
-    if (KeptType(from) == KeptType(to)) SumIntegers(n, *group);
+    if (!as_onnxruntime_ || KeptType(from) == KeptType(to)) SumIntegers(n, *group);
     else SumPieces(n, *group);
   }
 
@@ -196,16 +195,20 @@ class Fuser {
 
   Graph& graph_;
   Uses uses_;
+  const bool as_onnxruntime_;
 };
 
-}  // namespace
-
-bool FuseQuantized(Graph& graph) {
+bool Fuse(Graph& graph, bool as_onnxruntime) {
   const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
-  Fuser(graph).Run();
+  Fuser(graph, as_onnxruntime).Run();
   return true;
 }
+
+}  // namespace
+
+bool FuseQuantized(Graph& graph) { return Fuse(graph, false); }
+bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, true); }
 
 }  // namespace mete

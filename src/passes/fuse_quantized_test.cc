@@ -55,11 +55,11 @@ const Node* Find(const Graph& graph, const std::string& op) {
 
 // Runs the pass between two foldings, as RunPasses does, and compares the outputs with those of the graph in
 // floats. A value on a rounding boundary may differ by one step of 1/16.
-void ExpectSameToAStep(Graph& graph) {
+void ExpectSameToAStep(Graph& graph, bool (*pass)(Graph&) = FuseQuantized) {
   FoldConstants(graph, {.keep_dequantized = true});
   Settle(graph);
   const Tensor before = Evaluate(graph)[0];
-  EXPECT_TRUE(FuseQuantized(graph));
+  EXPECT_TRUE(pass(graph));
   FoldConstants(graph);
   Settle(graph);
   const Tensor after = Evaluate(graph)[0];
@@ -105,22 +105,61 @@ TEST(FuseQuantized, LeavesABiasInOtherUnits) {
   EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
 }
 
-// An int8 activation with two readers keeps its type; one with a single reader becomes uint8.
+TEST(FuseQuantized, DropsAReluThatSaturates) {
+  for (const bool saturates : {true, false}) {
+    QuantizedBuilder b;
+    const ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+    const ValueId y = b.Op("Relu", {b.Conv(x, 5, 9, 3)});
+    // A zero point of 0 is the least level of u8; the builder's zero point is 3.
+    const ValueId zero = b.graph.AddConstant("zero", Tensor(DType::kU8, Shape{}));
+    const ValueId scale = b.Scalar(0.0625f);
+    Graph& g =
+        saturates
+            ? b.Output(b.Op("DequantizeLinear", {b.Op("QuantizeLinear", {y, scale, zero}), scale, zero}))
+            : b.Output(b.Dequantize(b.Quantize(y)));
+    ExpectSameToAStep(g);
+    EXPECT_EQ(CountOf(g, "QLinearConv"), saturates);
+    EXPECT_EQ(CountOf(g, "Relu"), !saturates);
+  }
+}
+
+// ONNX Runtime keeps the type of an int8 activation with two readers; one with a single reader becomes uint8.
 TEST(FuseQuantized, GivesTheOrderOfFloatSumsWhereTheEndsDiffer) {
+  for (const bool as_onnxruntime : {true, false}) {
+    QuantizedBuilder b;
+    const ValueId shared = b.Dequantize(b.Quantize(b.Input({2, 24, 6, 7})));
+    const ValueId y =
+        b.Dequantize(b.Quantize(b.Op("Clip", {b.Conv(shared, 24, 9, 1), b.Scalar(-9), b.Scalar(16)})));
+    Graph& g = b.Output(b.Op("Concat", {y, shared}, [] {
+      Attributes a;
+      a.Set("axis", int64_t{1});
+      return a;
+    }()));
+    ExpectSameToAStep(g, as_onnxruntime ? FuseQuantizedAsOnnxRuntime : FuseQuantized);
+    EXPECT_EQ(CountOf(g, "Clip"), 0);
+    ASSERT_EQ(CountOf(g, "Conv"), as_onnxruntime);
+    ASSERT_EQ(CountOf(g, "QLinearConv"), !as_onnxruntime);
+    if (!as_onnxruntime) continue;
+    EXPECT_EQ(Find(g, "Conv")->attributes.Int("sum_piece", 0), 32);  // 42 pixels, 24 channels
+    EXPECT_TRUE(g.value(Find(g, "Conv")->inputs[1]).is_constant());
+  }
+}
+
+TEST(FuseQuantized, BytesStayInNhwcBetweenConvolutions) {
   QuantizedBuilder b;
-  const ValueId shared = b.Dequantize(b.Quantize(b.Input({2, 24, 6, 7})));
-  const ValueId y =
-      b.Dequantize(b.Quantize(b.Op("Clip", {b.Conv(shared, 24, 9, 1), b.Scalar(-9), b.Scalar(16)})));
-  Graph& g = b.Output(b.Op("Concat", {y, shared}, [] {
-    Attributes a;
-    a.Set("axis", int64_t{1});
-    return a;
-  }()));
+  ValueId x = b.Dequantize(b.Quantize(b.Input({2, 5, 6, 7})));
+  x = b.Dequantize(b.Quantize(b.Conv(x, 5, 9, 3)));
+  x = b.Dequantize(b.Quantize(b.Conv(x, 9, 4, 1)));
+  Graph& g = b.Output(x);
   ExpectSameToAStep(g);
-  ASSERT_EQ(CountOf(g, "Conv"), 1);
-  EXPECT_EQ(Find(g, "Conv")->attributes.Int("sum_piece", 0), 32);  // 42 pixels, 24 channels
-  EXPECT_TRUE(g.value(Find(g, "Conv")->inputs[1]).is_constant());
-  EXPECT_EQ(CountOf(g, "Clip"), 0);
+  ExpectSame(g, ToNhwc);
+  EXPECT_EQ(CountOf(g, "Transpose"), 2);  // one before and one behind the convolutions
+  ASSERT_EQ(CountOf(g, "QLinearConv"), 2);
+  for (const Node& n : g.nodes) {
+    if (n.op == "QLinearConv") {
+      EXPECT_EQ(n.attributes.String("layout", ""), "NHWC");
+    }
+  }
 }
 
 TEST(FuseQuantized, LeavesOtherNetworksAlone) {

@@ -102,7 +102,9 @@ Result RunAt(const Graph& imported, const OpenDims& dims, const Sizes& sizes, co
                        [&](ValueId id) { return id != kNoValue && walk.value(id).open != kNoValue; });
   };
   std::erase_if(result.graph.nodes, computes_open);
-  (void)RunPasses(result.graph, {.optimize = passes.optimize, .disabled = passes.disabled});
+  (void)RunPasses(result.graph, {.optimize = passes.optimize,
+                                 .disabled = passes.disabled,
+                                 .onnxruntime_sums = passes.onnxruntime_sums});
   return result;
 }
 

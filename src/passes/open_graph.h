@@ -18,6 +18,7 @@ using OpenDims = std::vector<std::vector<int>>;
 struct PassChoice {
   bool optimize = true;
   std::vector<std::string> disabled;
+  bool onnxruntime_sums = false;
 };
 
 // Runs the passes twice, with two sets of made-up sizes in the dimensions of `dims`; the other dimensions

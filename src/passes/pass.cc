@@ -75,7 +75,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
   std::vector<PassRecord> records;
   FoldSpent spent;
   const auto fuse_quantized = [&](Graph& g) {
-    if (!FuseQuantized(g)) return false;
+    if (!(options.onnxruntime_sums ? FuseQuantizedAsOnnxRuntime(g) : FuseQuantized(g))) return false;
     RemoveUnused(g);  // so that weights which are integers now are not folded to floats
     // The remaining DequantizeLinear are folded.
     return FoldConstants(g, {.limits = options.limits, .spent = &spent});

@@ -68,6 +68,7 @@ bool FoldConstants(Graph& graph, const FoldOptions& options = {});
 struct PassOptions {
   bool optimize = true;                    // false: constants are folded and no other pass runs
   std::vector<std::string> disabled = {};  // passes that do not run; Error if a name is unknown
+  bool onnxruntime_sums = false;           // LoadOptions::onnxruntime_sums
   FoldLimits limits = {};
   Graph* divisible = nullptr;  // gets a copy of the graph as it is before PassesBehindDivision()
 };
@@ -77,7 +78,9 @@ struct PassOptions {
 std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {});
 
 // The passes, each in a file of its own.
-bool FuseQuantized(Graph& graph);     // fuse_quantized.cc; the remaining DequantizeLinear are folded next
+// fuse_quantized.cc; the remaining DequantizeLinear are folded next
+bool FuseQuantized(Graph& graph);
+bool FuseQuantizedAsOnnxRuntime(Graph& graph);
 bool Simplify(Graph& graph);          // simplify.cc
 bool FoldBatchNorm(Graph& graph);     // fold_batchnorm.cc
 bool FoldPad(Graph& graph);           // fold_pad.cc

@@ -48,7 +48,9 @@ ShapedGraphs::Shaped ShapedGraphs::At(std::span<const Shape> inputs) {
   }
   auto graph = std::make_shared<Graph>(imported_);
   for (size_t i = 0; i < inputs.size(); ++i) graph->value(graph->inputs[i]).shape = inputs[i];
-  (void)RunPasses(*graph, {.optimize = passes_.optimize, .disabled = passes_.disabled});
+  (void)RunPasses(*graph, {.optimize = passes_.optimize,
+                           .disabled = passes_.disabled,
+                           .onnxruntime_sums = passes_.onnxruntime_sums});
   ++passes_run_;
   ShareConstants(*graph, fixed_);
   return {graph, nullptr};
