@@ -71,7 +71,7 @@ bool SumsFit(const QuantizedConvolution& conv) {
   const ConvShape& s = conv.shape;
   const int64_t length = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
   if (length > kLongestByteSum) return false;
-  const int64_t most = std::numeric_limits<int32_t>::max() - length * 255 * 255;
+  const int64_t most = std::numeric_limits<int32_t>::max() - length * kMostOfProduct;
   for (int64_t c = 0; conv.bias && c < s.out_channels; ++c)
     if (std::abs(int64_t{conv.bias[c]}) > most) return false;
   return true;

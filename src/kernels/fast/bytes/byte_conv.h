@@ -34,9 +34,11 @@ struct ByteConvPlan : ConvTaps {
   const ByteConvCode* code = nullptr;
 };
 
-// The longest sum of which no 32-bit sum of bytes overflows, without a bias: each product is at most 255 *
-// 255.
-inline constexpr int64_t kLongestByteSum = (int64_t{1} << 31) / (255 * 255) - 1;
+// The most that a weight adds to what a sum starts with and to the sum itself: an unsigned input, or its zero
+// point, times a signed weight, each once.
+inline constexpr int64_t kMostOfProduct = 2 * 255 * 128;
+// The longest sum without a bias that no 32-bit sum can overflow.
+inline constexpr int64_t kLongestByteSum = (int64_t{1} << 31) / kMostOfProduct - 1;
 
 // Returns whether a convolution is depthwise, so that its plan has by_channel set.
 inline bool IsByChannel(const ConvShape& s) {
