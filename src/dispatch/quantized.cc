@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "base/window.h"
 #include "dispatch/reason.h"
@@ -41,7 +42,8 @@ bool ReadWeights(const Graph& graph, const Node& node, QuantizedConvolution* con
     return false;
   const int64_t channels = conv->shape.out_channels;
   if (zeros.elements() != 1 && zeros.elements() != channels) return false;
-  conv->weights = {bytes.data(), IsSigned(bytes.type())};
+  conv->weights.bytes = bytes.data();
+  conv->weights.is_signed = IsSigned(bytes.type());
   bool any = false;
   for (int64_t c = 0; c < channels; ++c) {
     const auto zero = int32_t(AsFloat(zeros, zeros.elements() == 1 ? 0 : c));
@@ -83,21 +85,16 @@ std::string QuantizedConvolution::kernel() const {
   return IsByChannel(shape) ? "depthwise_bytes" : "conv_bytes";
 }
 
-std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
-                                                           std::string* why) {
-  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
-  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
-              &w = graph.value(node.inputs[3]).shape;
-  if (!x.known() || !y.known() || y.Elements() == 0 || x.Elements() == 0)
-    return No("of unknown shape, or empty", why);
-  QuantizedConvolution conv;
-  conv.shape = WindowOf(x, y, node.attributes, w[2], w[3]);
-  conv.shape.groups = node.attributes.Int("group", 1);
-  const auto x_level = LevelOf(graph, node.inputs[2]), y_level = LevelOf(graph, node.inputs[7]);
-  if (!x_level || !y_level || !ReadWeights(graph, node, &conv) || !ReadScales(graph, node, &conv))
+namespace {
+
+// Reads all but the shape, and whether the sums fit. The inputs of both operators have the same order.
+std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node& node,
+                                                  QuantizedConvolution conv, std::string* why) {
+  const auto x = LevelOf(graph, node.inputs[2]), y = LevelOf(graph, node.inputs[7]);
+  if (!x || !y || !ReadWeights(graph, node, &conv) || !ReadScales(graph, node, &conv))
     return No("scales or zero points are not constants of a fitting form", why);
-  conv.x = *x_level;
-  conv.y = *y_level;
+  conv.x = *x;
+  conv.y = *y;
   if (node.input(8) != kNoValue) {
     const Tensor& bias = graph.value(node.inputs[8]).constant;
     if (!bias.has_value()) return No("the bias is not constant", why);
@@ -105,6 +102,38 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
   }
   if (!SumsFit(conv)) return No("its sums may need more than 32 bits", why);
   return conv;
+}
+
+bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
+
+}  // namespace
+
+std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
+                                                           std::string* why) {
+  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
+              &w = graph.value(node.inputs[3]).shape;
+  if (!KnownAndNotEmpty(x) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
+  QuantizedConvolution conv;
+  conv.shape = WindowOf(x, y, node.attributes, w[2], w[3]);
+  conv.shape.groups = node.attributes.Int("group", 1);
+  return WithConstants(graph, node, std::move(conv), why);
+}
+
+std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,
+                                                       std::string* why) {
+  const Shape &a = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[3]).shape,
+              &y = graph.value(node.outputs[0]).shape;
+  if (!KnownAndNotEmpty(a) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
+  if (b.rank() != 2) return No("the right operand is not a matrix", why);
+  QuantizedConvolution conv;
+  ConvShape& s = conv.shape;
+  s.in_channels = b[0];
+  s.out_channels = b[1];
+  s.in_width = s.out_width = y.Elements() / b[1];
+  conv.weights.channel_stride = 1;
+  conv.weights.element_stride = b[1];
+  return WithConstants(graph, node, std::move(conv), why);
 }
 
 std::optional<Conversion> ConversionOf(const Graph& graph, const Node& node, std::string* why) {

@@ -1,5 +1,5 @@
-// Replaces DequantizeLinear -> Conv -> [Clip or Relu] -> QuantizeLinear by the integer convolution that it
-// represents: exact sums of integers and one rounding.
+// Replaces DequantizeLinear -> Conv, MatMul or Gemm -> [Clip or Relu] -> QuantizeLinear by the integer
+// product that it represents: exact sums of integers and one rounding.
 //
 // ONNX Runtime sums some of these convolutions in floats: on x86 it shifts an int8 activation with one reader
 // to uint8 and keeps an int8 activation with several readers, and fuses a convolution only where the types in
@@ -9,6 +9,7 @@
 // other convolutions get a sum of floats, K in pieces, the bias last (graph/fused.h, "sum_piece").
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "graph/fused.h"
 #include "passes/pass.h"
@@ -36,8 +37,12 @@ class Fuser {
   Fuser(Graph& graph, bool as_onnxruntime) : graph_(graph), uses_(graph), as_onnxruntime_(as_onnxruntime) {}
 
   void Run() {
-    for (size_t n = 0; n < graph_.nodes.size(); ++n)
-      if (graph_.nodes[n].op == "Conv") Visit(n);
+    for (size_t n = 0, count = graph_.nodes.size(); n < count; ++n) {
+      const std::string& op = graph_.nodes[n].op;
+      if (op == "Conv") VisitConv(n);
+      else if (op == "MatMul" && !as_onnxruntime_) VisitMatMul(n);
+      else if (op == "Gemm" && !as_onnxruntime_) VisitGemm(n);
+    }
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
   }
 
@@ -65,12 +70,15 @@ class Fuser {
     return graph_.nodes[size_t(reader)].op == op ? reader : -1;
   }
 
-  // Returns true for constant 8-bit weights with one scale, or one scale per output channel.
-  bool AreWeights(const Node& node, int64_t channels) const {
+  // Returns true for constant 8-bit weights with one scale, or one scale per output channel, which are along
+  // `axis`.
+  bool AreWeights(const Node& node, int64_t channels, int64_t axis) const {
     if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1]))
       return false;
     const int64_t scales = graph_.value(node.inputs[1]).shape.Elements();
-    return (scales == 1 || (scales == channels && node.attributes.Int("axis", 1) == 0)) &&
+    int64_t of_scales = node.attributes.Int("axis", 1);
+    if (of_scales < 0) of_scales += graph_.value(node.inputs[0]).shape.rank();
+    return (scales == 1 || (scales == channels && of_scales == axis)) &&
            node.attributes.Int("block_size", 0) == 0;
   }
 
@@ -122,14 +130,15 @@ class Fuser {
            node.input(2) != kNoValue && IsScalar(node.inputs[2]);
   }
 
-  std::optional<Group> GroupOf(const Node& conv) const {
+  // `axis`: the output channels of the weights.
+  std::optional<Group> GroupOf(const Node& conv, int axis) const {
     if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32)
       return std::nullopt;
     Group g;
     g.input = Dequantized(conv.inputs[0]);
     g.weights = Dequantized(conv.inputs[1]);
     if (!g.input || !g.weights || !IsByte(g.input->inputs[0]) || !IsPerTensor(*g.input)) return std::nullopt;
-    if (!AreWeights(*g.weights, graph_.value(conv.inputs[1]).shape[0])) return std::nullopt;
+    if (!AreWeights(*g.weights, graph_.value(conv.inputs[1]).shape[axis], axis)) return std::nullopt;
     if (conv.input(2) != kNoValue) {
       g.bias = Dequantized(conv.inputs[2]);
       if (!g.bias || !IsBias(*g.bias, *g.input, *g.weights)) return std::nullopt;
@@ -156,19 +165,58 @@ class Fuser {
     return type == DType::kI8 && reads <= 1 ? DType::kU8 : type;
   }
 
-  void Visit(size_t n) {
-    const auto group = GroupOf(graph_.nodes[n]);
+  void VisitConv(size_t n) {
+    const auto group = GroupOf(graph_.nodes[n], 0);
     if (!group) return;
     const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->quantize)].outputs[0];
-    if (!as_onnxruntime_ || KeptType(from) == KeptType(to)) SumIntegers(n, *group);
-    else SumPieces(n, *group);
+    if (as_onnxruntime_ && KeptType(from) != KeptType(to)) return SumPieces(n, *group);
+    SumIntegers(n, *group, "QLinearConv");
   }
 
-  void SumIntegers(size_t n, const Group& g) {
+  void VisitMatMul(size_t n) {
+    const Shape& weights = graph_.value(graph_.nodes[n].inputs[1]).shape;
+    if (!weights.known() || weights.rank() != 2) return;
+    if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group, "QLinearMatMul");
+  }
+
+  // A Gemm becomes a convolution of 1x1 over images of one pixel, which takes a bias.
+  void VisitGemm(size_t n) {
+    const Node& gemm = graph_.nodes[n];
+    const bool transposed = gemm.attributes.Int("transB", 0) != 0;
+    const Shape &a = graph_.value(gemm.inputs[0]).shape, &b = graph_.value(gemm.inputs[1]).shape;
+    if (gemm.attributes.Int("transA", 0) != 0 || gemm.attributes.Float("alpha", 1) != 1 ||
+        gemm.attributes.Float("beta", 1) != 1 || !a.known() || !b.known())
+      return;
+    const int64_t k = a[1], channels = transposed ? b[0] : b[1];
+    if (gemm.input(2) != kNoValue && graph_.value(gemm.inputs[2]).shape != Shape{channels}) return;
+    const auto group = GroupOf(gemm, transposed ? 0 : 1);
+    if (!group) return;
+    const std::string name = gemm.name;
+    const Tensor& weights = graph_.value(group->weights->inputs[0]).constant;
+    const Tensor by_channel = transposed ? weights : Permuted(weights, {1, 0});
+    const Tensor image(by_channel.type(), Shape{channels, k, 1, 1}, by_channel.data(),
+                       std::make_shared<Tensor>(by_channel));
+    const ValueId x = group->input->inputs[0], y = graph_.nodes[size_t(group->quantize)].outputs[0];
+    const int64_t rows = a[0];
+    SumIntegers(n, *group, "QLinearConv");
+    Node& conv = graph_.nodes[n];
+    conv.attributes = {};
+    conv.inputs[3] = graph_.AddConstant(name + ".weights", image);
+    conv.inputs[0] = graph_.AddValue(name + ".images", graph_.value(x).type, Shape{rows, k, 1, 1});
+    conv.outputs = {graph_.AddValue(name + ".pixels", graph_.value(y).type, Shape{rows, channels, 1, 1})};
+    // A size of 0 is that of the input, whose rows may change from run to run.
+    const ValueId images = conv.inputs[0], pixels = conv.outputs[0];
+    graph_.AddNode("Reshape", name + ".to_images", {x, AddInts(graph_, name + ".image", {0, k, 1, 1})},
+                   {images});
+    graph_.AddNode("Reshape", name + ".to_rows", {pixels, AddInts(graph_, name + ".row", {0, channels})},
+                   {y});
+  }
+
+  void SumIntegers(size_t n, const Group& g, const char* op) {
     Node& conv = graph_.nodes[n];
     Node& quantize = graph_.nodes[size_t(g.quantize)];
     const Node &x = *g.input, &w = *g.weights;
-    conv.op = "QLinearConv";
+    conv.op = op;
     conv.inputs = {x.inputs[0], x.inputs[1],   x.inputs[2],        w.inputs[0],
                    w.inputs[1], WeightZero(w), quantize.inputs[1], quantize.inputs[2]};
     if (g.bias) conv.inputs.push_back(g.bias->inputs[0]);

@@ -18,28 +18,35 @@ class QuantizedBuilder : public Builder {
     return Op("DequantizeLinear", {x, Scalar(0.0625f), Zero(type)});
   }
   ValueId Conv(ValueId x, int64_t in, int64_t out, int64_t kernel, float bias_factor = 1) {
-    Tensor weights(DType::kI8, Shape{out, in, kernel, kernel}), bias(DType::kI32, Shape{out}),
-        scale(DType::kF32, Shape{out});
+    return Op("Conv", {x, Weights(Shape{out, in, kernel, kernel}, 0), Bias(out, bias_factor)});
+  }
+  // Weights with a scale for each index of `axis`.
+  ValueId Weights(const Shape& shape, int axis) {
+    Tensor weights(DType::kI8, shape);
     for (int64_t i = 0; i < weights.elements(); ++i)
       weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
-    for (int64_t i = 0; i < out; ++i) {
+    return Dequantized(weights, Scales(shape[axis], 1), axis);
+  }
+  ValueId Bias(int64_t channels, float factor = 1) {
+    Tensor bias(DType::kI32, Shape{channels});
+    for (int64_t i = 0; i < channels; ++i)
       bias.mutable_view().as<int32_t>()[i] = int32_t(i * 5300 % 20000 - 10000);
-      scale.mutable_view().as<float>()[i] = 0.001f * float(i + 1);
-    }
-    Attributes per_channel;
-    per_channel.Set("axis", int64_t{0});
-    auto dequantized = [&](const Tensor& t, const Tensor& by) {
-      return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), by)},
-                per_channel);
-    };
-    Tensor bias_scale(DType::kF32, scale.shape());
-    for (int64_t i = 0; i < out; ++i)
-      bias_scale.mutable_view().as<float>()[i] = 0.0625f * bias_factor * scale.as<float>()[i];
-    const ValueId w = dequantized(weights, scale), b = dequantized(bias, bias_scale);
-    return Op("Conv", {x, w, b});
+    return Dequantized(bias, Scales(channels, 0.0625f * factor), 0);
   }
 
  private:
+  static Tensor Scales(int64_t count, float factor) {
+    Tensor scales(DType::kF32, Shape{count});
+    for (int64_t i = 0; i < count; ++i)
+      scales.mutable_view().as<float>()[i] = factor * (0.001f * float(i + 1));
+    return scales;
+  }
+  ValueId Dequantized(const Tensor& t, const Tensor& scales, int64_t axis) {
+    Attributes per_channel;
+    per_channel.Set("axis", axis);
+    return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), scales)},
+              per_channel);
+  }
   ValueId Zero(DType type) {
     Tensor zero(type, Shape{});
     *static_cast<uint8_t*>(zero.mutable_view().data) = 3;
@@ -159,6 +166,32 @@ TEST(FuseQuantized, BytesStayInNhwcBetweenConvolutions) {
     if (n.op == "QLinearConv") {
       EXPECT_EQ(n.attributes.String("layout", ""), "NHWC");
     }
+  }
+}
+
+TEST(FuseQuantized, SumsProductsOfMatrices) {
+  QuantizedBuilder b;
+  const ValueId x = b.Dequantize(b.Quantize(b.Input({2, 5, 24})));
+  Graph& g = b.Output(b.Dequantize(b.Quantize(b.Op("MatMul", {x, b.Weights({24, 9}, 1)}))));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "QLinearMatMul"), 1);
+  EXPECT_EQ(CountOf(g, "MatMul"), 0);
+}
+
+TEST(FuseQuantized, SumsAGemmAsAConvolution) {
+  for (const bool transposed : {false, true}) {
+    QuantizedBuilder b;
+    const ValueId x = b.Dequantize(b.Quantize(b.Input({3, 24})));
+    Attributes attributes;
+    attributes.Set("transB", int64_t{transposed});
+    const ValueId w = transposed ? b.Weights({9, 24}, 0) : b.Weights({24, 9}, 1);
+    Graph& g = b.Output(b.Dequantize(b.Quantize(b.Op("Gemm", {x, w, b.Bias(9)}, attributes))));
+    ExpectSameToAStep(g);
+    EXPECT_EQ(CountOf(g, "QLinearConv"), 1);
+    EXPECT_EQ(CountOf(g, "Gemm"), 0);
+    ExpectSame(g, ToNhwc);
+    ExpectSame(g, CancelTransposes);
+    EXPECT_EQ(CountOf(g, "Transpose"), 0);
   }
 }
 

@@ -102,11 +102,26 @@ struct PanelPlace {
   int64_t packed;  // index of the first packed byte
 };
 
-// Flips the top bit of unsigned weights, which makes them signed and 128 smaller.
-int8_t SignedWeight(const ByteWeights& weights, int64_t i) {
-  if (weights.is_signed) return static_cast<const int8_t*>(weights.bytes)[i];
-  return static_cast<int8_t>(static_cast<const uint8_t*>(weights.bytes)[i] ^ 0x80);
-}
+// Reads weights as signed bytes: the top bit of unsigned ones is flipped, which makes them 128 smaller.
+class SignedWeights {
+ public:
+  SignedWeights(const ByteConvPlan& plan, const ByteWeights& weights)
+      : bytes_(static_cast<const uint8_t*>(weights.bytes)),
+        flip_(weights.is_signed ? 0 : 0x80),
+        length_(plan.group_channels * plan.shape.kernel_height * plan.shape.kernel_width),
+        channel_stride_(weights.channel_stride ? weights.channel_stride : length_),
+        element_stride_(weights.element_stride) {}
+
+  int64_t length() const { return length_; }  // of a sum
+  int8_t operator()(int64_t channel, int64_t element) const {
+    return static_cast<int8_t>(bytes_[channel * channel_stride_ + element * element_stride_] ^ flip_);
+  }
+
+ private:
+  const uint8_t* bytes_;
+  uint8_t flip_;
+  int64_t length_, channel_stride_, element_stride_;
+};
 
 // Returns the zero point of inputs that the kernel sees as unsigned.
 int32_t UnsignedZero(const ByteConvPlan& plan, int32_t zero) {
@@ -114,7 +129,7 @@ int32_t UnsignedZero(const ByteConvPlan& plan, int32_t zero) {
 }
 
 // Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up quads.
-void PackPanel(const ByteConvPlan& plan, const ByteWeights& weights, const PanelPlace& place, int8_t* to) {
+void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
   std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
   for (int64_t j = 0; j < place.columns.size(); ++j) {
@@ -125,14 +140,13 @@ void PackPanel(const ByteConvPlan& plan, const ByteWeights& weights, const Panel
         const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
         const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
         const int64_t quad = read * plan.quads + at / kBytesOfQuad;
-        to[(quad * place.width + j) * kBytesOfQuad + at % kBytesOfQuad] =
-            SignedWeight(weights, (channel * plan.group_channels + c) * taps + tap);
+        to[(quad * place.width + j) * kBytesOfQuad + at % kBytesOfQuad] = weights(channel, c * taps + tap);
       }
   }
 }
 
 // Packs the panel of channels from `first` on.
-void PackChannels(const ByteConvPlan& plan, const ByteWeights& weights, int64_t first, int8_t* to) {
+void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_t first, int8_t* to) {
   const int64_t lanes = plan.code->lanes;
   for (int64_t quad = 0; quad < plan.quads; ++quad)
     for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
@@ -141,7 +155,7 @@ void PackChannels(const ByteConvPlan& plan, const ByteWeights& weights, int64_t 
           const int64_t channel = first + plan.code->channel_of_quad(vector, lane);
           const int64_t tap = quad * kBytesOfQuad + i;
           const bool there = channel < plan.shape.out_channels && tap < plan.taps;
-          *to++ = there ? SignedWeight(weights, channel * plan.taps + tap) : int8_t{0};
+          *to++ = there ? weights(channel, tap) : int8_t{0};
         }
 }
 
@@ -230,15 +244,16 @@ size_t PackedByteConvBytes(const ByteConvPlan& plan) {
 
 void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
                   void* packed) {
+  const SignedWeights read(plan, weights);
   int8_t* bytes = static_cast<int8_t*>(packed);
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     if (plan.by_channel) {
       const int64_t first = p * ChannelsOfPanel(plan);
-      PackChannels(plan, weights, first, bytes + first * plan.quads * kBytesOfQuad);
+      PackChannels(plan, read, first, bytes + first * plan.quads * kBytesOfQuad);
       continue;
     }
     const PanelPlace place(plan, p);
-    PackPanel(plan, weights, place, bytes + place.packed);
+    PackPanel(plan, read, place, bytes + place.packed);
   }
   if (panels.end == plan.panels)
     std::fill(bytes + BytesOfPanels(plan), bytes + PackedByteConvBytes(plan),
@@ -247,10 +262,10 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
 
 void StartOfByteSums(const ByteConvPlan& plan, const ByteWeights& weights, const int32_t* bias,
                      int32_t input_zero, int32_t* start) {
-  const int64_t length = plan.group_channels * plan.shape.kernel_height * plan.shape.kernel_width;
+  const SignedWeights read(plan, weights);
   for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
     int64_t sum = 0;
-    for (int64_t i = 0; i < length; ++i) sum += SignedWeight(weights, m * length + i);
+    for (int64_t i = 0; i < read.length(); ++i) sum += read(m, i);
     start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - UnsignedZero(plan, input_zero) * sum);
   }
 }

@@ -51,10 +51,13 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs);
 
 std::string TargetOf(const ByteConvPlan& plan);  // "avx512 vnni"
 
-// Weights as in ONNX: [out_channels][in_channels / groups][kernel_height][kernel_width].
+// Weights as in ONNX: [out_channels][in_channels / groups][kernel_height][kernel_width]. The right operand of
+// a product, [K][N], has other strides: an output channel is a column.
 struct ByteWeights {
   const void* bytes = nullptr;  // int8_t or uint8_t
   bool is_signed = true;
+  int64_t channel_stride = 0;  // elements from an output channel to the next; 0: the length of a sum
+  int64_t element_stride = 1;  // elements between the weights of a channel
 };
 
 // Returns the size of the packed weights, which end with a row of the input's zero point, for the padding.

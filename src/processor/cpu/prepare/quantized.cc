@@ -48,8 +48,9 @@ class ByteConvStep : public PreparedNode {
         start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
     const int64_t weights = s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width;
-    const std::string what = fmt::format("{}, {}, zero {}, weights {}", kernel(), ToText(s), input_zero_,
-                                         of.weights.is_signed ? "i8" : "u8");
+    const std::string what =
+        fmt::format("{}, {}, zero {}, weights {} by {}", kernel(), ToText(s), input_zero_,
+                    of.weights.is_signed ? "i8" : "u8", of.weights.element_stride);
     packed_ = packer.Pack(
         what, std::span(static_cast<const uint8_t*>(of.weights.bytes), size_t(weights)),
         int64_t(PackedByteConvBytes(plan_)), plan_.panels,
