@@ -25,7 +25,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"conv", {"Conv"}, Fast<ConvolutionOf>},
       {"matrix", {"Gemm", "MatMul", "mete.MatMul"}, Fast<ProductOf>},
       {"quantized_conv", {"QLinearConv"}, Fast<QuantizedConvolutionOf>},
-      {"quantized_matrix", {"QLinearMatMul"}, Fast<QuantizedProductOf>},
+      {"quantized_matrix", {"QLinearMatMul", "MatMulInteger"}, Fast<QuantizedProductOf>},
       {"convert", {"QuantizeLinear", "DequantizeLinear"}, Fast<ConversionOf>},
       {"pool", {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"}, Fast<PoolingOf>},
       {"elementwise", {"mete.Elementwise"}, Fast<ElementwiseOf>},

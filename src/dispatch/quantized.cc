@@ -34,10 +34,14 @@ std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
 
 bool IsSigned(DType type) { return type == DType::kI8; }
 
-// Reads the weights and their zero points, which must be constants: one for all weights, or one for each
-// output channel.
-bool ReadWeights(const Graph& graph, const Node& node, QuantizedConvolution* conv) {
-  const Tensor &bytes = graph.value(node.inputs[3]).constant, &zeros = graph.value(node.inputs[5]).constant;
+// Reads the weights and their zero points, inputs of a node, which must be constants: one for all weights, or
+// one for each output channel. No zero points are 0.
+bool ReadWeights(const Graph& graph, const Node& node, int weights, int zero_points,
+                 QuantizedConvolution* conv) {
+  const Tensor& bytes = graph.value(node.inputs[size_t(weights)]).constant;
+  const ValueId zero = node.input(size_t(zero_points));
+  if (!bytes.has_value()) return false;
+  const Tensor zeros = zero == kNoValue ? Tensor(bytes.type(), Shape{}) : graph.value(zero).constant;
   if (!bytes.has_value() || !zeros.has_value() || !IsByte(bytes.type()) || zeros.type() != bytes.type())
     return false;
   const int64_t channels = conv->shape.out_channels;
@@ -91,7 +95,7 @@ namespace {
 std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node& node,
                                                   QuantizedConvolution conv, std::string* why) {
   const auto x = LevelOf(graph, node.inputs[2]), y = LevelOf(graph, node.inputs[7]);
-  if (!x || !y || !ReadWeights(graph, node, &conv) || !ReadScales(graph, node, &conv))
+  if (!x || !y || !ReadWeights(graph, node, 3, 5, &conv) || !ReadScales(graph, node, &conv))
     return No("scales or zero points are not constants of a fitting form", why);
   conv.x = *x;
   conv.y = *y;
@@ -99,6 +103,23 @@ std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node
     const Tensor& bias = graph.value(node.inputs[8]).constant;
     if (!bias.has_value()) return No("the bias is not constant", why);
     conv.bias = bias.as<int32_t>();
+  }
+  if (!SumsFit(conv)) return No("its sums may need more than 32 bits", why);
+  return conv;
+}
+
+// The same for MatMulInteger, whose output is the sums.
+std::optional<QuantizedConvolution> WithSums(const Graph& graph, const Node& node, QuantizedConvolution conv,
+                                             std::string* why) {
+  conv.sums = true;
+  conv.x.type = graph.value(node.inputs[0]).type;
+  if (!ReadWeights(graph, node, 1, 3, &conv))
+    return No("the right operand or its zero points are not constants", why);
+  if (const ValueId zero = node.input(2); zero != kNoValue) {
+    const auto level = LevelOf(graph, zero);
+    if (level) conv.x = *level;
+    else if (graph.value(zero).shape.known() && graph.value(zero).shape.Elements() == 1) conv.zero_input = 2;
+    else return No("each row has a zero point", why);
   }
   if (!SumsFit(conv)) return No("its sums may need more than 32 bits", why);
   return conv;
@@ -122,7 +143,8 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
 
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,
                                                        std::string* why) {
-  const Shape &a = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[3]).shape,
+  const bool sums = node.op == "MatMulInteger";
+  const Shape &a = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[sums ? 1 : 3]).shape,
               &y = graph.value(node.outputs[0]).shape;
   if (!KnownAndNotEmpty(a) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
   if (b.rank() != 2) return No("the right operand is not a matrix", why);
@@ -133,7 +155,8 @@ std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const
   s.in_width = s.out_width = y.Elements() / b[1];
   conv.weights.channel_stride = 1;
   conv.weights.element_stride = b[1];
-  return WithConstants(graph, node, std::move(conv), why);
+  return sums ? WithSums(graph, node, std::move(conv), why)
+              : WithConstants(graph, node, std::move(conv), why);
 }
 
 std::optional<Conversion> ConversionOf(const Graph& graph, const Node& node, std::string* why) {

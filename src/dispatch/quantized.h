@@ -28,6 +28,8 @@ struct QuantizedConvolution {
   // Per output channel; empty if all of them are the one that needs no correction (MinusWeightZero).
   std::vector<int32_t> minus_weight_zeros;
   const int32_t* bias = nullptr;  // in the graph's memory; may be null
+  bool sums = false;              // the output is the sums, as i32: y and scale are unused
+  int zero_input = -1;            // the input with the zero point of x, if that is known at run time only
 
   std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };

@@ -260,14 +260,19 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
               static_cast<int8_t>(input_zero));
 }
 
-void StartOfByteSums(const ByteConvPlan& plan, const ByteWeights& weights, const int32_t* bias,
-                     int32_t input_zero, int32_t* start) {
+void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {
   const SignedWeights read(plan, weights);
   for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < read.length(); ++i) sum += read(m, i);
-    start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - UnsignedZero(plan, input_zero) * sum);
+    sums[m] = 0;
+    for (int64_t i = 0; i < read.length(); ++i) sums[m] += read(m, i);
   }
+}
+
+void StartOfByteSums(const ByteConvPlan& plan, const int32_t* weight_sums, const int32_t* bias,
+                     int32_t input_zero, int32_t* start) {
+  const int64_t zero = UnsignedZero(plan, input_zero);
+  for (int64_t m = 0; m < plan.shape.out_channels; ++m)
+    start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - zero * weight_sums[m]);
 }
 
 size_t ByteConvScratchBytes(const ByteConvPlan& plan) {

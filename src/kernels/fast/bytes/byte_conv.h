@@ -68,8 +68,12 @@ size_t PackedByteConvBytes(const ByteConvPlan& plan);
 void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
                   void* packed);
 
+// Writes the sum of the weights of each output channel, as the kernel sees them, to `sums`.
+void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums);
+
 // Writes to `start` what the sums of each output channel start with (ByteEpilogue::bias). `bias` may be null.
-void StartOfByteSums(const ByteConvPlan& plan, const ByteWeights& weights, const int32_t* bias,
+// `weight_sums`: of SumByteWeights().
+void StartOfByteSums(const ByteConvPlan& plan, const int32_t* weight_sums, const int32_t* bias,
                      int32_t input_zero, int32_t* start);
 
 // Returns what ByteEpilogue::weight_zeros has for a zero point of the weights.

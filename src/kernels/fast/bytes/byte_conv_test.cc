@@ -56,7 +56,8 @@ class Problem {
     packed_.assign(PackedByteConvBytes(plan_), 0x55);
     PackByteConv(plan_, weights, input_zero_, {0, plan_.panels}, packed_.data());
     start_.resize(size_t(s_.out_channels));
-    StartOfByteSums(plan_, weights, bias_.data(), input_zero_, start_.data());
+    SumByteWeights(plan_, weights, start_.data());
+    StartOfByteSums(plan_, start_.data(), bias_.data(), input_zero_, start_.data());
     for (auto* list : {&start_, &minus_zeros_}) list->resize(size_t(s_.out_channels) + 64, -1);
     scale_.resize(size_t(s_.out_channels) + 64, NAN);
     epilogue_.bias = start_.data();
@@ -209,7 +210,8 @@ TEST(ByteConv, TheLargestBytesHaveTheExactSum) {
       const ByteWeights from{weights.data(), signs.weights};
       PackByteConv(plan, from, 0, {0, plan.panels}, packed.data());
       std::vector<int32_t> start(70 + 64), sums(9 * 70);
-      StartOfByteSums(plan, from, nullptr, 0, start.data());
+      SumByteWeights(plan, from, start.data());
+      StartOfByteSums(plan, start.data(), nullptr, 0, start.data());
       std::vector<double> scratch(ByteConvScratchBytes(plan) / sizeof(double) + 1);
       ByteEpilogue epilogue;
       epilogue.bias = start.data();

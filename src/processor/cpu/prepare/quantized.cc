@@ -45,6 +45,7 @@ class ByteConvStep : public PreparedNode {
         input_zero_(int32_t(of.x.zero)),
         scale_(of.scale),
         minus_weight_zeros_(of.minus_weight_zeros),
+        zero_input_(of.zero_input),
         start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
     const int64_t weights = s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width;
@@ -55,7 +56,9 @@ class ByteConvStep : public PreparedNode {
         what, std::span(static_cast<const uint8_t*>(of.weights.bytes), size_t(weights)),
         int64_t(PackedByteConvBytes(plan_)), plan_.panels,
         [&](Range panels, uint8_t* packed) { PackByteConv(plan_, of.weights, input_zero_, panels, packed); });
-    StartOfByteSums(plan_, of.weights, of.bias, input_zero_, start_.data());
+    SumByteWeights(plan_, of.weights, start_.data());
+    if (zero_input_ >= 0) weight_sums_ = start_;
+    StartOfByteSums(plan_, start_.data(), of.bias, input_zero_, start_.data());
     SetEpilogue(of);
     const int64_t row_bytes =
         s.batch * s.in_height * s.in_width * s.in_channels + s.out_pixels() * s.out_channels;
@@ -65,11 +68,17 @@ class ByteConvStep : public PreparedNode {
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    int32_t zero = input_zero_;
+    if (zero_input_ >= 0) {
+      const ConstView& of_run = in[size_t(zero_input_)];
+      zero = of_run.type == DType::kI8 ? int32_t(*of_run.as<int8_t>()) : int32_t(*of_run.as<uint8_t>());
+      StartOfByteSums(plan_, weight_sums_.data(), nullptr, zero, start_.data());
+    }
     pool_.For(
         grid_.blocks(),
         [&](int worker, int64_t begin, int64_t end) {
           grid_.ForPieces(begin, end, [&](Range rows, Range panels) {
-            RunByteConv(plan_, in[0].data, input_zero_, packed_.data(), epilogue_, rows, panels, out[0].data,
+            RunByteConv(plan_, in[0].data, zero, packed_.data(), epilogue_, rows, panels, out[0].data,
                         pool_.scratch(worker));
           });
         },
@@ -85,7 +94,7 @@ class ByteConvStep : public PreparedNode {
     extend(start_);
     extend(scale_);
     epilogue_.bias = start_.data();
-    epilogue_.scale = scale_.data();
+    if (!of.sums) epilogue_.scale = scale_.data();
     if (!minus_weight_zeros_.empty()) {
       extend(minus_weight_zeros_);
       epilogue_.weight_zeros = minus_weight_zeros_.data();
@@ -101,7 +110,10 @@ class ByteConvStep : public PreparedNode {
   const std::string name_;
   const int32_t input_zero_;
   std::vector<float> scale_;
-  std::vector<int32_t> minus_weight_zeros_, start_;
+  std::vector<int32_t> minus_weight_zeros_;
+  const int zero_input_;  // QuantizedConvolution::zero_input
+  // Of the output channels: what the sums start with, and, with zero_input_, the sums of the weights.
+  std::vector<int32_t> start_, weight_sums_;
   ByteEpilogue epilogue_;
   Tensor packed_;
   Grid grid_;
