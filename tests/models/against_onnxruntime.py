@@ -2,7 +2,8 @@
 """Every model's outputs beside ONNX Runtime's, on the same seeded random inputs.
 
 Models: the trained ones, the light ones with weights of 0.02 and with random weights, Caffe networks (against ONNX Runtime on
-their ONNX twins), and the zoo. Largest |a-b| over the output's largest |b| is at most kTolerance.
+their ONNX twins), and the zoo. Largest |a-b| over the output's largest |b| is at most kTolerance. Networks with QuantizeLinear have
+ONNX Runtime's sums (--onnxruntime-sums); accuracy.py shows how often sums of integers give another class.
 Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
 """
 import pathlib
@@ -48,7 +49,7 @@ def onnxruntime_outputs(path, inputs):
 
 
 def mete_outputs(flags, path, inputs, work):
-    files, words = {}, []
+    files, words = {}, ["--onnxruntime-sums"]
     for i, (name, value) in enumerate(inputs.items()):
         files[name] = work / f"in{i}.npy"
         np.save(files[name], value)
