@@ -174,8 +174,10 @@ class Fuser {
   }
 
   void VisitMatMul(size_t n) {
-    const Shape& weights = graph_.value(graph_.nodes[n].inputs[1]).shape;
-    if (!weights.known() || weights.rank() != 2) return;
+    const Shape &a = graph_.value(graph_.nodes[n].inputs[0]).shape,
+                &b = graph_.value(graph_.nodes[n].inputs[1]).shape;
+    // QLinearMatMul takes a scale for each column only where both operands are matrices.
+    if (!a.known() || !b.known() || a.rank() < 2 || b.rank() != 2) return;
     if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group, "QLinearMatMul");
   }
 

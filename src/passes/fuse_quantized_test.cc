@@ -178,6 +178,15 @@ TEST(FuseQuantized, SumsProductsOfMatrices) {
   EXPECT_EQ(CountOf(g, "MatMul"), 0);
 }
 
+// QLinearMatMul refuses a scale for each column there.
+TEST(FuseQuantized, LeavesTheProductOfAVector) {
+  QuantizedBuilder b;
+  const ValueId x = b.Dequantize(b.Quantize(b.Input({24})));
+  Graph& g = b.Output(b.Dequantize(b.Quantize(b.Op("MatMul", {x, b.Weights({24, 9}, 1)}))));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "MatMul"), 1);
+}
+
 TEST(FuseQuantized, SumsAGemmAsAConvolution) {
   for (const bool transposed : {false, true}) {
     QuantizedBuilder b;
