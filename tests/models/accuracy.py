@@ -21,7 +21,7 @@ kFigures = {  # top-1 and top-5 in percent, from PROVENANCE.md
 kPoints = 0.1
 kSumsOfOnnxRuntime = ["--onnxruntime-sums"]
 kQdq = "mobilenet_v2_tf2_qdq_int8.onnx"
-kSameClass, kPointsOfIntegers = 0.98, 0.5  # ONNX Runtime without its optimisations has the same class as with them on 99.0 %
+kSameClass, kPointsOfIntegers = 0.98, 0.5  # bars that we set ourselves
 kLargestDeviation = 1e-3  # of a probability
 
 
