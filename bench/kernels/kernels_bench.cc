@@ -2,17 +2,17 @@
 // bench/kernels/nodes/, prepared as the engine prepares them. Pin the program, and start it in the root of
 // the repository:
 //   taskset -c 1 build/release/kernels_bench --benchmark_filter=conv
-// METE_TARGET chooses the instruction set. GFLOP/s counts a multiply-add as two, and for Winograd the
-// operations of the direct sum. "share" is the share of the peak of f32 multiply-adds that is measured at the
-// start; GB/s counts inputs, weights and outputs, and "bandwidth_share" is their share of the read bandwidth.
-// The figures are those of the fastest of several short runs, because machines are shared.
+// METE_TARGET chooses the instruction set, METE_WITHOUT switches its features off. GFLOP/s counts a
+// multiply-add as two, and for Winograd the operations of the direct sum. "share" is the share of the peak of
+// f32 multiply-adds that is measured at the start; GB/s counts inputs, weights and outputs, and
+// "bandwidth_share" is their share of the read bandwidth. The figures are those of the fastest of several
+// short runs, because machines are shared.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -23,6 +23,7 @@
 #include "graph/flops.h"
 #include "graph/node_text/node_text.h"
 #include "kernels/fast/target/target.h"
+#include "processor/cpu/environment.h"
 #include "processor/cpu/prepare/float_conv.h"
 #include "processor/cpu/prepare/kernels.h"
 
@@ -181,8 +182,7 @@ void RegisterTiles() {
 }
 
 void MeasurePeaks() {
-  const char* target = std::getenv("METE_TARGET");
-  ForceTarget(target ? target : "");
+  (void)ReferenceFromEnvironment();  // all that it measures are fast kernels
   for (int i = 0; i < 5; ++i) peak_gflops = std::max(peak_gflops, MeasurePeakFlops());
   peak_gbytes = MeasureReadBandwidth();
   std::printf("target %s, peak %.1f GFLOP/s, memory %.1f GB/s\n", ActiveTarget(), peak_gflops, peak_gbytes);
