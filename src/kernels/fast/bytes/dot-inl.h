@@ -107,7 +107,7 @@ struct WideDot {
 
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
 // vpdpbusd. The instruction is in assembly because the target of this copy of the code does not include it,
-// and because GCC 12 copies sums where the intrinsic is used (measured: 334 against 923 Gop/s).
+// and because GCC 12 copies sums where the intrinsic is used.
 struct VnniDot {
 #if HWY_TARGET == HWY_AVX3
   static constexpr int kMostVectors = 4;
