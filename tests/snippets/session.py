@@ -172,6 +172,7 @@ class Session(Scene):
     def built(self, command):
         """A program of the build: its tests are there, or its flags."""
         program = self.tools.build / pathlib.Path(command.words[0]).name
+        expect(program.is_file(), command, "no such program in a build of all targets; name the make target that builds it")
         flags, inner = split_at(command.words[1:], "--")
         if inner:
             self.mentioned(dataclasses.replace(command, words=inner))
