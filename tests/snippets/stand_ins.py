@@ -9,13 +9,13 @@ from onnx_files import floats, kInt64, message, model, number
 
 CLASSES = 10
 SIDE = 224  # of a picture that the nets take
-FEATURES = ("Conv", ["x", "weights"], ["features"], {"kernel_shape": [3, 3], "strides": [2, 2]})
+FEATURES = ("Conv", ["data", "weights"], ["features"], {"kernel_shape": [3, 3], "strides": [2, 2]})
 
 
 def net(nodes, output):
     """It takes any number of pictures, and has weights."""
     values = [(i % 7 - 3) / 100 for i in range(CLASSES * 3 * 3 * 3)]
-    return model([("x", ["N", 3, SIDE, SIDE])], [FEATURES, *nodes], [output], weights=[("weights", [CLASSES, 3, 3, 3], values)])
+    return model([("data", ["N", 3, SIDE, SIDE])], [FEATURES, *nodes], [output], weights=[("weights", [CLASSES, 3, 3, 3], values)])
 
 
 def classifier():
