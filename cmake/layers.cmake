@@ -9,6 +9,10 @@ if(METE_FUZZ)
   file(GLOB_RECURSE fast_kernels CONFIGURE_DEPENDS src/kernels/fast/*.cc)
   set_source_files_properties(${fast_kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 endif()
+# Operators on bytes round after each product and each sum, as ONNX Runtime's do, and on every processor alike.
+set_property(SOURCE src/kernels/fast/bytes/byte_elementwise.cc src/kernels/fast/bytes/byte_pool.cc
+             src/kernels/reference/convolution_pool.cc src/kernels/reference/quantized_elementwise.cc
+             APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=off)
 mete_library(dispatch src/dispatch LAYERS graph kernels)
 mete_library(import_onnx src/import/onnx LAYERS graph LINKS onnx_proto protobuf::libprotobuf)
 mete_library(import_caffe src/import/caffe LAYERS graph LINKS protobuf::libprotobuf)

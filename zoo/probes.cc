@@ -314,7 +314,8 @@ void Shuffles(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
-// Convolutions of bytes of all kinds, with conversions to floats and back between some of them.
+// Convolutions of bytes of all kinds with sums, gates, tables and pools between them, and operators in floats
+// between some.
 class ByteProbe {
  public:
   ByteProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
@@ -326,19 +327,38 @@ class ByteProbe {
                         {.stride = 2});
     while (x.dims[2] >= 7) {
       for (int i = 0; i < layers; ++i) x = Layer(x);
-      x = b_.Quantize(b_.Relu(b_.Dequantize(x)));
-      x = dice_.Chance(0.5f) ? ByChannel(x, 2) : Conv(x, 3, 2);
+      x = b_.Quantize(b_.LocalResponseNorm(b_.Dequantize(x), 5));  // an operator in floats
+      x = Smaller(x);
     }
-    b_.Output(b_.Dense(b_.Flatten(b_.GlobalAveragePool(b_.Dequantize(x))), 1000), "out");
+    x = b_.Quantize(b_.GlobalAveragePool(b_.Dequantize(x)));
+    b_.Output(b_.Dense(b_.Flatten(b_.Dequantize(x)), 1000), "out");
   }
 
  private:
   Tensor Layer(const Tensor& x) {
-    switch (dice_.Of({0, 0, 0, 1, 1, 2, 2})) {
+    switch (dice_.Of({0, 0, 0, 1, 1, 2, 2, 3, 4, 5})) {
       case 0: return Conv(x, 1, 1);
       case 1: return Conv(x, dice_.Of({Window(3), Window(3), Window(5), Window(1, 7)}), 1);
-      default: return ByChannel(x, 1);
+      case 2: return ByChannel(x, 1);
+      case 3: return b_.Quantize(b_.Add(b_.Dequantize(x), b_.Dequantize(ByChannel(x, 1))));
+      case 4: return b_.Quantize(b_.Swish(b_.Dequantize(x)));
+      default: return Gated(x);
     }
+  }
+
+  // Halves the size.
+  Tensor Smaller(const Tensor& x) {
+    switch (dice_.Of({0, 0, 1, 1, 2, 3})) {
+      case 0: return ByChannel(x, 2);
+      case 1: return Conv(x, 3, 2);
+      case 2: return b_.Quantize(b_.MaxPool(b_.Dequantize(x), 3));
+      default: return b_.Quantize(b_.AveragePool(b_.Dequantize(x), 3));
+    }
+  }
+
+  Tensor Gated(const Tensor& x) {
+    const Tensor gate = b_.QConv(b_.Quantize(b_.GlobalAveragePool(b_.Dequantize(x))), int(x.dims[1]), 1, {});
+    return b_.Quantize(b_.Mul(b_.Dequantize(x), b_.Dequantize(b_.Quantize(b_.Sigmoid(b_.Dequantize(gate))))));
   }
 
   Tensor ByChannel(const Tensor& x, int stride) {

@@ -1,6 +1,7 @@
 """Measures models on Mete, ONNX Runtime, OpenVINO and ncnn in turn. run.sh is the way to start it."""
 import argparse
 import datetime
+import itertools
 import json
 import os
 import sys
@@ -11,6 +12,7 @@ sys.path.insert(0, os.path.join(kHere, "..", "common"))
 import engines
 import machine
 import measure
+import quantized
 import report
 import tensors
 from networks import BadModel, kModels, model_file, serve_command
@@ -32,6 +34,8 @@ def arguments():
     parser.add_argument("--cores", type=numbers, metavar="0,1",
                         help="T threads run on the first T of these (default: this process's, last first)")
     parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
+    parser.add_argument("--quantized", nargs="+", choices=quantized.kForms, metavar="FORM",
+                        help=f"8-bit files of the models instead, which ONNX Runtime's quantizer writes: {', '.join(quantized.kForms)}")
     parser.add_argument("--engines", nargs="+", choices=engines.kPeers, default=list(engines.kPeers), metavar="E",
                         help="peers (default: all)")
     parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224", help="of an input that a file leaves open")
@@ -68,30 +72,37 @@ def commands(flags, prepared, threads, cache):
     return {**started, **{name: prepared.command(name, threads) for name in flags.engines if prepared.can(name)}}
 
 
-def measure_model(flags, model, threads, work):
+def measure_model(flags, model, form, threads, work):
     name, path = model_file(flags.mete, model, os.path.join(flags.work, "..", "models"))
+    if form:
+        path = quantized.quantized_file(path, form, os.path.join(flags.work, "..", "models", "quantized"))
+        name = f"{name} {form}"
     prepared = engines.prepare(flags.mete, name, path, flags.engines, work, shape_words(flags))
     started = commands(flags, prepared, threads, os.path.join(work, "cache"))
     result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
-                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=engines.kTolerance)
+                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=tolerance(flags))
     result["failed"].update(prepared.reasons)
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
     inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in prepared.ports}
     return {"model": name, "inputs": inputs, **result}
 
 
+def tolerance(flags):
+    return engines.kByteTolerance if flags.quantized else engines.kTolerance
+
+
 def measure_all(flags, threads):
     """The document for one number of threads."""
     document = {"date": datetime.date.today().isoformat(), "threads": threads, "cores": flags.cores[:threads], "rounds": flags.rounds,
-                "starts": flags.starts, "tolerance": engines.kTolerance, "machine": machine.describe(), "engines": ["mete", *flags.engines],
+                "starts": flags.starts, "tolerance": tolerance(flags), "machine": machine.describe(), "engines": ["mete", *flags.engines],
                 "versions": {}, "results": []}
     document["machine"]["load_average_before"] = os.getloadavg()
-    for model in flags.models or kModels:
+    for model, form in itertools.product(flags.models or kModels, flags.quantized or [None]):
         with tempfile.TemporaryDirectory(dir=flags.work) as work:
             try:
-                result = measure_model(flags, model, threads, work)
-            except WorkerFailed as problem:  # the other models are still worth knowing
-                result = {"model": model, "engines": {}, "failed": {"all": str(problem)}}
+                result = measure_model(flags, model, form, threads, work)
+            except (WorkerFailed, quantized.NotQuantized) as problem:  # the other models are still worth knowing
+                result = {"model": f"{model} {form}" if form else model, "engines": {}, "failed": {"all": str(problem)}}
         document["results"].append(result)
         document["versions"].update({name: e["version"] for name, e in result["engines"].items()})
         best = report.ratio_to_best(result)
@@ -107,7 +118,7 @@ def measure_all(flags, threads):
 def save(flags, document):
     """One file a thread count; a choice of models does not replace the whole table."""
     os.makedirs(flags.results, exist_ok=True)
-    part = "-some" if flags.models else ""
+    part = ("-quantized" if flags.quantized else "") + ("-some" if flags.models else "")
     name = f"{document['date']}-{machine.slug(document['machine']['cpu'])}-t{document['threads']}{part}.json"
     write_json(os.path.join(flags.results, name), document)
 

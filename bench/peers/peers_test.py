@@ -13,6 +13,7 @@ sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
 import convert
 import machine
 import measure
+import quantized
 import report
 import spread
 import tables
@@ -64,6 +65,23 @@ class Spread(unittest.TestCase):
 
     def test_a_burst_has_a_median_and_an_end(self):
         self.assertEqual([spread.burst_runs(ms, 60) for ms in (1000, 20, 0.001)], [2, 3, 500])
+
+
+class Quantized(unittest.TestCase):
+    def test_a_file_that_is_newer_than_its_network_is_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path, file = (os.path.join(folder, name) for name in ("net.onnx", "net-qdq.onnx"))
+            for name in (path, file):
+                pathlib.Path(name).write_bytes(b"x")
+            self.assertEqual(quantized.quantized_file(path, "qdq", folder), file)
+
+    def test_what_the_quantizer_does_not_take_is_told_and_leaves_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "net.onnx")
+            pathlib.Path(path).write_bytes(b"no network")
+            with self.assertRaisesRegex(quantized.NotQuantized, r"\[net\] ONNX Runtime's quantizer does not take it"):
+                quantized.quantized_file(path, "qdq", folder)
+            self.assertEqual(os.listdir(folder), ["net.onnx"])
 
 
 class Report(unittest.TestCase):

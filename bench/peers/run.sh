@@ -1,5 +1,6 @@
 #!/bin/bash
 # Measures models on Mete and on its peers in turn: run.sh [--threads 1,2] [--cores 0,1] [--models M...] [--rounds N] [--json FILE]
+# --quantized qdq: 8-bit files of the models, which ONNX Runtime's quantizer writes (requirements-quantized.txt).
 # Installs the peers (requirements.txt) from PyPI into a virtual environment of its own, once. `run.sh --help` has all flags.
 # --install does that alone.
 # --mete FILE names the program (default: build/release/mete of the source tree), --work FOLDER where the environment and the models go
@@ -14,11 +15,12 @@ if [ -f "$root/CMakePresets.json" ]; then
 else
   mete=$(command -v mete || true) work=${XDG_CACHE_HOME:-$HOME/.cache}/mete/peers
 fi
-flags=() install_only=
+flags=() install_only= quantized=
 while [ $# -gt 0 ]; do
   case "$1" in
     --mete|--work) [ $# -gt 1 ] || fail 2 "$1 needs a value"; declare "${1#--}=$2"; shift 2 ;;
     --install) install_only=yes; shift ;;
+    --quantized) quantized=yes flags+=("$1"); shift ;;
     *) flags+=("$1"); shift ;;
   esac
 done
@@ -38,6 +40,6 @@ while read -r package; do
     echo "[compare] cannot install $package; is there a network?" >&2
     case "$package" in numpy*) fail 1 "it cannot do without $package" ;; esac
   fi
-done < "$here/requirements.txt"
+done < <(cat "$here/requirements.txt" ${quantized:+"$here/requirements-quantized.txt"})
 [ -z "$install_only" ] || exit 0
 exec "$python" "$here/compare.py" --mete "$mete" --work "$work" ${flags[@]+"${flags[@]}"}

@@ -7,10 +7,10 @@
 
 namespace mete {
 
-void CopyInto(std::span<const ConstView> inputs, const View& output) {
-  if (inputs.size() <= kIntoInput || !inputs[kIntoInput].present() || inputs[kIntoInput].data == output.data)
-    return;
-  std::memcpy(output.data, inputs[kIntoInput].data, inputs[kIntoInput].bytes());
+void CopyInto(std::span<const ConstView> inputs, int into, const View& output) {
+  const size_t i = size_t(into);
+  if (inputs.size() <= i || !inputs[i].present() || inputs[i].data == output.data) return;
+  std::memcpy(output.data, inputs[i].data, inputs[i].bytes());
 }
 namespace {
 

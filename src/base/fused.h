@@ -14,15 +14,20 @@
 
 namespace mete {
 
-// Names of attributes, and the number of an input; graph/fused.h explains them (6 and 7).
+// Names of attributes, and the number of an input; graph/fused.h explains them (6, 7 and 9).
 inline constexpr const char* kSumPiece = "sum_piece";
 inline constexpr const char* kIntoOffset = "into_offset";
 inline constexpr const char* kIntoChannels = "into_channels";
-inline constexpr int kIntoInput = 4;
+inline constexpr int kIntoInput = 4, kByteIntoInput = 10;  // of a Conv and of a QLinearConv
+inline constexpr int kByteTableInput = 9;
+inline constexpr const char* kLevels = "levels";  // section 9
 
-// Copies the channels that earlier nodes have written, input kIntoInput, to the output of a Conv with
+// Returns the number of the input that kIntoChannels continues, of a node with operator `op`.
+inline int IntoInputOf(std::string_view op) { return op == "QLinearConv" ? kByteIntoInput : kIntoInput; }
+
+// Copies the channels that earlier nodes have written, input `into`, to the output of a node with
 // kIntoChannels. The copy is skipped if both are the same memory, which is how the memory plan places them.
-void CopyInto(std::span<const ConstView> inputs, const View& output);
+void CopyInto(std::span<const ConstView> inputs, int into, const View& output);
 
 enum class FusedOp : uint8_t {
   kNone,

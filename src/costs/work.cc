@@ -60,18 +60,18 @@ const Value* OutputOf(const NodeInRun& at) {
   return first == outputs.end() ? nullptr : &at.graph.value(*first);
 }
 
-// A pooling reads a vector of channels for each tap of each output pixel; a global pooling writes one pixel.
-Work PoolWork(const NodeInRun& at, const Pooling& pooling) {
+// A pooling reads a vector of channels for each tap of each output pixel; a global pooling writes one pixel
+// and has no window.
+Work PoolWork(const NodeInRun& at, const std::string& regime, int64_t lanes, const ConvShape* window) {
   const Value &in = InputOf(at), &out = *OutputOf(at);
-  Amounts a(at, at.node.op);
-  const double channels = double(in.shape.back()),
-               vectors = CeilDiv(channels, double(PlanGemm(1, 1).split.lanes()));
-  if (pooling.whole_image) {
+  Amounts a(at, at.node.op, regime);
+  const double channels = double(in.shape.back()), vectors = CeilDiv(channels, double(lanes));
+  if (!window) {
     a.Add("vector x tap", vectors * double(in.shape.Elements()) / channels);
     a.AddData(at.node.inputs[0], BytesOf(in), 0);
     return a.Take();
   }
-  const double taps = double(pooling.shape.window.kernel_height * pooling.shape.window.kernel_width);
+  const double taps = double(window->kernel_height * window->kernel_width);
   const double pixels = double(out.shape.Elements()) / channels;
   a.Add("vector x tap", pixels * vectors * taps);
   a.Add("pixel", pixels);
@@ -111,12 +111,21 @@ bool IsEmpty(const Graph& graph, const Node& node) {
 struct Counter {
   const NodeInRun& at;
 
+  static int64_t Lanes() { return int64_t(PlanGemm(1, 1).split.lanes()); }
+
   std::vector<Work> operator()(const Convolution& conv) const { return ConvWorks(at, conv); }
   std::vector<Work> operator()(const QuantizedConvolution& conv) const {
     return {QuantizedConvWork(at, conv)};
   }
   std::vector<Work> operator()(const Product& product) const { return {MatrixWork(at, product)}; }
-  std::vector<Work> operator()(const Pooling& pooling) const { return {PoolWork(at, pooling)}; }
+  std::vector<Work> operator()(const Pooling& p) const {
+    return {PoolWork(at, "", Lanes(), p.whole_image ? nullptr : &p.shape.window)};
+  }
+  // A maximum compares vectors of bytes; an average widens them to numbers of 32 bits.
+  std::vector<Work> operator()(const BytePooling& p) const {
+    const bool max = p.kind == BytePooling::Kind::kMax, global = p.kind == BytePooling::Kind::kGlobalAverage;
+    return {PoolWork(at, max ? "of bytes" : "", Lanes() * (max ? 4 : 1), global ? nullptr : &p.shape.window)};
+  }
   std::vector<Work> operator()(const Transposition& t) const { return {TransposeWork(at, t)}; }
   template <class Kernel>
   std::vector<Work> operator()(const Kernel&) const {

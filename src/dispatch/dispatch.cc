@@ -17,6 +17,11 @@ std::optional<FastKernel> Fast(const Graph& graph, const Node& node, const Dispa
   else return kOf(graph, node, options, why);
 }
 
+std::optional<FastKernel> AnyPoolingOf(const Graph& graph, const Node& node, std::string* why) {
+  if (graph.value(node.inputs[0]).type == DType::kF32) return PoolingOf(graph, node, why);
+  return BytePoolingOf(graph, node, why);
+}
+
 }  // namespace
 
 const std::vector<KernelFamily>& KernelFamilies() {
@@ -27,7 +32,10 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"quantized_conv", {"QLinearConv"}, Fast<QuantizedConvolutionOf>},
       {"quantized_matrix", {"QLinearMatMul", "MatMulInteger"}, Fast<QuantizedProductOf>},
       {"convert", {"QuantizeLinear", "DequantizeLinear"}, Fast<ConversionOf>},
-      {"pool", {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"}, Fast<PoolingOf>},
+      {"pool", {"MaxPool", "AveragePool", "GlobalMaxPool", "GlobalAveragePool"}, Fast<AnyPoolingOf>},
+      {"quantized_pool", {"mete.QLinearAveragePool", "mete.QLinearGlobalAveragePool"}, Fast<BytePoolingOf>},
+      {"quantized_elementwise", {"mete.QLinearAdd", "mete.QLinearMul"}, Fast<ByteOperationOf>},
+      {"table", {"mete.ByteTable"}, Fast<ByteTableOf>},
       {"elementwise", {"mete.Elementwise"}, Fast<ElementwiseOf>},
       {"rows", {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization"}, Fast<RowsOf>},
       {"lrn", {"LRN"}, Fast<LrnOf>},

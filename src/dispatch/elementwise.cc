@@ -13,9 +13,9 @@ bool AllOnes(const Shape& s, int first, int last) {
   return true;
 }
 
-// Returns how an input is broadcast to the output. An input of N x 1 x ... x C (the gate of a
-// squeeze-and-excite block) is per channel within each image.
-std::optional<ElementwiseInput> InputOf(const Shape& in, const Shape& out) {
+}  // namespace
+
+std::optional<ElementwiseInput> ElementwiseInputOf(const Shape& in, const Shape& out) {
   const int64_t n = in.Elements();
   if (n == out.Elements()) return ElementwiseInput{Broadcast::kFull};
   if (n == 1) return ElementwiseInput{Broadcast::kScalar};
@@ -26,8 +26,6 @@ std::optional<ElementwiseInput> InputOf(const Shape& in, const Shape& out) {
   return std::nullopt;
 }
 
-}  // namespace
-
 std::optional<Elementwise> ElementwiseOf(const Graph& graph, const Node& node, std::string* why) {
   const Shape& out = graph.value(node.outputs[0]).shape;
   if (out.Elements() == 0) return No("nothing to compute", why);
@@ -36,7 +34,7 @@ std::optional<Elementwise> ElementwiseOf(const Graph& graph, const Node& node, s
   std::vector<Broadcast> spreads;
   for (ValueId id : node.inputs) {
     const Shape& shape = graph.value(id).shape;
-    const auto input = InputOf(shape, out);
+    const auto input = ElementwiseInputOf(shape, out);
     if (!input) return No(fmt::format("{} is broadcast to {}", ToString(shape), ToString(out)), why);
     result.inputs.push_back(*input);
     spreads.push_back(input->spread);

@@ -24,6 +24,10 @@ struct Elementwise {
   std::string kernel() const { return "elementwise_f32"; }
 };
 
+// Returns how an input is broadcast to the output; nothing for broadcasts that no fast kernel computes. An
+// input of N x 1 x ... x C (the gate of a squeeze-and-excite block) is per channel within each image.
+std::optional<ElementwiseInput> ElementwiseInputOf(const Shape& in, const Shape& out);
+
 // Returns the program of a mete.Elementwise. Returns nothing if only the reference kernel can compute it;
 // `why` then receives the reason.
 std::optional<Elementwise> ElementwiseOf(const Graph& graph, const Node& node, std::string* why);

@@ -18,6 +18,9 @@ struct Pooling {
   std::string kernel() const { return whole_image ? "global_pool_f32" : "pool_f32"; }
 };
 
+// Returns the window of a pool with attribute kernel_shape over NHWC, without its kind.
+std::optional<PoolShape> PoolShapeOf(const Graph& graph, const Node& node, std::string* why);
+
 // Returns the pooling of a MaxPool, AveragePool, GlobalMaxPool or GlobalAveragePool. Returns nothing if only
 // the reference kernel can compute it; `why` then receives the reason.
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why);

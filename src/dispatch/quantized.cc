@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/fused.h"
 #include "base/window.h"
 #include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
@@ -15,21 +16,6 @@ bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
 
 float AsFloat(const Tensor& t, int64_t i) {
   return t.type() == DType::kI8 ? float(t.as<int8_t>()[i]) : float(t.as<uint8_t>()[i]);
-}
-
-// Returns the constant zero point of a tensor of bytes; nullopt where there is no single constant one.
-std::optional<Level> LevelOf(const Graph& graph, ValueId id) {
-  if (!IsConstant(graph, id)) return std::nullopt;
-  const Tensor& zero = graph.value(id).constant;
-  if (zero.elements() != 1 || !IsByte(zero.type())) return std::nullopt;
-  return Level{zero.type(), AsFloat(zero, 0)};
-}
-
-std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
-  if (!IsConstant(graph, id)) return std::nullopt;
-  const Tensor& scale = graph.value(id).constant;
-  if (scale.elements() != 1 || scale.type() != DType::kF32) return std::nullopt;
-  return *scale.as<float>();
 }
 
 bool IsSigned(DType type) { return type == DType::kI8; }
@@ -85,6 +71,20 @@ bool SumsFit(const QuantizedConvolution& conv) {
 
 }  // namespace
 
+std::optional<Level> LevelOf(const Graph& graph, ValueId id) {
+  if (!IsConstant(graph, id)) return std::nullopt;
+  const Tensor& zero = graph.value(id).constant;
+  if (zero.elements() != 1 || !IsByte(zero.type())) return std::nullopt;
+  return Level{zero.type(), AsFloat(zero, 0)};
+}
+
+std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
+  if (!IsConstant(graph, id)) return std::nullopt;
+  const Tensor& scale = graph.value(id).constant;
+  if (scale.elements() != 1 || scale.type() != DType::kF32) return std::nullopt;
+  return *scale.as<float>();
+}
+
 std::string QuantizedConvolution::kernel() const {
   return IsByChannel(shape) ? "depthwise_bytes" : "conv_bytes";
 }
@@ -99,6 +99,12 @@ std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node
     return No("scales or zero points are not constants of a fitting form", why);
   conv.x = *x;
   conv.y = *y;
+  conv.least = y->least();
+  conv.most = y->most();
+  if (const Ints& levels = node.attributes.IntList(kLevels); !levels.empty()) {
+    conv.least = float(levels[0]) - y->zero;
+    conv.most = float(levels[1]) - y->zero;
+  }
   if (node.input(8) != kNoValue) {
     const Tensor& bias = graph.value(node.inputs[8]).constant;
     if (!bias.has_value()) return No("the bias is not constant", why);
@@ -136,8 +142,11 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
               &w = graph.value(node.inputs[3]).shape;
   if (!KnownAndNotEmpty(x) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
   QuantizedConvolution conv;
-  conv.shape = WindowOf(x, y, node.attributes, w[2], w[3]);
-  conv.shape.groups = node.attributes.Int("group", 1);
+  conv.shape = ConvShapeOf(x, w, y, node.attributes);
+  if (const ValueId table = node.input(kByteTableInput); table != kNoValue) {
+    if (!IsConstant(graph, table)) return No("the table is not constant", why);
+    conv.table = graph.value(table).constant.as<uint8_t>();
+  }
   return WithConstants(graph, node, std::move(conv), why);
 }
 

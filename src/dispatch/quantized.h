@@ -20,16 +20,23 @@ struct Level {
   float most() const { return (type == DType::kI8 ? 127.f : 255.f) - zero; }
 };
 
+// Returns the constant zero point of a tensor of bytes; nothing if there is no single constant one.
+std::optional<Level> LevelOf(const Graph& graph, ValueId id);
+// The same for the scale.
+std::optional<float> ScaleOf(const Graph& graph, ValueId id);
+
 struct QuantizedConvolution {
   ConvShape shape;
   Level x, y;
-  std::vector<float> scale;  // per output channel: the factor from a sum to steps of y
-  ByteWeights weights;       // in the graph's memory
+  float least = 0, most = 0;  // bounds of y, in steps from its zero point
+  std::vector<float> scale;   // per output channel: the factor from a sum to steps of y
+  ByteWeights weights;        // in the graph's memory
   // Per output channel; empty if all of them are the one that needs no correction (MinusWeightZero).
   std::vector<int32_t> minus_weight_zeros;
-  const int32_t* bias = nullptr;  // in the graph's memory; may be null
-  bool sums = false;              // the output is the sums, as i32: y and scale are unused
-  int zero_input = -1;            // the input with the zero point of x, if that is known at run time only
+  const int32_t* bias = nullptr;   // in the graph's memory; may be null
+  bool sums = false;               // the output is the sums, as i32: y and scale are unused
+  const uint8_t* table = nullptr;  // in the graph's memory; may be null
+  int zero_input = -1;             // the input with the zero point of x, if that is known at run time only
 
   std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };

@@ -18,8 +18,8 @@ int64_t ChannelWeights(const Shape& weights) {
 
 int64_t ConvolutionFlops(const Graph& graph, const Node& node, const Shape& weights) {
   int64_t outputs = Elements(graph, node.outputs[0]);
-  const int64_t all = node.op == "Conv" ? node.attributes.Int(kIntoChannels, 0) : 0;
-  if (all > 0) outputs = outputs / all * weights[0];  // the Conv computes only its slice
+  const int64_t all = node.attributes.Int(kIntoChannels, 0);
+  if (all > 0) outputs = outputs / all * weights[0];  // the node computes only its slice
   return 2 * outputs * ChannelWeights(weights);
 }
 
@@ -72,7 +72,8 @@ int64_t BytesMoved(const Graph& graph, const Node& node) {
   const int64_t all = node.attributes.Int(kIntoChannels, 0);
   const bool gathers = node.op.starts_with("Gather");  // a Gather reads only the elements that it writes
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (!(all > 0 && i == size_t(kIntoInput)) && !(gathers && i == 0) && !add(node.inputs[i])) return 0;
+    if (!(all > 0 && i == size_t(IntoInputOf(node.op))) && !(gathers && i == 0) && !add(node.inputs[i]))
+      return 0;
   const int64_t read = bytes;
   for (ValueId id : node.outputs)
     if (!add(id)) return 0;

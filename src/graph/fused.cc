@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "graph/traits.h"
+
 namespace mete {
 namespace {
 
@@ -19,7 +21,7 @@ class Slices {
 
   std::string Run() {
     for (const Node& node : graph_.nodes)
-      if (node.op == "Conv" && node.attributes.Has(kIntoChannels)) Visit(node);
+      if (WritesSlice(node)) Visit(node);
     return std::move(problems_);
   }
 
@@ -35,17 +37,23 @@ class Slices {
         (problems_.empty() ? "[" : "\n[") + node.name + "] " + fmt::format(format, std::forward<A>(args)...);
   }
 
+  static bool WritesSlice(const Node& node) {
+    return TraitsOf(node.op).arithmetic == Arithmetic::kConvolution && node.attributes.Has(kIntoChannels);
+  }
+
   void Visit(const Node& node) {
-    const ValueId into = node.input(kIntoInput), out = node.output(0);
-    if (node.input(1) == kNoValue || out == kNoValue) return Add(node, "a slice needs weights and an output");
-    const Shape& weights = graph_.value(node.inputs[1]).shape;
+    const int into_input = IntoInputOf(node.op);
+    const ValueId into = node.input(size_t(into_input)), out = node.output(0),
+                  weights_id = node.input(size_t(TraitsOf(node.op).weights));
+    if (weights_id == kNoValue || out == kNoValue) return Add(node, "a slice needs weights and an output");
+    const Shape& weights = graph_.value(weights_id).shape;
     if (!weights.known() || weights.rank() == 0 || !SliceFits(node.attributes, weights[0]))
       return Add(node, "the slice does not fit; got weights {}", ToString(weights));
     Written written;
     if (into != kNoValue) {
       const auto before = written_.find(into);
       if (before == written_.end())
-        return Add(node, "input {} is made by no convolution that writes a slice", kIntoInput);
+        return Add(node, "input {} is made by no convolution that writes a slice", into_input);
       written = std::move(before->second);
     }
     const int64_t all = node.attributes.Int(kIntoChannels, 0), begin = node.attributes.Int(kIntoOffset, 0),
@@ -66,7 +74,7 @@ class Slices {
   bool OnlyGoesOn(ValueId id) const {
     if (!uses_.OnlyReader(id)) return false;
     const Node& reader = graph_.nodes[size_t(uses_.readers[size_t(id)][0])];
-    return reader.op == "Conv" && reader.input(kIntoInput) == id;
+    return WritesSlice(reader) && reader.input(size_t(IntoInputOf(reader.op))) == id;
   }
 
   const Graph& graph_;
@@ -98,9 +106,9 @@ void CheckSumPiece(const InferContext& c) {
         kSumPiece, piece);
 }
 
-Shape CheckSlice(const InferContext& c, const Shape& slice) {
+Shape CheckSlice(const InferContext& c, const Shape& slice, DType type, int into) {
   if (!c.attributes.Has(kIntoChannels)) {
-    if (c.has(kIntoInput)) c.Bad("input {} is there but the attribute {} is not", kIntoInput, kIntoChannels);
+    if (c.has(into)) c.Bad("input {} is there but the attribute {} is not", into, kIntoChannels);
     return slice;
   }
   if (c.attributes.String("layout", "") != "NHWC" || c.attributes.Has(kSumPiece))
@@ -110,9 +118,9 @@ Shape CheckSlice(const InferContext& c, const Shape& slice) {
     c.Bad("a slice of {} channels does not fit; got place {} of {}", slice[3], offset, all);
   Shape whole = slice;
   whole[3] = all;
-  if (c.has(kIntoInput) && (c.shape(kIntoInput) != whole || c.type(kIntoInput) != c.type(0)))
-    c.Bad("input {} does not fit the output; got {} {}, expected {} {}", kIntoInput, Name(c.type(kIntoInput)),
-          ToString(c.shape(kIntoInput)), Name(c.type(0)), ToString(whole));
+  if (c.has(into) && (c.shape(into) != whole || c.type(into) != type))
+    c.Bad("input {} does not fit the output; got {} {}, expected {} {}", into, Name(c.type(into)),
+          ToString(c.shape(into)), Name(type), ToString(whole));
   return whole;
 }
 

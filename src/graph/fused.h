@@ -40,10 +40,12 @@
 //    sums in f64, does not follow this order. The pass fuse-quantized writes the attribute and says what it
 //    is for.
 //
-// 7. Slices: a Conv with layout="NHWC" and into_channels (kIntoChannels) = C writes its M output channels
+// 7. Slices: a Conv or QLinearConv with layout="NHWC" and into_channels (kIntoChannels) = C writes its M
+// output channels
 //    directly to their place in a concatenation. The output is N, H, W, C, with the result in channels
-//    [into_offset, into_offset + M). The other channels are those of input 4 (kIntoInput), which another
-//    such Conv produces; the first Conv of the chain has no input 4, and its other channels are undefined.
+//    [into_offset, into_offset + M). The other channels are those of input 4 of a Conv, or 10 of a QLinearConv
+//    (IntoInputOf), which another
+//    such node produces; the first one of the chain has no such input, and its other channels are undefined.
 //    The residual keeps M channels. Verify() checks that only the next Conv reads a value before all its
 //    channels are written, and that each channel is written once, so that all values of a chain can share
 //    one piece of memory (processor/cpu/memory_plan.h). A Conv cannot have both into_channels and sum_piece.
@@ -52,6 +54,21 @@
 //    A seen through perm_a (dimension i of a is dimension perm_a[i] of A, as in Transpose), b is B seen
 //    through perm_b, and Y is y seen through perm_y. An omitted permutation is the identity. a, b and y
 //    have one rank and equal batch dimensions. `scale` is 1 if it is omitted.
+//
+// 9. Operators between tensors of bytes (u8 or i8), which the pass fuse-quantized makes. The number of a byte
+// q
+//    is (q - zero point) * scale, with one zero point and one scale for a tensor.
+//    mete.ByteTable              X, table: Y = table[X], 256 bytes for X as an unsigned number
+//    QLinearConv, input 9 (kByteTableInput)
+//                                a table, through which the output goes: Y = table[result]
+//    mete.QLinearAdd, mete.QLinearMul
+//                                A, a_scale, a_zero, B, b_scale, b_zero, y_scale, y_zero: as the operators of
+//                                com.microsoft; A and B are broadcast to each other
+//    mete.QLinearAveragePool, mete.QLinearGlobalAveragePool
+//                                X, x_scale, x_zero, y_scale, y_zero; the attributes of the pool, and layout (3)
+//    levels (kLevels) = [least, most] on QLinearConv, QLinearMatMul, mete.QLinearAdd and mete.QLinearMul: the
+//    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
+//    of any bit, because rounding is monotone.
 #pragma once
 
 #include "base/fused.h"
@@ -68,9 +85,10 @@ void CheckSumPiece(const InferContext& c);
 // Checks a node's epilogue against the type and shape of its output. The node's inference function calls it.
 void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input = 3);
 
-// Returns the shape of the output of a Conv that computes `slice` (N, H, W, M): `slice` itself if the Conv
-// has no into_channels (7). The Conv's inference function calls it.
-Shape CheckSlice(const InferContext& c, const Shape& slice);
+// Returns the shape of the output of a convolution that computes `slice` (N, H, W, M): `slice` itself if the
+// node has no into_channels (7). `type`: of the output; `into`: the input with the other channels. The
+// inference functions of convolutions call it.
+Shape CheckSlice(const InferContext& c, const Shape& slice, DType type, int into);
 
 // Returns the problems of the slices (7) of a graph, or an empty string. The nodes must be sorted, and each
 // must have passed its own checks.

@@ -182,6 +182,30 @@ const std::vector<AxesCase>& AxesCases() {
        [](Builder& b) {
          return b.Op("MaxPool", {b.Input({2, 4, 6, 6})}, Attrs({{"kernel_shape", Ints{2, 2}}}));
        }},
+      {"mete.QLinearAveragePool", "0123",
+       [](Builder& b) {
+         return b.Op("mete.QLinearAveragePool",
+                     {Bytes(b, {2, 4, 6, 6}), b.Scalar(0.01f), ByteConstant(b, {}), b.Scalar(0.02f),
+                      ByteConstant(b, {})},
+                     Attrs({{"kernel_shape", Ints{2, 2}}}));
+       }},
+      {"mete.QLinearGlobalAveragePool", "01",
+       [](Builder& b) {
+         return b.Op("mete.QLinearGlobalAveragePool",
+                     {Bytes(b, {2, 4, 6, 6}), b.Scalar(0.01f), ByteConstant(b, {}), b.Scalar(0.02f),
+                      ByteConstant(b, {})});
+       }},
+      {"mete.QLinearAdd", "0123",
+       [](Builder& b) {
+         return b.Op("mete.QLinearAdd",
+                     {Bytes(b, {2, 4, 6, 6}), b.Scalar(0.01f), ByteConstant(b, {}), Bytes(b, {4, 1, 6}),
+                      b.Scalar(0.03f), ByteConstant(b, {}), b.Scalar(0.02f), ByteConstant(b, {})},
+                     Attrs({{"levels", Ints{20, 200}}}));
+       }},
+      {"mete.ByteTable", "012",
+       [](Builder& b) {
+         return b.Op("mete.ByteTable", {Bytes(b, {2, 4, 6}), ByteConstant(b, {256})});
+       }},
       {"GlobalMaxPool", "01",
        [](Builder& b) {
          return b.Op("GlobalMaxPool", {b.Input({2, 4, 6, 6})});

@@ -45,7 +45,7 @@ class Joiner {
     const size_t p = size_t(uses_.producer[size_t(id)]);
     const Node& node = graph_.nodes[p];
     if (joins_[p]) return true;
-    return node.op == "Conv" && node.attributes.String("layout", "") == "NHWC" &&
+    return IsOneOf(node.op, {"Conv", "QLinearConv"}) && node.attributes.String("layout", "") == "NHWC" &&
            !node.attributes.Has(kIntoChannels) && !node.attributes.Has(kSumPiece);
   }
 
@@ -84,7 +84,7 @@ class Joiner {
       node.attributes.Set(kIntoOffset, slice.offset);
       node.attributes.Set(kIntoChannels, shape[3]);
       if (before != kNoValue) {
-        node.inputs.resize(kIntoInput, kNoValue);
+        node.inputs.resize(size_t(IntoInputOf(node.op)), kNoValue);
         node.inputs.push_back(before);
       }
       before = node.outputs[0];

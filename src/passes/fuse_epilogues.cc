@@ -1,5 +1,5 @@
 // Fuses the residual addition and the activation that follow a Conv, Gemm or MatMul into its epilogue
-// (graph/fused.h, 1).
+// (graph/fused.h, 1), and a table of bytes that follows a QLinearConv into it (9).
 #include "base/fused.h"
 #include "graph/traits.h"
 #include "passes/pass.h"
@@ -36,6 +36,7 @@ class Fuser {
   bool Run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (graph_.nodes[n].op == "Add") FuseResidual(n);
+      else if (graph_.nodes[n].op == "mete.ByteTable") FuseTable(n);
       else FuseActivation(n);
     }
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
@@ -82,6 +83,18 @@ class Fuser {
     product->attributes.Set("activation_alpha", activation->alpha);
     product->attributes.Set("activation_beta", activation->beta);
     TakeOver(*product, uses_.producer[size_t(node.inputs[0])], n);
+  }
+
+  // A convolution of bytes sends its output through a table.
+  void FuseTable(size_t n) {
+    const ValueId in = graph_.nodes[n].inputs[0];
+    const int p = uses_.producer[size_t(in)];
+    if (p < 0 || !uses_.OnlyReader(in)) return;
+    Node& conv = graph_.nodes[size_t(p)];
+    if (conv.op != "QLinearConv" || conv.input(kByteTableInput) != kNoValue) return;
+    conv.inputs.resize(kByteTableInput, kNoValue);
+    conv.inputs.push_back(graph_.nodes[n].inputs[1]);
+    TakeOver(conv, p, n);
   }
 
   void TakeOver(Node& product, int index, size_t fused) {

@@ -1,5 +1,5 @@
-// Replaces DequantizeLinear -> Conv, MatMul or Gemm -> [Clip or Relu] -> QuantizeLinear by the integer
-// product that it represents: exact sums of integers and one rounding.
+// Replaces DequantizeLinear -> Conv, MatMul, Gemm, Add, Mul or a pool -> [Clip or Relu] -> QuantizeLinear by
+// the operator on bytes that it represents. Products have exact sums of integers and one rounding.
 //
 // ONNX Runtime sums some of these convolutions in floats: on x86 it shifts an int8 activation with one reader
 // to uint8 and keeps an int8 activation with several readers, and fuses a convolution only where the types in
@@ -13,6 +13,7 @@
 
 #include "graph/fused.h"
 #include "passes/pass.h"
+#include "passes/quantization.h"
 #include "passes/rewrite.h"
 
 namespace mete {
@@ -40,18 +41,28 @@ class Fuser {
     for (size_t n = 0, count = graph_.nodes.size(); n < count; ++n) {
       const std::string& op = graph_.nodes[n].op;
       if (op == "Conv") VisitConv(n);
-      else if (op == "MatMul" && !as_onnxruntime_) VisitMatMul(n);
-      else if (op == "Gemm" && !as_onnxruntime_) VisitGemm(n);
+      else if (as_onnxruntime_) continue;
+      else if (op == "MatMul") VisitMatMul(n);
+      else if (op == "Gemm") VisitGemm(n);
+      else if (op == "Add" || op == "Mul") VisitBinary(n);
+      else if (op == "AveragePool" || op == "GlobalAveragePool") VisitPool(n);
     }
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
   }
 
  private:
+  // The nodes between a result in floats and its bytes.
+  struct Rounding {
+    int clip = -1;  // a Clip or Relu; -1: none
+    int quantize = -1;
+    Quantization of;
+    Ints levels;  // what the clip leaves of the levels; empty: all of them, so that it changes nothing
+  };
   // The nodes between two quantized activations.
   struct Group {
     const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
-    int clip = -1;  // a Clip or Relu that is redundant because `quantize` saturates; -1: none
-    int quantize = -1;
+    Quantization input_of;
+    Rounding to;
   };
 
   const Node* Dequantized(ValueId id) const {
@@ -59,7 +70,6 @@ class Fuser {
     return p >= 0 && graph_.nodes[size_t(p)].op == "DequantizeLinear" ? &graph_.nodes[size_t(p)] : nullptr;
   }
 
-  bool IsScalar(ValueId id) const { return IsConstant(graph_, id) && graph_.value(id).shape.Elements() == 1; }
   bool IsByte(ValueId id) const {
     return graph_.value(id).type == DType::kI8 || graph_.value(id).type == DType::kU8;
   }
@@ -106,28 +116,38 @@ class Fuser {
     return std::all_of(values, values + v.constant.elements(), [](int32_t z) { return z == 0; });
   }
 
-  // Returns true if the clip changes only values that saturate anyway.
-  bool IsRedundant(const Node& clip, const Node& quantize) const {
-    const auto scale = ScalarOf(graph_, quantize.inputs[1]);
-    const bool is_signed = graph_.value(quantize.outputs[0]).type == DType::kI8;
-    const double least = is_signed ? -128 : 0, most = is_signed ? 127 : 255,
-                 zero = ZeroPoint(quantize.inputs[2]);
-    auto level = [&](double x) { return std::nearbyint(float(x) / float(*scale)) + zero; };
-    if (clip.op == "Relu") return level(0) <= least;
+  // Returns the levels that the clip leaves: its bounds, rounded. Returns nothing if it is no Clip or Relu
+  // with bounds that are known.
+  std::optional<Ints> LevelsOf(const Node& clip, const Quantization& of) const {
+    const int64_t least = of.type == DType::kI8 ? -128 : 0, most = least + 255;
+    const auto level = [&](double bound) {
+      const double steps = std::nearbyint(double(float(bound) / of.scale)) + of.zero;
+      return int64_t(std::clamp(steps, double(least), double(most)));
+    };
+    if (clip.op == "Relu") return Ints{level(0), most};
     const auto low = ScalarOf(graph_, clip.input(1)), high = ScalarOf(graph_, clip.input(2));
-    if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return false;
-    return (!low || level(*low) <= least) && (!high || level(*high) >= most);
+    if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return std::nullopt;
+    const Ints levels{low ? level(*low) : least, high ? level(*high) : most};
+    if (levels[0] > levels[1] || (low && std::isnan(*low)) || (high && std::isnan(*high)))
+      return std::nullopt;
+    return levels;
   }
 
-  double ZeroPoint(ValueId id) const {
-    const Tensor& zero = graph_.value(id).constant;
-    return zero.type() == DType::kI8 ? double(*zero.as<int8_t>()) : double(*zero.as<uint8_t>());
-  }
-
-  // Returns true if the node has one scale and one zero point for the whole tensor.
-  bool IsPerTensor(const Node& node) const {
-    return IsScalar(node.inputs[1]) && graph_.value(node.inputs[1]).type == DType::kF32 &&
-           node.input(2) != kNoValue && IsScalar(node.inputs[2]);
+  // Finds what rounds a result to bytes, if nothing else reads it.
+  std::optional<Rounding> RoundingOf(ValueId result) const {
+    Rounding r;
+    r.clip = std::max(OnlyReader(result, "Clip"), OnlyReader(result, "Relu"));
+    if (r.clip >= 0) result = graph_.nodes[size_t(r.clip)].outputs[0];
+    r.quantize = OnlyReader(result, "QuantizeLinear");
+    if (r.quantize < 0) return std::nullopt;
+    const auto of = QuantizationOf(graph_, graph_.nodes[size_t(r.quantize)]);
+    if (!of) return std::nullopt;
+    r.of = *of;
+    if (r.clip < 0) return r;
+    const auto levels = LevelsOf(graph_.nodes[size_t(r.clip)], *of);
+    if (!levels) return std::nullopt;
+    if ((*levels)[1] - (*levels)[0] < 255) r.levels = *levels;
+    return r;
   }
 
   // `axis`: the output channels of the weights.
@@ -137,20 +157,17 @@ class Fuser {
     Group g;
     g.input = Dequantized(conv.inputs[0]);
     g.weights = Dequantized(conv.inputs[1]);
-    if (!g.input || !g.weights || !IsByte(g.input->inputs[0]) || !IsPerTensor(*g.input)) return std::nullopt;
+    const auto from = g.input ? QuantizationOf(graph_, *g.input) : std::nullopt;
+    if (!from || !g.weights) return std::nullopt;
+    g.input_of = *from;
     if (!AreWeights(*g.weights, graph_.value(conv.inputs[1]).shape[axis], axis)) return std::nullopt;
     if (conv.input(2) != kNoValue) {
       g.bias = Dequantized(conv.inputs[2]);
       if (!g.bias || !IsBias(*g.bias, *g.input, *g.weights)) return std::nullopt;
     }
-    ValueId result = conv.outputs[0];
-    g.clip = std::max(OnlyReader(result, "Clip"), OnlyReader(result, "Relu"));
-    if (g.clip >= 0) result = graph_.nodes[size_t(g.clip)].outputs[0];
-    g.quantize = OnlyReader(result, "QuantizeLinear");
-    if (g.quantize < 0) return std::nullopt;
-    const Node& quantize = graph_.nodes[size_t(g.quantize)];
-    if (!IsPerTensor(quantize) || !IsByte(quantize.outputs[0])) return std::nullopt;
-    if (g.clip >= 0 && !IsRedundant(graph_.nodes[size_t(g.clip)], quantize)) return std::nullopt;
+    const auto to = RoundingOf(conv.outputs[0]);
+    if (!to || (as_onnxruntime_ && !to->levels.empty())) return std::nullopt;
+    g.to = *to;
     return g;
   }
 
@@ -168,7 +185,7 @@ class Fuser {
   void VisitConv(size_t n) {
     const auto group = GroupOf(graph_.nodes[n], 0);
     if (!group) return;
-    const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->quantize)].outputs[0];
+    const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->to.quantize)].outputs[0];
     if (as_onnxruntime_ && KeptType(from) != KeptType(to)) return SumPieces(n, *group);
     SumIntegers(n, *group, "QLinearConv");
   }
@@ -198,11 +215,12 @@ class Fuser {
     const Tensor by_channel = transposed ? weights : Permuted(weights, {1, 0});
     const Tensor image(by_channel.type(), Shape{channels, k, 1, 1}, by_channel.data(),
                        std::make_shared<Tensor>(by_channel));
-    const ValueId x = group->input->inputs[0], y = graph_.nodes[size_t(group->quantize)].outputs[0];
+    const ValueId x = group->input->inputs[0], y = graph_.nodes[size_t(group->to.quantize)].outputs[0];
     const int64_t rows = a[0];
     SumIntegers(n, *group, "QLinearConv");
     Node& conv = graph_.nodes[n];
     conv.attributes = {};
+    if (!group->to.levels.empty()) conv.attributes.Set(kLevels, group->to.levels);
     conv.inputs[3] = graph_.AddConstant(name + ".weights", image);
     conv.inputs[0] = graph_.AddValue(name + ".images", graph_.value(x).type, Shape{rows, k, 1, 1});
     conv.outputs = {graph_.AddValue(name + ".pixels", graph_.value(y).type, Shape{rows, channels, 1, 1})};
@@ -215,16 +233,54 @@ class Fuser {
   }
 
   void SumIntegers(size_t n, const Group& g, const char* op) {
-    Node& conv = graph_.nodes[n];
-    Node& quantize = graph_.nodes[size_t(g.quantize)];
     const Node &x = *g.input, &w = *g.weights;
-    conv.op = op;
-    conv.inputs = {x.inputs[0], x.inputs[1],   x.inputs[2],        w.inputs[0],
-                   w.inputs[1], WeightZero(w), quantize.inputs[1], quantize.inputs[2]};
-    if (g.bias) conv.inputs.push_back(g.bias->inputs[0]);
-    conv.outputs = quantize.outputs;
+    std::vector<ValueId> inputs = BytesOf(x, g.input_of);
+    inputs.insert(inputs.end(), {w.inputs[0], w.inputs[1], WeightZero(w)});
+    Replace(n, op, std::move(inputs), g.to);
+    if (g.bias) graph_.nodes[n].inputs.push_back(g.bias->inputs[0]);
+  }
+
+  // Returns the bytes, the scale and the zero point of a dequantized operand.
+  std::vector<ValueId> BytesOf(const Node& dequantize, const Quantization& of) {
+    const ValueId bytes = dequantize.inputs[0];
+    return {bytes, of.scale_id, ZeroPointOf(graph_, of, dequantize.name)};
+  }
+
+  // Makes node n compute bytes with `op`, whose last inputs are the scale and the zero point of its output.
+  void Replace(size_t n, const char* op, std::vector<ValueId> inputs, const Rounding& to) {
+    const ValueId zero = ZeroPointOf(graph_, to.of, graph_.nodes[size_t(to.quantize)].name);
+    inputs.insert(inputs.end(), {to.of.scale_id, zero});
+    Node& node = graph_.nodes[n];
+    Node& quantize = graph_.nodes[size_t(to.quantize)];
+    node.op = op;
+    node.inputs = std::move(inputs);
+    node.outputs = quantize.outputs;
+    if (!to.levels.empty()) node.attributes.Set(kLevels, to.levels);
     quantize.op.clear();
-    if (g.clip >= 0) graph_.nodes[size_t(g.clip)].op.clear();
+    if (to.clip >= 0) graph_.nodes[size_t(to.clip)].op.clear();
+  }
+
+  void VisitBinary(size_t n) {
+    const Node& node = graph_.nodes[n];
+    const Node *a = Dequantized(node.inputs[0]), *b = Dequantized(node.inputs[1]);
+    const auto a_of = a ? QuantizationOf(graph_, *a) : std::nullopt,
+               b_of = b ? QuantizationOf(graph_, *b) : std::nullopt;
+    const auto to = RoundingOf(node.outputs[0]);
+    if (!a_of || !b_of || !to || !graph_.value(node.outputs[0]).shape.known()) return;
+    std::vector<ValueId> inputs = BytesOf(*a, *a_of);
+    const std::vector<ValueId> of_b = BytesOf(*b, *b_of);
+    inputs.insert(inputs.end(), of_b.begin(), of_b.end());
+    Replace(n, node.op == "Add" ? "mete.QLinearAdd" : "mete.QLinearMul", std::move(inputs), *to);
+  }
+
+  void VisitPool(size_t n) {
+    const Node& node = graph_.nodes[n];
+    const Node* x = Dequantized(node.inputs[0]);
+    const auto x_of = x ? QuantizationOf(graph_, *x) : std::nullopt;
+    const auto to = RoundingOf(node.outputs[0]);
+    if (!x_of || !to || to->clip >= 0 || node.attributes.Has("mete_caffe")) return;
+    const char* op = node.op == "AveragePool" ? "mete.QLinearAveragePool" : "mete.QLinearGlobalAveragePool";
+    Replace(n, op, BytesOf(*x, *x_of), *to);
   }
 
   ValueId WeightZero(const Node& weights) {
@@ -236,9 +292,9 @@ class Fuser {
     Node& conv = graph_.nodes[n];
     const Shape &y = graph_.value(conv.outputs[0]).shape, &w = graph_.value(conv.inputs[1]).shape;
     if (!TakesSumPiece(conv.attributes, w)) return;
-    if (g.clip >= 0) {  // the saturation has the same effect as the clip
-      ReplaceUses(graph_, graph_.nodes[size_t(g.clip)].outputs[0], conv.outputs[0]);
-      graph_.nodes[size_t(g.clip)].op.clear();
+    if (g.to.clip >= 0) {  // the saturation has the same effect as the clip
+      ReplaceUses(graph_, graph_.nodes[size_t(g.to.clip)].outputs[0], conv.outputs[0]);
+      graph_.nodes[size_t(g.to.clip)].op.clear();
     }
     conv.attributes.Set(kSumPiece, SumPiece(w[1], y[2] * y[3]));
   }
@@ -253,12 +309,20 @@ bool Fuse(Graph& graph, bool as_onnxruntime) {
                                [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
   Fuser(graph, as_onnxruntime).Run();
+  SortTopologically(graph);  // a Gemm gets nodes before and behind it
   return true;
 }
 
 }  // namespace
 
-bool FuseQuantized(Graph& graph) { return Fuse(graph, false); }
+bool FuseByteOperators(Graph& graph) { return Fuse(graph, false); }
+bool FuseQuantized(Graph& graph) {
+  const bool moved = MoveDequantize(graph);
+  RemoveUnused(graph);  // operators that were replaced are no readers
+  const bool tables = FuseByteTables(graph);
+  RemoveUnused(graph);
+  return FuseByteOperators(graph) || moved || tables;
+}
 bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, true); }
 
 }  // namespace mete

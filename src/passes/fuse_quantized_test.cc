@@ -1,83 +1,10 @@
 // Tests of the sums of quantized convolutions and of their order.
 #include "passes/pass.h"
 
-#include "passes/graphs_testing.h"
+#include "passes/quantized_testing.h"
 
 namespace mete {
 namespace {
-
-// Builds networks of quantized activations with a scale of 1/16 and a zero point of 3, and of i8 weights with
-// one scale per channel.
-class QuantizedBuilder : public Builder {
- public:
-  using Builder::Builder;
-  ValueId Quantize(ValueId x, DType type = DType::kI8) {
-    return Op("QuantizeLinear", {x, Scalar(0.0625f), Zero(type)});
-  }
-  ValueId Dequantize(ValueId x, DType type = DType::kI8) {
-    return Op("DequantizeLinear", {x, Scalar(0.0625f), Zero(type)});
-  }
-  ValueId Conv(ValueId x, int64_t in, int64_t out, int64_t kernel, float bias_factor = 1) {
-    return Op("Conv", {x, Weights(Shape{out, in, kernel, kernel}, 0), Bias(out, bias_factor)});
-  }
-  // Weights with a scale for each index of `axis`.
-  ValueId Weights(const Shape& shape, int axis) {
-    Tensor weights(DType::kI8, shape);
-    for (int64_t i = 0; i < weights.elements(); ++i)
-      weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
-    return Dequantized(weights, Scales(shape[axis], 1), axis);
-  }
-  ValueId Bias(int64_t channels, float factor = 1) {
-    Tensor bias(DType::kI32, Shape{channels});
-    for (int64_t i = 0; i < channels; ++i)
-      bias.mutable_view().as<int32_t>()[i] = int32_t(i * 5300 % 20000 - 10000);
-    return Dequantized(bias, Scales(channels, 0.0625f * factor), 0);
-  }
-
- private:
-  static Tensor Scales(int64_t count, float factor) {
-    Tensor scales(DType::kF32, Shape{count});
-    for (int64_t i = 0; i < count; ++i)
-      scales.mutable_view().as<float>()[i] = factor * (0.001f * float(i + 1));
-    return scales;
-  }
-  ValueId Dequantized(const Tensor& t, const Tensor& scales, int64_t axis) {
-    Attributes per_channel;
-    per_channel.Set("axis", axis);
-    return Op("DequantizeLinear", {graph.AddConstant(Name(), t), graph.AddConstant(Name(), scales)},
-              per_channel);
-  }
-  ValueId Zero(DType type) {
-    Tensor zero(type, Shape{});
-    *static_cast<uint8_t*>(zero.mutable_view().data) = 3;
-    return graph.AddConstant(Name(), zero);
-  }
-};
-
-const Node* Find(const Graph& graph, const std::string& op) {
-  for (const Node& n : graph.nodes)
-    if (n.op == op) return &n;
-  return nullptr;
-}
-
-// Runs the pass between two foldings, as RunPasses does, and compares the outputs with those of the graph in
-// floats. A value on a rounding boundary may differ by one step of 1/16.
-void ExpectSameToAStep(Graph& graph, bool (*pass)(Graph&) = FuseQuantized) {
-  FoldConstants(graph, {.keep_dequantized = true});
-  Settle(graph);
-  const Tensor before = Evaluate(graph)[0];
-  EXPECT_TRUE(pass(graph));
-  FoldConstants(graph);
-  Settle(graph);
-  const Tensor after = Evaluate(graph)[0];
-  int64_t different = 0;
-  for (int64_t i = 0; i < before.elements(); ++i) {
-    const float step = std::abs(before.as<float>()[i] - after.as<float>()[i]);
-    ASSERT_LE(step, 0.0625f) << i;
-    different += step != 0;
-  }
-  EXPECT_LE(different, before.elements() / 50);
-}
 
 TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
   for (DType type : {DType::kI8, DType::kU8}) {
@@ -93,15 +20,29 @@ TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
   }
 }
 
-TEST(FuseQuantized, KeepsAClipThatCutsLevels) {
+TEST(FuseQuantized, AClipThatCutsLevelsBoundsThem) {
+  for (const bool relu : {false, true}) {
+    QuantizedBuilder b;
+    ValueId x = b.Conv(b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7}))), 5, 9, 3);
+    x = relu ? b.Op("Relu", {x}) : b.Op("Clip", {x, b.Scalar(-0.53f), b.Scalar(2)});
+    Graph& g = b.Output(b.Dequantize(b.Quantize(x)));
+    ExpectSameToAStep(g);
+    ASSERT_TRUE(Find(g, "QLinearConv"));
+    // The zero point is 3, and a step is 1/16.
+    EXPECT_EQ(Find(g, "QLinearConv")->attributes.IntList(kLevels), relu ? Ints({3, 127}) : Ints({-5, 35}));
+    EXPECT_EQ(CountOf(g, "Conv") + CountOf(g, "Clip") + CountOf(g, "Relu"), 0);
+  }
+}
+
+TEST(FuseQuantized, KeepsAClipWhoseBoundsAreComputed) {
   QuantizedBuilder b;
+  const ValueId least = b.Input({});
   ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
-  x = b.Op("Clip", {b.Conv(x, 5, 9, 3), b.Scalar(0), b.Scalar(4)});
+  x = b.Op("Clip", {b.Conv(x, 5, 9, 3), least});
   Graph& g = b.Output(b.Dequantize(b.Quantize(x)));
   ExpectSameToAStep(g);
   EXPECT_EQ(CountOf(g, "Conv"), 1);
   EXPECT_EQ(CountOf(g, "Clip"), 1);
-  EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
 }
 
 TEST(FuseQuantized, LeavesABiasInOtherUnits) {
@@ -125,8 +66,9 @@ TEST(FuseQuantized, DropsAReluThatSaturates) {
             ? b.Output(b.Op("DequantizeLinear", {b.Op("QuantizeLinear", {y, scale, zero}), scale, zero}))
             : b.Output(b.Dequantize(b.Quantize(y)));
     ExpectSameToAStep(g);
-    EXPECT_EQ(CountOf(g, "QLinearConv"), saturates);
-    EXPECT_EQ(CountOf(g, "Relu"), !saturates);
+    ASSERT_TRUE(Find(g, "QLinearConv"));
+    EXPECT_EQ(Find(g, "QLinearConv")->attributes.Has(kLevels), !saturates);
+    EXPECT_EQ(CountOf(g, "Relu"), 0);
   }
 }
 
@@ -202,6 +144,16 @@ TEST(FuseQuantized, SumsAGemmAsAConvolution) {
     ExpectSame(g, CancelTransposes);
     EXPECT_EQ(CountOf(g, "Transpose"), 0);
   }
+}
+
+// What reads the bytes of the Gemm stands before the nodes that the pass adds.
+TEST(FuseQuantized, AGemmStaysInItsPlaceAmongAllPasses) {
+  QuantizedBuilder b;
+  const ValueId x = b.Dequantize(b.Quantize(b.Input({3, 24})));
+  Graph& g = b.Output(b.Dequantize(b.Quantize(b.Op("Gemm", {x, b.Weights({24, 9}, 1), b.Bias(9)}))));
+  RunPasses(g);
+  EXPECT_EQ(CountOf(g, "QLinearConv"), 1);
+  EXPECT_EQ(CountOf(g, "Gemm"), 0);
 }
 
 TEST(FuseQuantized, LeavesOtherNetworksAlone) {

@@ -132,7 +132,8 @@ class LayoutPass {
 
   bool Likes(Node& node) {
     if (!IsRank4(node.input(0)) || !graph_.value(node.inputs[0]).shape.known()) return false;
-    if (node.op != "QLinearConv" && graph_.value(node.inputs[0]).type != DType::kF32) return false;
+    const DType type = graph_.value(node.inputs[0]).type;
+    if (type != DType::kF32 && type != DType::kU8 && type != DType::kI8) return false;
     if (node.outputs.size() > 1)
       for (size_t i = 1; i < node.outputs.size(); ++i)
         if (node.outputs[i] != kNoValue) return false;  // MaxPool's indices refer to the plain order
@@ -179,12 +180,17 @@ class LayoutPass {
   bool FollowElementwise(Node& node) {
     // Inputs of one element, such as the bounds of a Clip, do not change. Other inputs must be 4-D or
     // constant.
+    const bool first_alone = TraitsOf(node.op).kind == OpKind::kElementwiseFirst;
     for (ValueId id : node.inputs)
       if (id != kNoValue && !IsRank4(id) && !IsConstant(graph_, id) &&
           !(ShapeOf(id).known() && ShapeOf(id).Elements() == 1))
         return false;
     std::vector<ValueId> inputs;
     for (ValueId id : node.inputs) {
+      if (first_alone && !inputs.empty()) {
+        inputs.push_back(id);
+        continue;
+      }
       const ValueId aligned = id == kNoValue ? kNoValue : Aligned(id);
       if (id != kNoValue && aligned == kNoValue) return false;
       inputs.push_back(aligned);

@@ -13,7 +13,7 @@ void InferConv(InferContext& c) {
   CheckBias(c, 2, c.shape(1)[0]);
   CheckEpilogue(c, c.type(0), y);
   CheckSumPiece(c);
-  c.Output(0, c.type(0), CheckSlice(c, y));
+  c.Output(0, c.type(0), CheckSlice(c, y, c.type(0), kIntoInput));
 }
 
 void InferConvTranspose(InferContext& c) {
@@ -62,15 +62,6 @@ void InferDeformConv(InferContext& c) {
   c.Output(0, c.type(0), OutputShape(x, outputs, window, TensorOrder::kNchw));
 }
 
-Shape PooledShape(const InferContext& c) {
-  const TensorOrder order = CheckedOrder(c);
-  const ImageDims x = InputDims(c, order);
-  Window window;
-  CheckWindow(
-      c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), WindowKind::kPool, window));
-  return OutputShape(x, x.channels, window, order);
-}
-
 void InferMaxPool(InferContext& c) {
   NeedType(c, 0, kFloatTypes | TypeBit(DType::kI8) | TypeBit(DType::kU8));
   const Shape y = PooledShape(c);
@@ -96,11 +87,7 @@ void InferLpPool(InferContext& c) {
 void InferGlobalPool(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   CheckPower(c);
-  c.NeedRank(0, 2);
-  const bool nhwc = CheckedOrder(c) == TensorOrder::kNhwc;
-  Shape y = c.shape(0);
-  for (int i = nhwc ? 1 : 2; i < y.rank() - (nhwc ? 1 : 0); ++i) y[i] = 1;
-  c.Output(0, c.type(0), y);
+  c.Output(0, c.type(0), GloballyPooledShape(c));
 }
 
 constexpr OpTraits kConv{.orders = Orders::kChannelsLast,

@@ -74,4 +74,23 @@ inline Shape ConvShape(const InferContext& c, int weights) {
   return OutputShape(x, outputs, window, order);
 }
 
+// Returns the shape of the output of a pool with attribute kernel_shape.
+inline Shape PooledShape(const InferContext& c) {
+  const TensorOrder order = CheckedOrder(c);
+  const ImageDims x = InputDims(c, order);
+  Window window;
+  CheckWindow(
+      c, ResolveWindow(c.attributes, x, c.attributes.IntList("kernel_shape"), WindowKind::kPool, window));
+  return OutputShape(x, x.channels, window, order);
+}
+
+// Returns the shape of the output of a pool over whole images.
+inline Shape GloballyPooledShape(const InferContext& c) {
+  c.NeedRank(0, 2);
+  const bool nhwc = CheckedOrder(c) == TensorOrder::kNhwc;
+  Shape y = c.shape(0);
+  for (int i = nhwc ? 1 : 2; i < y.rank() - (nhwc ? 1 : 0); ++i) y[i] = 1;
+  return y;
+}
+
 }  // namespace mete

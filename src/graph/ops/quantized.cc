@@ -1,3 +1,4 @@
+#include "graph/fused.h"
 #include "graph/ops/check.h"
 #include "graph/ops/convolution_rules.h"
 #include "graph/ops/matmul_shape.h"
@@ -101,6 +102,16 @@ void CheckQLinearTypes(const InferContext& c, TypeSet scales) {
             Name(c.type(i)));
 }
 
+// Checks the attribute `levels` (graph/fused.h, 9) against the type of the output.
+void CheckLevels(const InferContext& c, DType type) {
+  if (!c.attributes.Has(kLevels)) return;
+  const Ints& levels = c.attributes.IntList(kLevels);
+  const int64_t least = type == DType::kI8 ? -128 : 0, most = least + 255;
+  if (levels.size() != 2 || levels[0] < least || levels[0] > levels[1] || levels[1] > most)
+    c.Bad("levels are out of range; got {}, expected two from {} to {} in ascending order",
+          ToString(Attribute(levels)), least, most);
+}
+
 void InferQLinearConv(InferContext& c) {
   CheckQLinearTypes(c, TypeBit(DType::kF32));
   const Shape y = ConvShape(c, 3);
@@ -111,7 +122,14 @@ void InferQLinearConv(InferContext& c) {
     NeedType(c, 8, kI32Type);
     NeedShape(c, 8, Shape{outputs});
   }
-  c.Output(0, c.type(7), y);
+  CheckLevels(c, c.type(7));
+  DType type = c.type(7);
+  if (c.has(kByteTableInput)) {
+    NeedType(c, kByteTableInput, kByteTypes);
+    NeedShape(c, kByteTableInput, Shape{256});
+    type = c.type(kByteTableInput);
+  }
+  c.Output(0, type, CheckSlice(c, y, type, kByteIntoInput));
 }
 
 enum class Along { kRows, kColumns };
@@ -160,8 +178,53 @@ void InferQLinearMatMul(InferContext& c) {
   for (int i : {4, 5}) CheckMatrixParameter(c, i, c.shape(3), Along::kColumns);
   for (int i : {6, 7}) CheckMatrixParameter(c, i, y, Along::kRows);
   CheckProductScales(c, y);
+  CheckLevels(c, c.type(7));
   c.Output(0, c.type(7), y);
 }
+
+void InferByteTable(InferContext& c) {
+  for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
+  NeedShape(c, 1, Shape{256});
+  c.Output(0, c.type(1), c.shape(0));
+}
+
+// Checks the tensor of bytes at input i, or the output if there is none, and its scale and zero point behind
+// it.
+void NeedBytes(const InferContext& c, int i) {
+  NeedType(c, i, kByteTypes);
+  NeedType(c, i + 1, TypeBit(DType::kF32));
+  NeedType(c, i + 2, TypeBit(c.type(i)));
+  for (int k : {i + 1, i + 2}) NeedScalar(c, k);
+}
+
+// Checks the scale and the zero point of the output, inputs i and i + 1.
+void NeedOutputScale(const InferContext& c, int i) {
+  NeedType(c, i, TypeBit(DType::kF32));
+  NeedType(c, i + 1, kByteTypes);
+  for (int k : {i, i + 1}) NeedScalar(c, k);
+}
+
+void InferQLinearBinary(InferContext& c) {
+  NeedBytes(c, 0);
+  NeedBytes(c, 3);
+  NeedOutputScale(c, 6);
+  CheckLevels(c, c.type(7));
+  c.Output(0, c.type(7), BroadcastShapes(c, c.shape(0), c.shape(3)));
+}
+
+void InferQLinearPool(InferContext& c) {
+  NeedBytes(c, 0);
+  NeedOutputScale(c, 3);
+  c.Output(0, c.type(4), PooledShape(c));
+}
+
+void InferQLinearGlobalPool(InferContext& c) {
+  NeedBytes(c, 0);
+  NeedOutputScale(c, 3);
+  c.Output(0, c.type(4), GloballyPooledShape(c));
+}
+
+constexpr OpTraits kByteBinary{OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast};
 
 }  // namespace
 
@@ -188,7 +251,7 @@ std::span<const OpSchema> QuantizedOperators() {
        {.divide_by = DivideBy::kMatMulInteger, .arithmetic = Arithmetic::kMatrix}},
       {"QLinearConv",
        8,
-       9,
+       11,
        1,
        InferQLinearConv,
        {.orders = Orders::kChannelsLast,
@@ -207,6 +270,26 @@ std::span<const OpSchema> QuantizedOperators() {
        1,
        InferQuantizeLinear,
        {.orders = Orders::kAxis, .divide_by = DivideBy::kQuantize, .axis = 1}},
+      {"mete.ByteTable",
+       2,
+       2,
+       1,
+       InferByteTable,
+       {OpKind::kElementwiseFirst, Orders::kAny, DivideBy::kFirstInput}},
+      {"mete.QLinearAdd", 8, 8, 1, InferQLinearBinary, kByteBinary},
+      {"mete.QLinearAveragePool",
+       5,
+       5,
+       1,
+       InferQLinearPool,
+       {.orders = Orders::kChannelsLast, .divide_by = DivideBy::kPool, .arithmetic = Arithmetic::kWindow}},
+      {"mete.QLinearGlobalAveragePool",
+       5,
+       5,
+       1,
+       InferQLinearGlobalPool,
+       {.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool}},
+      {"mete.QLinearMul", 8, 8, 1, InferQLinearBinary, kByteBinary},
   };
   return kOperators;
 }

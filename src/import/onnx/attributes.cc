@@ -69,7 +69,7 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
 bool IsReserved(std::string_view op, std::string_view name) {
   static constexpr std::string_view kReserved[] = {"layout",           "residual",        "activation",
                                                    "activation_alpha", "activation_beta", kSumPiece,
-                                                   kIntoOffset,        kIntoChannels};
+                                                   kIntoOffset,        kIntoChannels,     kLevels};
   if (name.starts_with("mete_")) return true;
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);

@@ -5,6 +5,7 @@
 #include "graph/operators.h"
 #include "import/onnx/attributes.h"
 #include "import/onnx/inputs.h"
+#include "import/onnx/microsoft.h"
 #include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
@@ -59,9 +60,10 @@ bool KeepsNarrow(const std::string& op, size_t input) {
 }
 
 // Returns the number of inputs that ONNX allows for the operators to which Mete's passes add inputs
-// (graph/fused.h, sections 1 and 7). Returns 0 for all other operators, whose inputs Verify() counts.
+// (graph/fused.h, sections 1, 7 and 9). Returns 0 for all other operators, whose inputs Verify() counts.
 int MostInputs(std::string_view op) {
   if (op == "MatMul") return 2;
+  if (op == "QLinearConv") return 9;
   return op == "Conv" || op == "Gemm" ? 3 : 0;
 }
 
@@ -171,13 +173,14 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
         op);
     return false;
   }
+  const bool microsoft = flat.proto.domain() == kMicrosoft;
+  if (microsoft && IsMicrosoft(op)) return true;
   if (!IsDefaultDomain(flat.proto.domain())) {
-    const bool optimized = flat.proto.domain() == "com.microsoft";
     problems_.Unsupported(
         "operator " + flat.proto.domain() + "." + op,
         fmt::format(
             "its domain is not ai.onnx and the model does not define it{}",
-            optimized ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
+            microsoft ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
         node);
     return false;
   }
@@ -214,6 +217,10 @@ void Importer::AddNode(const FlatNode& flat) {
   if (!known) return;
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   try {
+    if (proto.domain() == kMicrosoft) {
+      ExpandMicrosoft(upgrade);
+      if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
+    }
     UpgradeAndAdd(upgrade, flat.opset);
   } catch (const Error& e) {
     problems_.Bad(node, "{}", e.what());

@@ -238,7 +238,7 @@ TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
 TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
   const std::vector<std::string> reserved{"layout",          "residual",   "activation",  "activation_alpha",
                                           "activation_beta", "sum_piece",  "into_offset", "into_channels",
-                                          "mete_caffe",      "mete_layout"};
+                                          "levels",          "mete_caffe", "mete_layout"};
   ModelProto m = EmptyModel();
   AddInput(m, "x", {1, 2, 3, 3});
   AddInput(m, "w", {2, 2, 1, 1});
@@ -256,8 +256,11 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {4, 4});
   std::string last = "x";
-  const std::vector<std::string> own{"mete.Elementwise", "mete.LRNWithin", "mete.MatMul", "mete.Normalize",
-                                     "mete.Power"};
+  const std::vector<std::string> own{
+      "mete.ByteTable",  "mete.Elementwise",        "mete.LRNWithin",
+      "mete.MatMul",     "mete.Normalize",          "mete.Power",
+      "mete.QLinearAdd", "mete.QLinearAveragePool", "mete.QLinearGlobalAveragePool",
+      "mete.QLinearMul"};
   for (const std::string& op : own) {
     AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op);
     last = op + "_out";

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "kernels/fast/epilogue.h"
+#include "kernels/fast/target/features.h"
 #include "kernels/fast/target/target.h"
 
 namespace mete {
@@ -26,6 +27,19 @@ inline void OnEveryTarget(const std::function<void(const std::string& target)>& 
     if (::testing::Test::HasFailure()) break;
   }
   ForceTarget("");
+}
+
+// Runs `test` on every target, with the features of this processor and without them.
+inline void OnEveryTargetAndFeature(const std::function<void()>& test) {
+  OnEveryTarget([&](const std::string&) {
+    test();
+    for (const std::string& feature : AvailableFeatures()) {
+      SCOPED_TRACE("without " + feature);
+      ForceWithout(feature);
+      test();
+      ForceWithout("");
+    }
+  });
 }
 
 class RandomData {

@@ -18,7 +18,7 @@ void RunConv(RefArgs& args, ConvDirection direction) {
   // A slice of y's channels is written (graph/fused.h, section 7).
   const bool slice = direction == ConvDirection::kForward && all > 0;
   if (slice) {
-    CopyInto(args.in, args.out[0]);
+    CopyInto(args.in, kIntoInput, args.out[0]);
     c.NarrowOutput(channels);
     y += args.attributes.Int(kIntoOffset, 0);
   }

@@ -12,6 +12,8 @@ void LpPoolReference(RefArgs& args);
 void GlobalAveragePoolReference(RefArgs& args);
 void GlobalMaxPoolReference(RefArgs& args);
 void GlobalLpPoolReference(RefArgs& args);
+void QLinearAveragePoolReference(RefArgs& args);
+void QLinearGlobalAveragePoolReference(RefArgs& args);
 void DeformConvReference(RefArgs& args);
 
 }  // namespace mete

@@ -3,6 +3,7 @@
 
 #include "kernels/reference/convolution.h"
 #include "kernels/reference/number.h"
+#include "kernels/reference/quantized.h"
 
 namespace mete {
 namespace {
@@ -146,20 +147,26 @@ void LpPool(RefArgs& args) {
   });
 }
 
-// Calls f(first element, stride, count) for each channel of each sample and stores the results in this order,
-// which is y's order, because all spatial dimensions of y are 1.
-template <class T, class F>
-void GlobalPool(RefArgs& args, F&& f) {
+// Calls f(first element of x, stride, count) for each channel of each sample, in the order of y, whose
+// spatial dimensions are all 1.
+template <class F>
+void ForEachPlane(const RefArgs& args, F&& f) {
   const Shape& shape = args.in[0].shape;
   const bool nhwc = IsNhwc(args.attributes);
   const int64_t batch = shape[0], channels = nhwc ? shape.back() : shape[1];
   const int64_t count = nhwc ? shape.Elements(1, shape.rank() - 1) : shape.Elements(2, shape.rank());
   const int64_t channel_stride = nhwc ? 1 : count, stride = nhwc ? channels : 1;
+  for (int64_t n = 0; n < batch; ++n)
+    for (int64_t c = 0; c < channels; ++c) f(n * channels * count + c * channel_stride, stride, count);
+}
+
+// Stores f(first element, stride, count) of each channel.
+template <class T, class F>
+void GlobalPool(RefArgs& args, F&& f) {
   const T* x = args.in[0].as<T>();
   T* y = args.out[0].as<T>();
-  for (int64_t n = 0; n < batch; ++n)
-    for (int64_t c = 0; c < channels; ++c)
-      *y++ = f(x + n * channels * count + c * channel_stride, stride, count);
+  ForEachPlane(args,
+               [&](int64_t start, int64_t stride, int64_t count) { *y++ = f(x + start, stride, count); });
 }
 
 template <class T>
@@ -184,7 +191,65 @@ T LpNorm(const T* x, int64_t stride, int64_t count, double power) {
   return FromDouble<T>(std::pow(sum, 1 / power));
 }
 
+// The parameters of a pool of bytes: scale and zero point of X and of Y.
+struct ByteScales {
+  explicit ByteScales(const RefArgs& args)
+      : x_scale(*args.in[1].as<float>()), y_scale(*args.in[3].as<float>()) {
+    double zeros[2];
+    ReadDoubles(args.in[2], &zeros[0]);
+    ReadDoubles(args.in[4], &zeros[1]);
+    x_zero = float(zeros[0]);
+    y_zero = float(zeros[1]);
+  }
+  float x_scale, y_scale, x_zero, y_zero;
+};
+
+// Calls f with the types of X and Y.
+template <class F>
+void VisitBytes(const RefArgs& args, F&& f) {
+  VisitQuantized(args.in[0].type, [&]<class X>() {
+    VisitQuantized(args.out[0].type, [&]<class Y>() { f.template operator()<X, Y>(); });
+  });
+}
+
 }  // namespace
+
+// As ONNX Runtime's kernel, the average is a sum of dequantized values in f32 in the order of the taps, and
+// the zero point is added before the rounding.
+void QLinearAveragePoolReference(RefArgs& args) {
+  const Pooling p(args);
+  const ByteScales of(args);
+  const bool with_padding = args.attributes.Int("count_include_pad", 0) != 0;
+  VisitBytes(args, [&]<class X, class Y>() {
+    Y* y = args.out[0].as<Y>();
+    ForEachPlace(p, [&](const Place& place) {
+      float sum = 0, count = 0;
+      ForEachElement(p, place, args.in[0].as<X>(), [&](X value, const auto&) {
+        const float number = (float(value) - of.x_zero) * of.x_scale;
+        sum += number;
+        ++count;
+      });
+      if (with_padding) count = float(PaddedCount(p, place));
+      const float average = count > 0 ? sum / count : 0.f;
+      y[place.y] = Quantized<Y>(average / of.y_scale + of.y_zero, 0);
+    });
+  });
+}
+
+// As ONNX Runtime's kernel, the sum is of integers and the rounding is before the addition of the zero point.
+void QLinearGlobalAveragePoolReference(RefArgs& args) {
+  const ByteScales of(args);
+  VisitBytes(args, [&]<class X, class Y>() {
+    const X* x = args.in[0].as<X>();
+    Y* y = args.out[0].as<Y>();
+    ForEachPlane(args, [&](int64_t start, int64_t stride, int64_t count) {
+      double sum = 0;
+      for (int64_t i = 0; i < count; ++i) sum += double(x[start + i * stride]) - of.x_zero;
+      const float steps = of.x_scale / (of.y_scale * float(count));
+      *y++ = Quantized<Y>(count > 0 ? float(sum) * steps : 0.f, of.y_zero);
+    });
+  });
+}
 
 void MaxPoolReference(RefArgs& args) {
   const DType type = args.in[0].type;

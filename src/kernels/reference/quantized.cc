@@ -1,5 +1,6 @@
 #include "kernels/reference/quantized.h"
 
+#include "kernels/reference/convolution.h"
 #include "kernels/reference/iterate.h"
 
 namespace mete {
@@ -91,6 +92,11 @@ std::span<const RefEntry> QuantizedReferences() {
       {"QLinearConv", QLinearConvReference},
       {"QLinearMatMul", QLinearMatMulReference},
       {"QuantizeLinear", QuantizeLinear},
+      {"mete.ByteTable", ByteTableReference},
+      {"mete.QLinearAdd", QLinearAddReference},
+      {"mete.QLinearAveragePool", QLinearAveragePoolReference},
+      {"mete.QLinearGlobalAveragePool", QLinearGlobalAveragePoolReference},
+      {"mete.QLinearMul", QLinearMulReference},
   };
   return kEntries;
 }

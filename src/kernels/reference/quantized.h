@@ -2,6 +2,7 @@
 // the kernels of this family share.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -14,6 +15,9 @@ void QLinearConvReference(RefArgs& args);
 void QLinearMatMulReference(RefArgs& args);
 void ConvIntegerReference(RefArgs& args);
 void MatMulIntegerReference(RefArgs& args);
+void ByteTableReference(RefArgs& args);
+void QLinearAddReference(RefArgs& args);
+void QLinearMulReference(RefArgs& args);
 
 // Returns all elements as double, in scratch memory.
 inline double* Doubles(RefArgs& args, const ConstView& v) {
@@ -30,6 +34,12 @@ template <class T>
 T Quantized(double scaled, double zero_point) {
   if (std::isnan(scaled)) return std::numeric_limits<T>::min();
   return FromDouble<T>(std::nearbyint(scaled) + zero_point);
+}
+
+// Returns the level within `levels` (kLevels), least and most, if a node has these.
+template <class T>
+T Clamped(T level, const Ints& levels) {
+  return levels.empty() ? level : T(std::clamp(int64_t(level), levels[0], levels[1]));
 }
 
 // Calls f with the type as template argument; `type` is one of the four types of quantized values.

@@ -1,6 +1,7 @@
 // Kernels of convolutions and matrix products of 8-bit integers. The kernels first subtract the zero points,
 // so that padding is zero. The sums are in double, which is exact for every sum of 8-bit products that fits
 // in memory.
+#include "base/fused.h"
 #include "kernels/reference/convolution_planes.h"
 #include "kernels/reference/iterate.h"
 #include "kernels/reference/matmul.h"
@@ -66,7 +67,7 @@ void ConvIntegerReference(RefArgs& args) {
 
 void QLinearConvReference(RefArgs& args) {
   if (args.out[0].elements() == 0) return;
-  const ConvCall c(args.attributes, args.in[0].shape, args.in[3].shape, args.out[0].shape);
+  ConvCall c(args.attributes, args.in[0].shape, args.in[3].shape, args.out[0].shape);
   const double* x = Shifted(args, args.in[0], args.in[2], Shape{});
   const double* w = ShiftedWeights(args, args.in[3], args.in[5]);
   const float *x_scale = args.in[1].as<float>(), *w_scale = args.in[4].as<float>(),
@@ -74,13 +75,23 @@ void QLinearConvReference(RefArgs& args) {
   const bool per_channel = args.in[4].elements() > 1;
   const int32_t* bias = args.has(8) ? args.in[8].as<int32_t>() : nullptr;
   const double y_zero = *Doubles(args, args.in[7]);
+  const Ints& levels = args.attributes.IntList(kLevels);
   double* sums = args.scratch.Get<double>(size_t(c.y.plane()));
-  VisitQuantized(args.out[0].type, [&]<class T>() {
-    T* y = args.out[0].as<T>();
+  auto* y = static_cast<uint8_t*>(args.out[0].data);
+  if (args.attributes.Int(kIntoChannels, 0) >
+      0) {  // a slice of y's channels is written (graph/fused.h, section 7)
+    CopyInto(args.in, kByteIntoInput, args.out[0]);
+    c.NarrowOutput(args.in[3].shape[0]);
+    y += args.attributes.Int(kIntoOffset, 0);
+  }
+  const uint8_t* table = args.has(kByteTableInput) ? args.in[kByteTableInput].as<uint8_t>() : nullptr;
+  VisitQuantized(args.in[7].type, [&]<class T>() {
     Convolve(c, x, w, sums, [&](double sum, int64_t m, int64_t at) {
       const float scale = *x_scale * w_scale[per_channel ? m : 0] / *y_scale;
       // The product is in f32 as in other engines, so that ties are rounded in the same direction.
-      y[at] = Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero);
+      const auto level =
+          uint8_t(Clamped(Quantized<T>(float(sum + (bias ? bias[m] : 0)) * scale, y_zero), levels));
+      y[at] = table ? table[level] : level;
     });
   });
 }
@@ -95,6 +106,7 @@ void QLinearMatMulReference(RefArgs& args) {
   const double *a_scale = Doubles(args, args.in[1]), *b_scale = Doubles(args, args.in[4]),
                *y_scale = Doubles(args, args.in[6]), *y_zero = Doubles(args, args.in[7]);
   const Shape& shape = args.out[0].shape;
+  const Ints& levels = args.attributes.IntList(kLevels);
   auto steps = [&](size_t i, Shape (*as)(const Shape&)) {
     return BroadcastSteps(as(args.in[i].shape), shape);
   };
@@ -103,7 +115,7 @@ void QLinearMatMulReference(RefArgs& args) {
     T* y = args.out[0].as<T>();
     ForEach(shape, walk, [&](const auto& at) {
       const float scale = float(a_scale[at[0]]) * float(b_scale[at[1]]) / float(y_scale[at[2]]);
-      *y++ = Quantized<T>(float(*sums++) * scale, y_zero[at[3]]);
+      *y++ = Clamped(Quantized<T>(float(*sums++) * scale, y_zero[at[3]]), levels);
     });
   });
 }

@@ -137,5 +137,44 @@ TEST(QuantizedInfer, BadScalesAndTypesAreNamed) {
       "i32 4x5x2x7");
 }
 
+TEST(ByteTable, LooksBytesUpAsUnsignedNumbers) {
+  Tensor table(DType::kI8, Shape{256});
+  for (int i = 0; i < 256; ++i) table.mutable_view().as<int8_t>()[i] = int8_t(i / 2);
+  EXPECT_EQ(RunFor<int8_t>("mete.ByteTable", {}, {U8({3}, {0, 100, 255}), table}),
+            (std::vector<int8_t>{0, 50, 127}));
+  EXPECT_EQ(RunFor<int8_t>("mete.ByteTable", {}, {I8({3}, {0, -1, -128}), table}),
+            (std::vector<int8_t>{0, 127, 64}));
+}
+
+// The zero point is added before a sum, a product or an average is rounded: 0.5 + 3 rounds to 4, and 0.5 to
+// 0.
+TEST(QLinearAdd, RoundsBehindTheZeroPointAndKeepsTheLevels) {
+  const std::vector<Tensor> in{U8({4}, {12, 11, 0, 255}),
+                               F({}, {0.5}),
+                               U8({}, {10}),
+                               U8({1}, {20}),
+                               F({}, {1}),
+                               U8({}, {20}),
+                               F({}, {1}),
+                               U8({}, {3})};
+  EXPECT_EQ(RunFor<uint8_t>("mete.QLinearAdd", {}, in), (std::vector<uint8_t>{4, 4, 0, 126}));
+  EXPECT_EQ(RunFor<uint8_t>("mete.QLinearAdd", Attrs({{"levels", Ints{3, 100}}}), in),
+            (std::vector<uint8_t>{4, 4, 3, 100}));
+}
+
+TEST(QLinearMul, RoundsBehindTheZeroPoint) {
+  EXPECT_EQ(RunFor<int8_t>("mete.QLinearMul", {},
+                           {I8({3}, {1, -1, 100}), F({}, {0.5}), I8({}, {0}), I8({}, {3}), F({}, {1}),
+                            I8({}, {2}), F({}, {1}), I8({}, {3})}),
+            (std::vector<int8_t>{4, 2, 53}));
+}
+
+TEST(QLinearAveragePool, RoundsBehindTheZeroPointAndTheAverageOfImagesBeforeIt) {
+  const std::vector<Tensor> in{U8({1, 1, 1, 2}, {11, 10}), F({}, {1}), U8({}, {10}), F({}, {1}), U8({}, {3})};
+  EXPECT_EQ(RunFor<uint8_t>("mete.QLinearAveragePool", Attrs({{"kernel_shape", Ints{1, 2}}}), in),
+            (std::vector<uint8_t>{4}));
+  EXPECT_EQ(RunFor<uint8_t>("mete.QLinearGlobalAveragePool", {}, in), (std::vector<uint8_t>{3}));
+}
+
 }  // namespace
 }  // namespace mete

@@ -79,7 +79,7 @@ void Fill(const View& view, int input) {
     const int64_t value = 1 + (i * 5 + input * 3) % 4;
     if (view.type == DType::kF32) view.as<float>()[i] = float(value) * 0.2f - 0.1f;
     else if (view.type == DType::kI32) view.as<int32_t>()[i] = int32_t(value);
-    else view.as<uint8_t>()[i] = uint8_t(value & 1);
+    else view.as<uint8_t>()[i] = uint8_t(view.type == DType::kU8 ? value : value & 1);
   }
 }
 
@@ -96,6 +96,23 @@ Attributes AttributesOf(const std::string& op, DType type, int inputs) {
     a.Set("params", Floats{0, 0});
   }
   return a;
+}
+
+// Returns the inputs of an operator between tensors of bytes (graph/fused.h, 9): the operands, and a table,
+// or a scale and a zero point for each operand and the output. Other operators have the operands as inputs.
+std::vector<ValueId> InputsOf(Graph& g, const std::string& op, std::vector<ValueId> operands) {
+  const auto constant = [&](const char* name, DType type, const Shape& shape) {
+    Tensor t(type, shape);
+    Fill(t.mutable_view(), 1);
+    return g.AddConstant(name, std::move(t));
+  };
+  if (op == "mete.ByteTable") operands.push_back(constant("table", DType::kU8, Shape{256}));
+  if (!op.starts_with("mete.QLinear")) return operands;
+  const ValueId scale = constant("scale", DType::kF32, Shape{}), zero = constant("zero", DType::kU8, Shape{});
+  std::vector<ValueId> inputs;
+  for (const ValueId id : operands) inputs.insert(inputs.end(), {id, scale, zero});
+  inputs.insert(inputs.end(), {scale, zero});
+  return inputs;
 }
 
 enum class Copies { kFree, kOutputs };
@@ -119,7 +136,7 @@ std::optional<Graph> OneOperator(const OpSchema& op, DType type, int inputs, Cop
     g.AddNode("Cast", "cast" + name, {g.inputs.back()}, {copies.back()}, to);
   }
   const ValueId out = g.AddValue("out");
-  g.AddNode(op.name, "op", copies, {out}, AttributesOf(op.name, type, inputs));
+  g.AddNode(op.name, "op", InputsOf(g, op.name, copies), {out}, AttributesOf(op.name, type, inputs));
   g.outputs = {g.AddValue("last")};
   g.AddNode("Flatten", "last", {out}, {g.outputs[0]});  // so that `out` lies in the arena
   if (copies_are == Copies::kOutputs) g.outputs.insert(g.outputs.end(), copies.begin(), copies.end());
@@ -165,7 +182,7 @@ TEST(Executor, ElementwiseOperatorsGiveTheSameInPlace) {
   for (const OpSchema* op : AllOperators()) {
     if (!IsElementwiseOperator(op->name) || IsViewOperator(op->name)) continue;
     bool tried = false;
-    for (const DType type : {DType::kF32, DType::kI32, DType::kBool})
+    for (const DType type : {DType::kF32, DType::kI32, DType::kU8, DType::kBool})
       for (int inputs = 1; inputs <= 3; ++inputs) {
         SCOPED_TRACE(testing::Message() << op->name << " of " << inputs << " " << Name(type));
         const auto over = OneOperator(*op, type, inputs, Copies::kFree),

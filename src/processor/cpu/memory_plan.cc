@@ -97,7 +97,7 @@ class Planner {
   // The next slice of a value that convolutions write one after the other (graph/fused.h, 7). Where the
   // caller gets it, all of them write into the caller's memory.
   void ContinueInto(const Node& node) {
-    const ValueId in = node.input(kIntoInput), out = node.outputs[0];
+    const ValueId in = node.input(size_t(IntoInputOf(node.op))), out = node.outputs[0];
     if (in == kNoValue || !InArena(Root(in))) return;
     if (plan_.home[size_t(out)] == Home::kOutput)
       Set(Root(in), Home::kOutput, size_t(plan_.where[size_t(out)]));

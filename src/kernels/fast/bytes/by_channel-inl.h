@@ -25,13 +25,17 @@ constexpr size_t ChannelOfQuad(size_t vector, size_t lane) {
 #endif
 }
 
-// An array of the channels of a panel in the order of quads.
+// The bytes of a vector, or of half of one: a panel of so few channels has two pixels in a vector.
+constexpr size_t kHalfBytes = kVectorBytes / 2;
+
+// An array of the channels of a panel in the order of quads; twice where two pixels share a vector.
 template <class T>
 struct ByQuad {
   ByQuad(const T* channels, size_t count) {
+    const size_t period = count <= kHalfBytes ? kHalfBytes : kVectorBytes;
     for (size_t j = 0; j < kQuad; ++j)
       for (size_t l = 0; l < kLanes; ++l) {
-        const size_t c = ChannelOfQuad(j, l);
+        const size_t c = ChannelOfQuad(j, l) % std::max<size_t>(period, 1);
         at[j * kLanes + l] = channels && c < count ? channels[c] : T{};
       }
   }
@@ -48,45 +52,32 @@ void RunByChannel(const ByteStrip& s) {
       int32_t sum = s.epilogue.bias[c], inputs = 0;
       for (size_t tap = 0; tap < s.taps; ++tap) {
         const int32_t x = s.rows[tap * s.tap_stride + row][s.offset + c] ^ (s.flip & 0xff);
-        sum += x * s.panel[(tap / kQuad * kVectorBytes + c) * kQuad + tap % kQuad];
+        const PlaceInQuads place(s.taps, tap);
+        sum += x * s.panel[(place.quad * kVectorBytes + c) * kQuad + place.byte];
         inputs += x;
       }
       if (kZeros) sum += s.epilogue.weight_zeros[c] * (inputs - s.input_zero * static_cast<int32_t>(s.taps));
       const size_t at = row * s.out_stride + c;
       if (s.epilogue.scale)
         static_cast<uint8_t*>(s.out)[at] =
-            hn::GetLane(to_bytes(hn::Set(I32(), sum), hn::Set(F32(), s.epilogue.scale[c])));
+            hn::GetLane(to_bytes.Bytes(hn::Set(I32(), sum), hn::Set(F32(), s.epilogue.scale[c])));
       else static_cast<int32_t*>(s.out)[at] = sum;
     }
 }
 #else
 
-using Bytes = hn::Repartition<uint8_t, I32>;
-using VBytes = hn::Vec<Bytes>;
+using HalfBytes = hn::Half<Bytes>;
 
-HWY_INLINE VBytes LoadBytes(const uint8_t* p, size_t count) {
-  if (count >= kVectorBytes) return hn::LoadU(Bytes(), p);
+// Loads `count` bytes; those behind them are zero.
+template <class D>
+HWY_INLINE hn::Vec<D> LoadBytes(D d, const uint8_t* p, size_t count) {
+  if (count >= hn::Lanes(d)) return hn::LoadU(d, p);
 #if HWY_TARGET == HWY_AVX3
-  return hn::MaskedLoad(hn::FirstN(Bytes(), count), Bytes(), p);
+  return hn::MaskedLoad(hn::FirstN(d, count), d, p);
 #else
-  HWY_ALIGN uint8_t lanes[kVectorBytes] = {};
+  HWY_ALIGN uint8_t lanes[hn::MaxLanes(d)] = {};
   std::memcpy(lanes, p, count);
-  return hn::Load(Bytes(), lanes);
-#endif
-}
-
-// Returns the bytes of four vectors of numbers from 0 to 255, in the channels' order.
-HWY_INLINE VBytes Narrow(const VI32 (&numbers)[kQuad]) {
-  const hn::Repartition<int16_t, I32> d16;
-  const auto lower = hn::ReorderDemote2To(d16, numbers[0], numbers[1]),
-             upper = hn::ReorderDemote2To(d16, numbers[2], numbers[3]);
-#if HWY_TARGET == HWY_AVX3
-  return VBytes{_mm512_packus_epi16(lower.raw, upper.raw)};
-#elif HWY_TARGET == HWY_AVX2
-  return VBytes{_mm256_packus_epi16(lower.raw, upper.raw)};
-#else
-  const hn::Half<Bytes> half;  // these targets have vectors of 16 bytes
-  return hn::Combine(Bytes(), hn::DemoteTo(half, upper), hn::DemoteTo(half, lower));
+  return hn::Load(d, lanes);
 #endif
 }
 
@@ -104,8 +95,9 @@ HWY_INLINE void Interleave(const VBytes (&taps)[kQuad], VI32 (&quads)[kQuad]) {
   quads[3] = hn::BitCast(I32(), hn::InterleaveUpper(d16, upper01, upper23));
 }
 
-// A panel of channels. kZeros: the weights have zero points. kTaps: the number of taps, or 0 for any.
-template <class Dot, bool kZeros, int kTaps>
+// A panel of channels. kZeros: the weights have zero points. kNine: there are nine taps, whose quads are
+// columns of three (PlaceInQuads). kPixels: the pixels that a vector has, 1 or 2.
+template <class Dot, bool kZeros, bool kNine, int kPixels>
 class PanelOfChannels {
  public:
   explicit PanelOfChannels(const ByteStrip& s)
@@ -113,104 +105,186 @@ class PanelOfChannels {
         bias_(s.epilogue.bias, s.columns),
         zeros_(s.epilogue.weight_zeros, s.columns),
         scale_(s.epilogue.scale, s.columns),
-        to_bytes_(s.epilogue),
+        to_levels_(s.epilogue),
+        to_bytes_(NarrowerOf(s.epilogue)),
         flip_(hn::Set(Bytes(), static_cast<uint8_t>(s.flip))),
-        flip_out_(hn::Set(Bytes(), s.epilogue.is_signed ? 0x80 : 0)),
         inputs_of_zeros_(hn::Set(I32(), s.input_zero * static_cast<int32_t>(s.taps))) {
     std::fill_n(ones_, kVectorBytes, int8_t{1});
+    if constexpr (kNine)
+      for (size_t t = 0; t < kNineTaps; ++t) taps_[t] = s.rows + t * s.tap_stride;
   }
 
-  HWY_INLINE void Run(size_t row) const {
+  HWY_INLINE void Run() const {
+    VI32 columns[kColumns][kQuad];
+    for (size_t row = 0; row < s_.row_count; row += kPixels) {
+      Products products;
+      if constexpr (kNine) {
+        LoadColumns(row, columns);
+#pragma GCC unroll 3
+        for (size_t q = 0; q < kColumns; ++q)
+          products.Add(columns[q], s_.panel + q * kQuad * kVectorBytes, ones_);
+      } else {
+        const bool nine = s_.taps == kNineTaps;
+        const size_t length = nine ? kColumns : kQuad, quads = (s_.taps + length - 1) / length;
+        const int8_t* w = s_.panel;
+        for (size_t q = 0; q < quads; ++q, w += kQuad * kVectorBytes) {
+          if (nine) LoadQuads(row, q, kColumns, kColumns, columns[0]);
+          else LoadQuads(row, q * kQuad, 1, std::min(kQuad, s_.taps - q * kQuad), columns[0]);
+          products.Add(columns[0], w, ones_);
+        }
+      }
+      Store(row, products);
+    }
+  }
+
+ private:
+  static constexpr size_t kColumns = 3;  // of a kernel of 3x3
+
+  // The sums of a vector of bytes, and with kZeros those of the inputs alone.
+  struct Products {
+    HWY_INLINE Products() {
+#pragma GCC unroll 4
+      for (size_t j = 0; j < kQuad; ++j) sums[j] = inputs[j] = Dot::Zero();
+    }
+    HWY_INLINE void Add(const VI32 (&quads)[kQuad], const int8_t* w, const int8_t* ones) {
+#pragma GCC unroll 4
+      for (size_t j = 0; j < kQuad; ++j) {
+        const typename Dot::Inputs x = Dot::Split(quads[j]);
+        Dot::Add(x, Dot::Load(w + j * kVectorBytes), sums[j]);
+        if constexpr (kZeros) Dot::Add(x, Dot::Load(ones), inputs[j]);
+      }
+    }
+    typename Dot::Sums sums[kQuad], inputs[kQuad];
+  };
+
+  HWY_INLINE const uint8_t* Tap(size_t tap, size_t row) const {
+    if constexpr (kNine) return taps_[tap][row];
+    return s_.rows[tap * s_.tap_stride + row];
+  }
+
+  // Returns true if column `q` of the pixel in `row` is column `before` of the pixel before it.
+  HWY_INLINE bool Repeats(size_t q, size_t row, size_t before) const {
+    bool same = true;
+#pragma GCC unroll 3
+    for (size_t t = 0; t < kColumns; ++t)
+      same = same && Tap(t * kColumns + q, row) == Tap(t * kColumns + before, row - kPixels);
+    return same;
+  }
+
+  // Where a window steps by one column, two columns of the pixels before serve again; where it steps by two,
+  // one does. With two pixels in a vector these are the columns of the last pixel but one.
+  HWY_INLINE void LoadColumns(size_t row, VI32 (&columns)[kColumns][kQuad]) const {
+    size_t loaded = 0;
+    if (row >= kPixels && row + kPixels <= s_.row_count) {
+      for (const size_t step : {size_t{1}, size_t{2}}) {
+        if (!RepeatsFrom(step, row)) continue;
+#pragma GCC unroll 4
+        for (size_t j = 0; j < kQuad; ++j) {
+          columns[0][j] = columns[step][j];
+          if (step == 1) columns[1][j] = columns[2][j];
+        }
+        loaded = kColumns - step;
+        break;
+      }
+    }
+#pragma GCC unroll 3
+    for (size_t q = 0; q < kColumns; ++q)
+      if (q >= loaded) LoadQuads(row, q, kColumns, kColumns, columns[q]);
+  }
+
+  HWY_INLINE bool RepeatsFrom(size_t step, size_t row) const {
+#pragma GCC unroll 2
+    for (size_t p = 0; p < size_t{kPixels}; ++p)
+      for (size_t q = 0; q + step < kColumns; ++q)
+        if (!Repeats(q, row + p, q + step)) return false;
+    return true;
+  }
+
+  // Loads `count` taps, each `step` behind the one before; others of the quads are zero, as their weights
+  // are.
+  HWY_INLINE void LoadQuads(size_t row, size_t first, size_t step, size_t count, VI32 (&quads)[kQuad]) const {
+    VBytes bytes[kQuad];
+#pragma GCC unroll 4
+    for (size_t t = 0; t < kQuad; ++t)
+      bytes[t] = t < count ? hn::Xor(LoadTap(first + t * step, row), flip_) : hn::Zero(Bytes());
+    Interleave(bytes, quads);
+  }
+
+  HWY_INLINE VBytes LoadTap(size_t tap, size_t row) const {
+    const uint8_t* from = Tap(tap, row) + s_.offset;
+    if constexpr (kPixels == 1) return LoadBytes(Bytes(), from, s_.columns);
+    const uint8_t* next = Tap(tap, std::min(row + 1, s_.row_count - 1)) + s_.offset;
+    const HalfBytes d;
+    return hn::Combine(Bytes(), LoadBytes(d, next, s_.columns), LoadBytes(d, from, s_.columns));
+  }
+
+  HWY_INLINE void Store(size_t row, const Products& products) const {
     VI32 sums[kQuad];
-    Sum(row, sums);
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kQuad; ++j) {
+      sums[j] = hn::Add(Dot::Total(products.sums[j]), hn::Load(I32(), bias_.at + j * kLanes));
+      if constexpr (kZeros)
+        sums[j] = hn::Add(sums[j], hn::Mul(hn::Load(I32(), zeros_.at + j * kLanes),
+                                           hn::Sub(Dot::Total(products.inputs[j]), inputs_of_zeros_)));
+    }
     if (s_.epilogue.scale) StoreAsBytes(row, sums);
     else StoreSums(row, sums);
   }
 
- private:
-  HWY_INLINE size_t taps() const { return kTaps > 0 ? kTaps : s_.taps; }
-
-  HWY_INLINE void Sum(size_t row, VI32 (&totals)[kQuad]) const {
-    typename Dot::Sums sums[kQuad], inputs[kQuad];
-#pragma GCC unroll 4
-    for (size_t j = 0; j < kQuad; ++j) sums[j] = inputs[j] = Dot::Zero();
-    const int8_t* w = s_.panel;
-    const auto add = [&](size_t first) HWY_ATTR {
-      VI32 quads[kQuad];
-      LoadQuads(row, first, quads);
-#pragma GCC unroll 4
-      for (size_t j = 0; j < kQuad; ++j, w += kVectorBytes) {
-        const typename Dot::Inputs x = Dot::Split(quads[j]);
-        Dot::Add(x, Dot::Load(w), sums[j]);
-        if constexpr (kZeros) Dot::Add(x, Dot::Load(ones_), inputs[j]);
-      }
-    };
-    if constexpr (kTaps > 0) {
-#pragma GCC unroll 16
-      for (size_t first = 0; first < size_t{kTaps}; first += kQuad) add(first);
-    } else {
-      for (size_t first = 0; first < s_.taps; first += kQuad) add(first);
-    }
-#pragma GCC unroll 4
-    for (size_t j = 0; j < kQuad; ++j) {
-      totals[j] = hn::Add(Dot::Total(sums[j]), hn::Load(I32(), bias_.at + j * kLanes));
-      if constexpr (kZeros)
-        totals[j] = hn::Add(totals[j], hn::Mul(hn::Load(I32(), zeros_.at + j * kLanes),
-                                               hn::Sub(Dot::Total(inputs[j]), inputs_of_zeros_)));
-    }
-  }
-
-  // Loads four taps from `first` on; those that are not there are zero, as their weights are.
-  HWY_INLINE void LoadQuads(size_t row, size_t first, VI32 (&quads)[kQuad]) const {
-    VBytes bytes[kQuad];
-#pragma GCC unroll 4
-    for (size_t t = 0; t < kQuad; ++t) {
-      bytes[t] = hn::Zero(Bytes());
-      if (first + t >= taps()) continue;
-      const uint8_t* from = s_.rows[(first + t) * s_.tap_stride + row] + s_.offset;
-      bytes[t] = hn::Xor(LoadBytes(from, s_.columns), flip_);
-    }
-    Interleave(bytes, quads);
-  }
-
   HWY_INLINE void StoreAsBytes(size_t row, VI32 (&sums)[kQuad]) const {
 #pragma GCC unroll 4
-    for (size_t j = 0; j < kQuad; ++j)
-      sums[j] = to_bytes_.Unsigned(sums[j], hn::Load(F32(), scale_.at + j * kLanes));
-    StoreBytes(hn::Xor(Narrow(sums), flip_out_), Bytes(), static_cast<uint8_t*>(s_.out) + row * s_.out_stride,
-               s_.columns);
+    for (size_t j = 0; j < kQuad; ++j) {
+      const V32 scale = hn::Load(F32(), scale_.at + j * kLanes);
+      sums[j] = s_.epilogue.small_scales ? to_levels_(sums[j], scale) : to_levels_.Clamped(sums[j], scale);
+    }
+    const VBytes bytes = to_bytes_(sums);
+    uint8_t* out = static_cast<uint8_t*>(s_.out) + row * s_.out_stride;
+    if constexpr (kPixels == 1) return StoreBytes(bytes, Bytes(), out, s_.columns);
+    const HalfBytes d;
+    StoreBytes(hn::LowerHalf(d, bytes), d, out, s_.columns);
+    if (row + 1 < s_.row_count) StoreBytes(hn::UpperHalf(d, bytes), d, out + s_.out_stride, s_.columns);
   }
 
   HWY_NOINLINE void StoreSums(size_t row, const VI32 (&sums)[kQuad]) const {
     HWY_ALIGN int32_t lanes[kVectorBytes];
     for (size_t j = 0; j < kQuad; ++j) hn::Store(sums[j], I32(), lanes + j * kLanes);
-    int32_t* out = static_cast<int32_t*>(s_.out) + row * s_.out_stride;
-    for (size_t i = 0; i < kVectorBytes; ++i)
-      if (const size_t c = ChannelOfQuad(i / kLanes, i % kLanes); c < s_.columns) out[c] = lanes[i];
+    constexpr size_t kPeriod = kVectorBytes / kPixels;
+    for (size_t i = 0; i < kVectorBytes; ++i) {
+      const size_t at = ChannelOfQuad(i / kLanes, i % kLanes), c = at % kPeriod, pixel = row + at / kPeriod;
+      if (c < s_.columns && pixel < s_.row_count)
+        static_cast<int32_t*>(s_.out)[pixel * s_.out_stride + c] = lanes[i];
+    }
   }
 
   const ByteStrip& s_;
   const ByQuad<int32_t> bias_, zeros_;
   const ByQuad<float> scale_;
-  const Requantize to_bytes_;
-  const VBytes flip_, flip_out_;
+  const Requantize to_levels_;
+  const Narrower to_bytes_;
+  const VBytes flip_;
   const VI32 inputs_of_zeros_;
   HWY_ALIGN int8_t ones_[kVectorBytes];
+  const uint8_t* const* taps_[kNineTaps];
 };
 
-template <class Dot, bool kZeros, int kTaps = 0>
+template <class Dot, bool kNine>
+void RunByChannelOf(const ByteStrip& s) {
+  if (s.columns <= kHalfBytes) return PanelOfChannels<Dot, false, kNine, 2>(s).Run();
+  PanelOfChannels<Dot, false, kNine, 1>(s).Run();
+}
+
+// Zero points of weights are rare, so they have no fast code for nine taps or few channels.
+template <class Dot, bool kZeros>
 void RunByChannel(const ByteStrip& s) {
-  const PanelOfChannels<Dot, kZeros, kTaps> panel(s);
-  for (size_t row = 0; row < s.row_count; ++row) panel.Run(row);
+  if constexpr (kZeros) PanelOfChannels<Dot, true, false, 1>(s).Run();
+  else if (s.taps == kNineTaps) RunByChannelOf<Dot, true>(s);
+  else RunByChannelOf<Dot, false>(s);
 }
 #endif
 
 template <class Dot>
 void RunChannels(const ByteStrip& s) {
   if (s.epilogue.weight_zeros) return RunByChannel<Dot, true>(s);
-#if HWY_TARGET != HWY_SCALAR
-  if (s.taps == 9) return RunByChannel<Dot, false, 9>(s);
-#endif
   RunByChannel<Dot, false>(s);
 }
 

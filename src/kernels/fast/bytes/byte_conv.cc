@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/fast/bytes/byte_elementwise.h"
 #include "kernels/fast/conv/indirection.h"
 #include "kernels/fast/target/features.h"
 #include "kernels/fast/target/targets.h"
@@ -147,16 +148,20 @@ void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const Pan
 
 // Packs the panel of channels from `first` on.
 void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_t first, int8_t* to) {
-  const int64_t lanes = plan.code->lanes;
-  for (int64_t quad = 0; quad < plan.quads; ++quad)
-    for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
-      for (int64_t lane = 0; lane < lanes; ++lane)
-        for (int64_t i = 0; i < kBytesOfQuad; ++i) {
-          const int64_t channel = first + plan.code->channel_of_quad(vector, lane);
-          const int64_t tap = quad * kBytesOfQuad + i;
-          const bool there = channel < plan.shape.out_channels && tap < plan.taps;
-          *to++ = there ? weights(channel, tap) : int8_t{0};
-        }
+  const int64_t lanes = plan.code->lanes, width = ChannelsOfPanel(plan), half = width / 2,
+                count = std::min(width, plan.shape.out_channels - first);
+  std::fill_n(to, plan.quads * kBytesOfQuad * width, int8_t{0});
+  for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t at = plan.code->channel_of_quad(vector, lane), channel = count <= half ? at % half : at;
+      if (channel >= count) continue;
+      for (int64_t tap = 0; tap < plan.taps; ++tap) {
+        const PlaceInQuads place(static_cast<size_t>(plan.taps), static_cast<size_t>(tap));
+        const int64_t quad = static_cast<int64_t>(place.quad) * kBytesOfQuad + vector;
+        to[(quad * lanes + lane) * kBytesOfQuad + static_cast<int64_t>(place.byte)] =
+            weights(first + channel, tap);
+      }
+    }
 }
 
 // Sums the inputs of each row of a strip minus their zero point, both seen as unsigned.
@@ -215,6 +220,25 @@ void RunPanelsOfChannels(const ByteConvCall& call, ByteStrip s, int64_t first_pi
     RunColumns(call, s, first_pixel, first, std::min(channels, plan.shape.out_channels - first),
                plan.code->run_channels);
   }
+}
+
+// Returns the output channels of panels.
+Range ChannelsOf(const ByteConvPlan& plan, Range panels) {
+  if (plan.by_channel)
+    return {panels.begin * ChannelsOfPanel(plan),
+            std::min(panels.end * ChannelsOfPanel(plan), plan.shape.out_channels)};
+  const PanelPlace first(plan, panels.begin), last(plan, panels.end - 1);
+  return {first.group * plan.group_outputs + first.columns.begin,
+          last.group * plan.group_outputs + last.columns.end};
+}
+
+// Sends the bytes of the given pixels and channels through the table.
+void LookUpRows(const ByteConvCall& call, Range pixels, Range channels) {
+  uint8_t* first = call.output + pixels.begin * call.out_stride + channels.begin;
+  if (channels.size() == call.out_stride)
+    return RunByteTable(call.epilogue.table, first, {0, pixels.size() * call.out_stride}, first);
+  for (int64_t p = 0; p < pixels.size(); ++p, first += call.out_stride)
+    RunByteTable(call.epilogue.table, first, {0, channels.size()}, first);
 }
 
 }  // namespace
@@ -308,6 +332,7 @@ void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero
     strip.flip = plan.signed_inputs ? 0x80808080u : 0;
     if (plan.by_channel) RunPanelsOfChannels(call, strip, pass.begin, panels);
     else RunPanels(call, strip, pass.begin, panels, row_sums);
+    if (epilogue.table) LookUpRows(call, pass, ChannelsOf(plan, panels));
   }
 }
 

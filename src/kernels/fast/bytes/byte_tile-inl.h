@@ -13,6 +13,7 @@
 
 #include "kernels/fast/bytes/byte_tile.h"
 #include "kernels/fast/bytes/dot-inl.h"
+#include "kernels/fast/bytes/levels-inl.h"
 #include "kernels/fast/tile/tile.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -34,7 +35,7 @@ HWY_INLINE void StoreBytes(V v, D d, uint8_t* p, size_t count) {
 #endif
 }
 
-// Rounds sums to bytes, as clamp(round(sum * scale)) + zero.
+// Rounds sums to steps from the zero point, round(sum * scale), and to bytes.
 class Requantize {
  public:
   explicit Requantize(const ByteEpilogue& e)
@@ -44,14 +45,20 @@ class Requantize {
         zero_(hn::Set(I32(), e.zero + (e.is_signed ? 128 : 0))),
         flip_(hn::Set(U8(), e.is_signed ? 0x80 : 0)) {}
 
-  // Returns the bytes as unsigned numbers, which are 128 larger than those of a signed output.
-  HWY_INLINE VI32 Unsigned(VI32 sum, V32 scale) const {
-    const V32 scaled = hn::Mul(hn::ConvertTo(F32(), sum), scale);
-    return hn::Add(hn::NearestInt(hn::Min(hn::Max(scaled, least_), most_)), zero_);
+  // Requires a scale below 1, or a sum that cannot overflow with it.
+  HWY_INLINE VI32 operator()(VI32 sum, V32 scale) const {
+    return RoundWhole(hn::Mul(hn::ConvertTo(F32(), sum), scale));
   }
+
+  // For any scale: steps beyond the levels become those of the last level.
+  HWY_INLINE VI32 Clamped(VI32 sum, V32 scale) const {
+    const V32 scaled = hn::Mul(hn::ConvertTo(F32(), sum), scale);
+    return RoundWhole(hn::Min(hn::Max(scaled, least_), most_));
+  }
+
   using U8 = hn::Rebind<uint8_t, I32>;
-  HWY_INLINE hn::Vec<U8> operator()(VI32 sum, V32 scale) const {
-    return hn::Xor(hn::DemoteTo(U8(), Unsigned(sum, scale)), flip_);
+  HWY_INLINE hn::Vec<U8> Bytes(VI32 sum, V32 scale) const {
+    return hn::Xor(hn::DemoteTo(U8(), hn::Add(Clamped(sum, scale), zero_)), flip_);
   }
 
  private:
@@ -60,10 +67,16 @@ class Requantize {
   hn::Vec<U8> flip_;
 };
 
-// Adds the bias and stores the bytes.
+#if HWY_TARGET != HWY_SCALAR
+inline Narrower NarrowerOf(const ByteEpilogue& e) {
+  return {e.zero, static_cast<int32_t>(e.least) + e.zero, static_cast<int32_t>(e.most) + e.zero, e.is_signed};
+}
+#endif
+
+// Adds the bias and stores the bytes. Several vectors are narrowed together, which requires small scales.
 template <int MR, int V>
 HWY_INLINE void StoreLevels(const VI32 (&sums)[MR][V], const ByteStrip& s, size_t row) {
-  const Requantize to_bytes(s.epilogue);
+  const Requantize to_levels(s.epilogue);
   V32 scale[V];
   VI32 bias[V];
 #pragma GCC unroll 4
@@ -71,15 +84,24 @@ HWY_INLINE void StoreLevels(const VI32 (&sums)[MR][V], const ByteStrip& s, size_
     scale[j] = hn::LoadU(F32(), s.epilogue.scale + j * kLanes);
     bias[j] = hn::LoadU(I32(), s.epilogue.bias + j * kLanes);
   }
-  const size_t last = s.columns - (V - 1) * kLanes;
+  uint8_t* out = static_cast<uint8_t*>(s.out) + row * s.out_stride;
+  if constexpr (V == 1) {
 #pragma GCC unroll 16
-  for (int i = 0; i < MR; ++i) {
-    uint8_t* out = static_cast<uint8_t*>(s.out) + (row + i) * s.out_stride;
+    for (int i = 0; i < MR; ++i, out += s.out_stride)
+      StoreBytes(to_levels.Bytes(hn::Add(sums[i][0], bias[0]), scale[0]), Requantize::U8(), out, s.columns);
+  } else {
+#if HWY_TARGET != HWY_SCALAR  // whose tiles have one vector
+    const Narrower to_bytes = NarrowerOf(s.epilogue);
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i, out += s.out_stride) {
+      VI32 levels[kByteVectors];
 #pragma GCC unroll 4
-    for (int j = 0; j + 1 < V; ++j)
-      hn::StoreU(to_bytes(hn::Add(sums[i][j], bias[j]), scale[j]), Requantize::U8(), out + j * kLanes);
-    StoreBytes(to_bytes(hn::Add(sums[i][V - 1], bias[V - 1]), scale[V - 1]), Requantize::U8(),
-               out + (V - 1) * kLanes, last);
+      for (int j = 0; j < V; ++j) levels[j] = to_levels(hn::Add(sums[i][j], bias[j]), scale[j]);
+#pragma GCC unroll 4
+      for (int j = V; j < int{kByteVectors}; ++j) levels[j] = levels[j - V];  // not stored
+      StoreBytes(to_bytes.InOrder(levels), Bytes(), out, s.columns);
+    }
+#endif
   }
 }
 
@@ -100,7 +122,7 @@ inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s,
             sum, hn::Mul(hn::LoadU(d, s.epilogue.weight_zeros + column), hn::Set(d, s.row_sums[row + i])));
       if (s.epilogue.scale) {
         const V32 scale = hn::LoadU(F32(), s.epilogue.scale + column);
-        StoreBytes(to_bytes(sum, scale), Requantize::U8(), static_cast<uint8_t*>(s.out) + at, count);
+        StoreBytes(to_bytes.Bytes(sum, scale), Requantize::U8(), static_cast<uint8_t*>(s.out) + at, count);
         continue;
       }
       HWY_ALIGN int32_t lanes[kLanes];
@@ -155,7 +177,7 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
     }
   }
 
-  if (s.epilogue.scale && !s.epilogue.weight_zeros) {
+  if (s.epilogue.scale && !s.epilogue.weight_zeros && (V == 1 || s.epilogue.small_scales)) {
     VI32 totals[MR][V];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) {

@@ -4,9 +4,10 @@
 //   quad   four neighbouring bytes of a tap; the last quad of a tap is filled up with weights of zero
 //   panel  weights of neighbouring columns, stored as [tap][quad][width][4]
 //
-// Depthwise convolutions have quads of four taps of one channel instead. A panel has the channels of a vector
-// of bytes, and is stored as [quad][4][lanes][4] in the order in which the code interleaves the channels of
-// four taps (by_channel-inl.h).
+// Depthwise convolutions have quads of up to four taps of one channel instead (PlaceInQuads). A panel has the
+// channels of a vector of bytes, and is stored as [quad][4][lanes][4] in the order in which the code
+// interleaves the channels of four taps (by_channel-inl.h). A panel with channels for half a vector at most
+// has them twice.
 #pragma once
 
 #include <cstddef>
@@ -24,9 +25,23 @@ struct ByteEpilogue {
   // Bytes = clamp(round(sum * scale), least, most) + zero, halves to the even number; null: the output is the
   // sums themselves, as int32_t.
   const float* scale = nullptr;
+  // Whether all scales are below 1, so that every scaled sum fits 32 bits.
+  bool small_scales = false;
   float least = 0, most = 0;  // in steps from the zero point
   int32_t zero = 0;
   bool is_signed = false;  // whether the output is int8_t rather than uint8_t
+  // 256 bytes through which the bytes go; may be null. A tile ignores it: RunByteConv() looks rows of tiles
+  // up.
+  const uint8_t* table = nullptr;
+};
+
+// The place of a tap in the quads of a depthwise convolution. Nine taps make three columns of three, as in a
+// kernel of 3x3, so that the quads of a column serve neighbouring pixels; other taps follow each other.
+inline constexpr size_t kNineTaps = 9;
+struct PlaceInQuads {
+  PlaceInQuads(size_t taps, size_t tap)
+      : quad(taps == kNineTaps ? tap % 3 : tap / 4), byte(taps == kNineTaps ? tap / 3 : tap % 4) {}
+  size_t quad, byte;
 };
 
 // The work of one strip: the rows of one pass and the columns of one panel.

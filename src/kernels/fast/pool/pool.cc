@@ -1,8 +1,8 @@
 #include "kernels/fast/pool/pool.h"
 
-#include <algorithm>
 #include <limits>
 
+#include "kernels/fast/pool/taps.h"
 #include "kernels/fast/target/targets.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -103,40 +103,15 @@ void RunWindow(PoolKind kind, const PoolWindow& window, float* out) {
   HWY_DYNAMIC_DISPATCH(PoolWindowAverage)(window, out);
 }
 
-// Returns the taps [begin, end) of a kernel of `size` taps whose positions start + tap * dilation are in
-// [low, high).
-Range TapsWithin(int64_t start, int64_t size, int64_t dilation, int64_t low, int64_t high) {
-  const auto up_to = [&](int64_t limit) {
-    return limit <= start ? 0 : std::min(size, (limit - start + dilation - 1) / dilation);
-  };
-  const int64_t begin = up_to(low);
-  return {begin, std::max(begin, up_to(high))};
-}
-
 PoolWindow WindowAt(const PoolShape& shape, const float* input, int64_t pixel) {
-  const ConvShape& s = shape.window;
-  const int64_t stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
-  const int64_t n = pixel / (s.out_height * s.out_width);
-  const int64_t top = pixel / s.out_width % s.out_height * s.stride_y - s.pad_top;
-  const int64_t left = pixel % s.out_width * s.stride_x - s.pad_left;
-  const Range ys = TapsWithin(top, s.kernel_height, s.dilation_y, 0, s.in_height);
-  const Range xs = TapsWithin(left, s.kernel_width, s.dilation_x, 0, s.in_width);
-  int64_t divisor = ys.size() * xs.size();
-  const bool empty = divisor == 0;
-  if (shape.count_include_pad) {
-    divisor =
-        TapsWithin(top, s.kernel_height, s.dilation_y, -s.pad_top, s.in_height + shape.pad_bottom).size() *
-        TapsWithin(left, s.kernel_width, s.dilation_x, -s.pad_left, s.in_width + shape.pad_right).size();
-  }
-  const int64_t y = top + ys.begin * s.dilation_y, x = left + xs.begin * s.dilation_x;
-  const int64_t first = empty ? 0 : ((n * s.in_height + y) * s.in_width + x) * stride;
-  return {input + first,
-          empty ? 0 : ys.size(),
-          empty ? 0 : xs.size(),
-          s.dilation_y * s.in_width * stride,
-          s.dilation_x * stride,
-          s.in_channels,
-          1.0f / static_cast<float>(std::max<int64_t>(divisor, 1))};
+  const PoolTaps taps = PoolTapsAt(shape, pixel);
+  return {input + taps.first,
+          taps.rows,
+          taps.columns,
+          taps.row_step,
+          taps.column_step,
+          shape.window.in_channels,
+          1.0f / static_cast<float>(taps.divisor)};
 }
 
 }  // namespace

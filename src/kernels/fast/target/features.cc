@@ -16,7 +16,9 @@ struct Known {
   Feature feature;
   const char* name;
 };
-constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"}, {Feature::kAvxVnni, "avxvnni"}};
+constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
+                            {Feature::kAvxVnni, "avxvnni"},
+                            {Feature::kAvx512Vbmi, "avx512vbmi"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.
@@ -26,6 +28,7 @@ bool IsThere(Feature feature) {
   switch (feature) {
     case Feature::kAvx512Vnni: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
     case Feature::kAvxVnni: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
+    case Feature::kAvx512Vbmi: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 1 & 1);
   }
 #endif
   (void)feature;

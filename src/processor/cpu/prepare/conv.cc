@@ -45,7 +45,7 @@ class ConvStep : public PreparedNode {
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     Epilogue epilogue = epilogue_;
     if (residual_) epilogue.residual = in[3].as<float>();
-    CopyInto(in, out[0]);
+    CopyInto(in, kIntoInput, out[0]);
     conv_->Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
   }
 

@@ -1,5 +1,5 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
-// for each of conv, matrix, quantized, pooling, elementwise, normalization and movement.
+// for each of conv, matrix, quantized, bytes, pooling, elementwise, normalization and movement.
 #pragma once
 
 #include <memory>
@@ -25,6 +25,9 @@ std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution&, const Prepara
 std::unique_ptr<PreparedNode> Prepare(const Conversion&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Pooling&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Elementwise&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const ByteTable&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const ByteOperation&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const BytePooling&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Rows&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Lrn&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Transposition&, const Preparation&);

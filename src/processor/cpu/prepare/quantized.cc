@@ -1,6 +1,8 @@
 // Convolutions of bytes, and the conversions between bytes and floats.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <type_traits>
 
 #include "processor/cpu/prepare/conv_ways.h"
@@ -38,8 +40,10 @@ constexpr int64_t kVector = 64;
 
 class ByteConvStep : public PreparedNode {
  public:
-  ByteConvStep(const QuantizedConvolution& of, Packer& packer)
+  // `offset`: the place of its channels among those of the output; -1: they are all of them.
+  ByteConvStep(const QuantizedConvolution& of, int64_t offset, Packer& packer)
       : pool_(packer.pool()),
+        offset_(offset),
         plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
         name_(of.kernel()),
         input_zero_(int32_t(of.x.zero)),
@@ -74,11 +78,13 @@ class ByteConvStep : public PreparedNode {
       zero = of_run.type == DType::kI8 ? int32_t(*of_run.as<int8_t>()) : int32_t(*of_run.as<uint8_t>());
       StartOfByteSums(plan_, weight_sums_.data(), nullptr, zero, start_.data());
     }
+    if (offset_ >= 0) CopyInto(in, kByteIntoInput, out[0]);
+    auto* to = static_cast<std::byte*>(out[0].data) + std::max<int64_t>(offset_, 0);
     pool_.For(
         grid_.blocks(),
         [&](int worker, int64_t begin, int64_t end) {
           grid_.ForPieces(begin, end, [&](Range rows, Range panels) {
-            RunByteConv(plan_, in[0].data, zero, packed_.data(), epilogue_, rows, panels, out[0].data,
+            RunByteConv(plan_, in[0].data, zero, packed_.data(), epilogue_, rows, panels, to,
                         pool_.scratch(worker));
           });
         },
@@ -99,13 +105,17 @@ class ByteConvStep : public PreparedNode {
       extend(minus_weight_zeros_);
       epilogue_.weight_zeros = minus_weight_zeros_.data();
     }
-    epilogue_.least = of.y.least();
-    epilogue_.most = of.y.most();
+    epilogue_.small_scales =
+        std::all_of(of.scale.begin(), of.scale.end(), [](float s) { return std::abs(s) < 1; });
+    epilogue_.least = of.least;
+    epilogue_.most = of.most;
     epilogue_.zero = int32_t(of.y.zero);
     epilogue_.is_signed = of.y.type == DType::kI8;
+    epilogue_.table = of.table;
   }
 
   ThreadPool& pool_;
+  const int64_t offset_;
   const ByteConvPlan plan_;
   const std::string name_;
   const int32_t input_zero_;
@@ -163,7 +173,8 @@ std::unique_ptr<PreparedNode> Prepare(const Conversion& conversion, const Prepar
 }
 
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
-  return std::make_unique<ByteConvStep>(conv, of.packer);
+  const Attributes& a = of.node.attributes;
+  return std::make_unique<ByteConvStep>(conv, a.Has(kIntoChannels) ? a.Int(kIntoOffset, 0) : -1, of.packer);
 }
 
 }  // namespace mete

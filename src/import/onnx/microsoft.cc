@@ -1,0 +1,170 @@
+#include "import/onnx/microsoft.h"
+
+#include <algorithm>
+
+namespace mete::onnx_import {
+namespace {
+
+// Attributes without those that have no meaning for the operator of ONNX.
+Attributes Without(Attributes attributes, std::initializer_list<const char*> names) {
+  for (const char* name : names) attributes.Erase(name);
+  return attributes;
+}
+
+std::vector<ValueId> Trimmed(std::vector<ValueId> inputs) {
+  while (!inputs.empty() && inputs.back() == kNoValue) inputs.pop_back();
+  return inputs;
+}
+
+// Returns input `i` as floats; its scale and its zero point are the inputs behind it. `axis`: of scales of a
+// vector.
+ValueId Dequantized(Upgrade& u, size_t i, int64_t axis = 1) {
+  Attributes attributes;
+  attributes.Set("axis", axis);
+  return u.Emit("DequantizeLinear", fmt::format("dequantize{}", i),
+                Trimmed({u.input(i), u.input(i + 1), u.input(i + 2)}), attributes);
+}
+
+// Makes the node quantize `floats`; the scale and the zero point are inputs i and i + 1.
+void Quantize(Upgrade& u, ValueId floats, size_t i) {
+  u.node.inputs = Trimmed({floats, u.input(i), u.input(i + 1)});
+  u.node.op = "QuantizeLinear";
+  u.node.attributes = {};
+}
+
+void ExpandBinary(Upgrade& u) {
+  const std::string op = u.node.op == "QLinearAdd" ? "Add" : "Mul";
+  const ValueId a = Dequantized(u, 0), b = Dequantized(u, 3);
+  Quantize(u, u.Emit(op, "floats", {a, b}), 6);
+}
+
+// Operators of one tensor, whose name is that of ONNX behind "QLinear".
+void ExpandUnary(Upgrade& u) {
+  if (u.node.attributes.Int("channels_last", 0) != 0)
+    return u.Unsupported("channels_last=1 is not supported");
+  const std::string op = u.node.op.substr(std::string_view("QLinear").size());
+  Attributes attributes = Without(u.node.attributes, {"channels_last"});
+  std::vector<ValueId> inputs{Dequantized(u, 0)};
+  if (op == "Softmax") {
+    // Before opset 13 the operator flattened its input, which changes nothing for the last axis.
+    if (attributes.Int("opset", 13) < 13 && attributes.Int("axis", 1) != -1)
+      return u.Unsupported("it flattens its input as before opset 13, and its axis is not -1");
+    attributes.Erase("opset");
+  } else if (op == "ReduceMean" && attributes.Has("axes")) {
+    inputs.push_back(u.Ints("axes", attributes.IntList("axes")));
+    attributes.Erase("axes");
+  }
+  Quantize(u, u.Emit(op, "floats", std::move(inputs), attributes), 3);
+}
+
+void ExpandConcat(Upgrade& u) {
+  if (u.node.inputs.size() % 3 != 2)
+    return u.Bad("QLinearConcat needs a scale and a zero point for each input; got {} inputs",
+                 u.node.inputs.size());
+  std::vector<ValueId> parts;
+  for (size_t i = 2; i < u.node.inputs.size(); i += 3) parts.push_back(Dequantized(u, i));
+  Quantize(u, u.Emit("Concat", "floats", std::move(parts), u.node.attributes), 0);
+}
+
+void ExpandWhere(Upgrade& u) {
+  const ValueId x = Dequantized(u, 1), y = Dequantized(u, 4);
+  Quantize(u, u.Emit("Where", "floats", {u.input(0), x, y}), 7);
+}
+
+// A, its scale and zero point, B, its scale and zero point, an optional bias in units of both scales and
+// `alpha`, and an optional scale and zero point of the output, which is otherwise of floats.
+void ExpandGemm(Upgrade& u) {
+  const Attributes given = u.node.attributes;
+  const bool transposed = given.Int("transB", 0) != 0;
+  std::vector<ValueId> inputs{Dequantized(u, 0), Dequantized(u, 3, transposed ? 0 : 1)};
+  if (u.input(6) != kNoValue) {
+    ValueId scale = u.Emit("Mul", "bias_scale", {u.input(1), u.input(4)});
+    if (const float alpha = given.Float("alpha", 1); alpha != 1)
+      scale = u.Emit("Mul", "bias_alpha", {scale, u.Scalar("alpha", alpha, scale)});
+    Attributes axis;
+    axis.Set("axis", int64_t{0});
+    inputs.push_back(u.Emit("DequantizeLinear", "bias", {u.input(6), scale}, axis));
+  }
+  if (u.input(7) != kNoValue) return Quantize(u, u.Emit("Gemm", "floats", std::move(inputs), given), 7);
+  u.node.op = "Gemm";
+  u.node.inputs = std::move(inputs);
+}
+
+// Makes the node the product of bytes, in floats: (a - a_zero) * (b - b_zero) * a_scale * b_scale + bias.
+void ScaleProduct(Upgrade& u, std::vector<ValueId> product, ValueId a_scale, ValueId b_scale, ValueId bias) {
+  Attributes to_floats;
+  to_floats.Set("to", std::string("f32"));
+  const ValueId sums = u.Emit("MatMulInteger", "sums", Trimmed(std::move(product)));
+  const ValueId floats = u.Emit("Cast", "floats", {sums}, to_floats);
+  const ValueId scale = u.Emit("Mul", "scales", {a_scale, b_scale});
+  u.node.attributes = {};
+  u.node.op = "Mul";
+  u.node.inputs = {floats, scale};
+  if (bias == kNoValue) return;
+  const ValueId scaled = u.Emit("Mul", "scaled", u.node.inputs);
+  u.node.op = "Add";
+  u.node.inputs = {scaled, bias};
+}
+
+// A, B, their scales, their zero points, a bias.
+void ExpandMatMulIntegerToFloat(Upgrade& u) {
+  ScaleProduct(u, {u.input(0), u.input(1), u.input(4), u.input(5)}, u.input(2), u.input(3), u.input(6));
+}
+
+// A in floats, B, its scale and zero point, a bias.
+void ExpandDynamicQuantizeMatMul(Upgrade& u) {
+  const std::string prefix = u.node.name + "/quantized";
+  const ValueId bytes = u.graph.AddValue(prefix), scale = u.graph.AddValue(prefix + "_scale"),
+                zero = u.graph.AddValue(prefix + "_zero");
+  u.graph.AddNode("DynamicQuantizeLinear", u.names.Unique(prefix), {u.input(0)}, {bytes, scale, zero});
+  ScaleProduct(u, {bytes, u.input(1), zero, u.input(3)}, scale, u.input(2), u.input(4));
+}
+
+void KeepAsItIs(Upgrade&) {}
+
+struct Row {
+  std::string_view op;
+  size_t least_inputs, most_inputs;
+  void (*expand)(Upgrade&);
+};
+
+constexpr size_t kAnyNumber = 1 << 20;  // more than a file of 2 GB has
+
+constexpr Row kRows[] = {
+    {"DequantizeLinear", 2, 3, KeepAsItIs},
+    {"DynamicQuantizeMatMul", 3, 5, ExpandDynamicQuantizeMatMul},
+    {"MatMulIntegerToFloat", 4, 7, ExpandMatMulIntegerToFloat},
+    {"QGemm", 6, 9, ExpandGemm},
+    {"QLinearAdd", 7, 8, ExpandBinary},
+    {"QLinearAveragePool", 4, 5, ExpandUnary},
+    {"QLinearConcat", 5, kAnyNumber, ExpandConcat},
+    {"QLinearGlobalAveragePool", 5, 5, ExpandUnary},
+    {"QLinearLeakyRelu", 4, 5, ExpandUnary},
+    {"QLinearMul", 7, 8, ExpandBinary},
+    {"QLinearReduceMean", 4, 5, ExpandUnary},
+    {"QLinearSigmoid", 4, 5, ExpandUnary},
+    {"QLinearSoftmax", 5, 5, ExpandUnary},
+    {"QLinearWhere", 9, 9, ExpandWhere},
+    {"QuantizeLinear", 2, 3, KeepAsItIs},
+};
+
+const Row* Find(std::string_view op) {
+  const auto at =
+      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& row) { return row.op == op; });
+  return at == std::end(kRows) ? nullptr : at;
+}
+
+}  // namespace
+
+bool IsMicrosoft(std::string_view op) { return Find(op) != nullptr; }
+
+void ExpandMicrosoft(Upgrade& u) {
+  const Row& row = *Find(u.node.op);
+  const size_t inputs = u.node.inputs.size();
+  if (inputs < row.least_inputs || inputs > row.most_inputs || u.node.outputs.size() != 1)
+    return u.Bad("{} has {} inputs and {} outputs; expected {} to {} inputs and 1 output", row.op, inputs,
+                 u.node.outputs.size(), row.least_inputs, row.most_inputs);
+  row.expand(u);
+}
+
+}  // namespace mete::onnx_import

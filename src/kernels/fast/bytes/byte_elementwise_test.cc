@@ -1,0 +1,89 @@
+#include "kernels/fast/bytes/byte_elementwise.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+TEST(ByteTable, LooksEveryByteUpAtAnyLength) {
+  OnEveryTargetAndFeature([] {
+    RandomData random(3);
+    std::vector<uint8_t> table(256);
+    for (uint8_t& t : table) t = uint8_t(random.Int(0, 255));
+    for (const int64_t length : {1, 15, 63, 64, 65, 256, 1000}) {
+      std::vector<uint8_t> x(static_cast<size_t>(length) + 2), y(x.size(), 77);
+      for (size_t i = 0; i < x.size(); ++i) x[i] = uint8_t(i * 7);
+      RunByteTable(table.data(), x.data(), {1, length + 1}, y.data());
+      EXPECT_EQ(y.front(), 77);
+      EXPECT_EQ(y.back(), 77);
+      for (int64_t i = 1; i <= length; ++i)
+        ASSERT_EQ(y[static_cast<size_t>(i)], table[x[static_cast<size_t>(i)]]) << i << " of " << length;
+    }
+  });
+}
+
+float LevelOf(uint8_t byte, bool is_signed) { return is_signed ? float(int8_t(byte)) : float(byte); }
+
+uint8_t ByteOf(float level, const ByteBinary& of) {
+  return uint8_t(int(std::nearbyint(std::clamp(level, of.least, of.most))));
+}
+
+// Rounds after each step, as the reference does (kernels/reference/quantized_elementwise.cc).
+float Oracle(const ByteBinary& of, float a, float b) {
+  if (!of.product) return std::fma(of.a_steps, a, std::fma(of.b_steps, b, of.start));
+  volatile float product = (a - of.a_zero) * (b - of.b_zero);
+  product = product * of.steps;
+  return product + of.y_zero;
+}
+
+// All pairs of bytes, for many scales and zero points.
+TEST(ByteBinary, EveryPairOfBytesIsThatOfTheFormula) {
+  std::vector<uint8_t> a(65536), b(65536), y(65536);
+  for (size_t i = 0; i < a.size(); ++i) {
+    a[i] = uint8_t(i >> 8);
+    b[i] = uint8_t(i);
+  }
+  OnEveryTarget([&](const std::string&) {
+    RandomData random(5);
+    for (int round = 0; round < 24; ++round) {
+      const auto scale = [&] {
+        const bool is_signed = random.Int(0, 1) == 1;
+        const int64_t zero = random.Int(0, 255) - (is_signed ? 128 : 0);
+        return ByteScale{float(random.Int(4, 50)) / 1009, float(zero), is_signed};
+      };
+      const ByteScale x = scale(), z = scale(), out = scale();
+      ByteBinary of = round % 2 ? MakeByteSum(x, z, out) : MakeByteProduct(x, z, out);
+      if (round % 3 == 0) of.most -= 30;
+      if (round % 4 == 0) of.fits = false;
+      RunByteBinary(of, {a.data(), b.data(), 256, 256, 256}, {0, 256}, y.data());
+      for (size_t i = 0; i < y.size(); ++i)
+        ASSERT_EQ(y[i], ByteOf(Oracle(of, LevelOf(a[i], x.is_signed), LevelOf(b[i], z.is_signed)), of))
+            << int(a[i]) << " and " << int(b[i]) << " in round " << round;
+    }
+  });
+}
+
+TEST(ByteBinary, RowsOfAnyLengthWriteNothingElse) {
+  OnEveryTarget([](const std::string&) {
+    const ByteScale scale{0.02f, 7, false};
+    const ByteBinary of = MakeByteSum(scale, scale, scale);
+    for (const int64_t length : {1, 3, 15, 16, 17, 50}) {
+      const auto n = static_cast<size_t>(length);
+      std::vector<uint8_t> a(3 * n), b(n), y(3 * n + 1, 99);
+      for (size_t i = 0; i < a.size(); ++i) a[i] = uint8_t(i * 31);
+      for (size_t i = 0; i < b.size(); ++i) b[i] = uint8_t(i * 57);
+      RunByteBinary(of, {a.data(), b.data(), length, 0, length}, {1, 3}, y.data());
+      for (size_t i = 0; i < n; ++i) EXPECT_EQ(y[i], 99);
+      EXPECT_EQ(y.back(), 99);
+      for (size_t i = n; i < 3 * n; ++i)
+        EXPECT_EQ(y[i], ByteOf(Oracle(of, float(a[i]), float(b[i % n])), of));
+    }
+  });
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,198 @@
+// Tests of what stays in bytes between a QuantizeLinear and a DequantizeLinear besides products.
+#include "passes/quantized_testing.h"
+
+namespace mete {
+namespace {
+
+Attributes With(const char* name, Attribute value) {
+  Attributes attributes;
+  attributes.Set(name, std::move(value));
+  return attributes;
+}
+
+int Conversions(const Graph& g) { return CountOf(g, "QuantizeLinear") + CountOf(g, "DequantizeLinear"); }
+
+TEST(MoveDequantize, MovesBehindWhatMovesElements) {
+  QuantizedBuilder b;
+  ValueId x = b.Rounded(b.Input({1, 8, 6, 6}));
+  x = b.Op("MaxPool", {x}, With("kernel_shape", Ints{2, 2}));
+  x = b.Op("Transpose", {x}, With("perm", Ints{0, 2, 3, 1}));
+  x = b.Op("Reshape", {x, b.Ints({5, 40})});
+  const ValueId y = b.Op("Flatten", {x});
+  Graph& g = b.Output(y);
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(Conversions(g), 2);
+  for (const char* op : {"MaxPool", "Transpose", "Reshape", "Flatten"}) {
+    ASSERT_TRUE(Find(g, op)) << op;
+    EXPECT_EQ(g.value(Find(g, op)->outputs[0]).type, DType::kI8) << op;
+  }
+}
+
+TEST(MoveDequantize, SplitsAndJoinsBytesOfOneScale) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({1, 8, 4, 4}), DType::kU8),
+                y = b.Rounded(b.Input({1, 3, 4, 4}), DType::kU8);
+  Graph& g = b.Output(b.Op("Concat", {x, y, x}, With("axis", int64_t{1})));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(g.value(Find(g, "Concat")->outputs[0]).type, DType::kU8);
+  EXPECT_EQ(CountOf(g, "DequantizeLinear"), 1);
+}
+
+TEST(MoveDequantize, ConcatOfUnlikeScalesIsOfBytesThatTablesMake) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({1, 8, 4, 4})), y = b.Rounded(b.Input({1, 3, 4, 4}), DType::kU8, 0.03f);
+  Graph& g = b.Output(b.Rounded(b.Op("Concat", {x, y}, With("axis", int64_t{1}))));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(g.value(Find(g, "Concat")->outputs[0]).type, DType::kI8);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);  // x has the scale of the output
+  EXPECT_EQ(CountOf(g, "QuantizeLinear"), 2);
+}
+
+TEST(MoveDequantize, LeavesWhatAverages) {
+  QuantizedBuilder b;
+  const ValueId scales = b.graph.AddConstant("scales", Tensor::Floats({4}, std::vector<float>{1, 1, 2, 2}));
+  Graph& g = b.Output(b.Op("Resize", {b.Rounded(b.Input({1, 2, 4, 4})), kNoValue, scales},
+                           With("mode", std::string("linear"))));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(g.value(Find(g, "Resize")->outputs[0]).type, DType::kF32);
+}
+
+TEST(ByteTables, AChainOfOneTensorIsATable) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({2, 5, 7}));
+  const ValueId swish = b.Op("Mul", {x, b.Op("Sigmoid", {x})});
+  Graph& g = b.Output(b.Rounded(b.Op("Add", {swish, b.Scalar(0.5f)}), DType::kU8, 0.02f));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);
+  EXPECT_EQ(CountOf(g, "Mul") + CountOf(g, "Sigmoid") + CountOf(g, "Add"), 0);
+  EXPECT_EQ(Conversions(g), 2);
+}
+
+TEST(ByteTables, ARoundingInsideOfTheChainBelongsToTheTable) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({2, 5, 7}));
+  const ValueId gate = b.Rounded(b.Op("Sigmoid", {x}), DType::kU8, 1 / 255.f);
+  Graph& g = b.Output(b.Rounded(b.Op("Mul", {x, gate}), DType::kI8, 0.03f));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);
+  EXPECT_EQ(CountOf(g, "mete.QLinearMul"), 0);
+}
+
+TEST(ByteTables, ARoundingToTheSameLevelsGoes) {
+  QuantizedBuilder b;
+  Graph& g = b.Output(b.Rounded(b.Rounded(b.Input({3, 4}))));
+  ExpectSame(g, FuseQuantized);
+  ExpectSame(g, Simplify);
+  EXPECT_EQ(Conversions(g), 2);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 0);
+}
+
+TEST(ByteTables, AConstantTensorOfBytesIsNoScalar) {
+  QuantizedBuilder b;
+  Tensor bytes(DType::kI8, Shape{3, 4});
+  for (int i = 0; i < 12; ++i) bytes.mutable_view().as<int8_t>()[i] = int8_t(i * 9 - 50);
+  const ValueId weights = b.Dequantize(b.graph.AddConstant("weights", bytes));
+  Graph& g = b.Output(b.Rounded(b.Op("Add", {b.Rounded(b.Input({3, 4})), weights})));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "mete.QLinearAdd"), 1);
+}
+
+TEST(ByteTables, TwoTensorsAreNoTable) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({3, 4})), y = b.Rounded(b.Input({3, 4}));
+  Graph& g = b.Output(b.Rounded(b.Op("Sub", {x, y})));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "Sub"), 1);
+  EXPECT_EQ(Conversions(g), 6);
+}
+
+TEST(ByteOperators, SumsAndProductsOfTensorsOfDifferentScales) {
+  for (const char* op : {"Add", "Mul"}) {
+    QuantizedBuilder b;
+    const ValueId x = b.Rounded(b.Input({2, 5, 6, 6})), y = b.Rounded(b.Input({5, 1, 6}), DType::kU8, 0.03f);
+    Graph& g = b.Output(b.Rounded(b.Op("Relu", {b.Op(op, {x, y})}), DType::kU8));
+    ExpectSameToAStep(g);
+    const Node* sum = Find(g, std::string("mete.QLinear") + op);
+    ASSERT_TRUE(sum);
+    EXPECT_EQ(sum->attributes.IntList(kLevels), Ints({3, 255}));
+    EXPECT_EQ(Conversions(g), 3);
+  }
+}
+
+TEST(ByteOperators, Averages) {
+  for (const char* op : {"AveragePool", "GlobalAveragePool"}) {
+    QuantizedBuilder b;
+    Attributes pool = With("kernel_shape", Ints{3, 3});
+    pool.Set("pads", Ints{1, 1, 1, 1});
+    if (op[0] == 'G') pool = {};
+    Graph& g = b.Output(b.Rounded(b.Op(op, {b.Rounded(b.Input({2, 5, 6, 6}), DType::kU8, 0.03f)}, pool)));
+    ExpectSameToAStep(g);
+    EXPECT_EQ(CountOf(g, std::string("mete.QLinear") + op), 1);
+    EXPECT_EQ(Conversions(g), 2);
+  }
+}
+
+TEST(ByteOperators, StayInNhwcBetweenConvolutions) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Conv(b.Rounded(b.Input({1, 5, 6, 7})), 5, 9, 3));
+  ValueId y = b.Rounded(b.Op("Add", {x, b.Rounded(b.Conv(x, 9, 9, 1))}));
+  y = b.Rounded(b.Op("Mul", {y, b.Rounded(b.Op("GlobalAveragePool", {y}))}));
+  y = b.Op("MaxPool", {y}, With("kernel_shape", Ints{2, 2}));
+  y = b.Rounded(b.Op("AveragePool", {y}, With("kernel_shape", Ints{2, 2})));
+  Graph& g = b.Output(b.Rounded(b.Conv(y, 9, 4, 1)));
+  FoldConstants(g, {.keep_dequantized = true});
+  Settle(g);
+  FuseQuantized(g);
+  ExpectSame(g, ToNhwc);
+  EXPECT_EQ(CountOf(g, "Transpose"), 2);
+  EXPECT_EQ(Conversions(g), 2);
+}
+
+TEST(FuseEpilogues, AConvolutionOfBytesTakesTheTableBehindIt) {
+  QuantizedBuilder b;
+  ValueId x = b.Rounded(b.Conv(b.Rounded(b.Input({1, 5, 6, 7})), 5, 9, 3));
+  x = b.Rounded(b.Op("Sigmoid", {x}), DType::kU8, 1 / 255.f);
+  Graph& g = b.Output(x);
+  ExpectSameToAStep(g);
+  ExpectSame(g, FuseEpilogues);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 0);
+  EXPECT_EQ(g.value(Find(g, "QLinearConv")->outputs[0]).type, DType::kU8);
+}
+
+TEST(ConcatInPlace, ConvolutionsOfBytesWriteTheirSlices) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({2, 5, 6, 7}));
+  const ValueId one = b.Rounded(b.Conv(x, 5, 9, 1)), two = b.Rounded(b.Conv(x, 5, 4, 1), DType::kU8, 0.03f);
+  Graph& g = b.Output(b.Rounded(b.Op("Concat", {one, two}, With("axis", int64_t{1}))));
+  ExpectSameToAStep(g);
+  ExpectSame(g, Simplify);  // the first convolution has the scale of the output
+  ExpectSame(g, ToNhwc);
+  ExpectSame(g, FuseEpilogues);
+  ExpectSame(g, ConcatInPlace);
+  EXPECT_EQ(CountOf(g, "Concat") + CountOf(g, "mete.ByteTable"), 0);
+  EXPECT_EQ(CountOf(g, "QLinearConv"), 2);
+}
+
+TEST(ByteOperators, ATensorInFloatsStaysSo) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({2, 5})), y = b.Input({2, 5});
+  Graph& g = b.Output(b.Rounded(b.Op("Add", {x, y})));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "Add"), 1);
+}
+
+TEST(ByteTables, TheFirstInputAloneChangesItsOrder) {
+  QuantizedBuilder b;
+  ValueId x = b.Rounded(b.Conv(b.Rounded(b.Input({1, 5, 6, 7})), 5, 9, 3));
+  x = b.Rounded(b.Op("Sigmoid", {x}), DType::kU8, 1 / 255.f);
+  Graph& g = b.Output(x);
+  ExpectSameToAStep(g);
+  ExpectSame(g, ToNhwc);
+  const Node* table = Find(g, "mete.ByteTable");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(g.value(table->inputs[1]).shape, Shape{256});
+  EXPECT_EQ(g.value(table->outputs[0]).layout, Layout::kNhwc);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,37 @@
+#include "passes/quantization.h"
+
+#include <cmath>
+
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+}  // namespace
+
+std::optional<Quantization> QuantizationOf(const Graph& graph, const Node& node) {
+  const bool to_bytes = node.op == "QuantizeLinear";
+  if (!to_bytes && node.op != "DequantizeLinear") return std::nullopt;
+  const Value &in = graph.value(node.inputs[0]), &out = graph.value(node.outputs[0]);
+  const Value &floats = to_bytes ? in : out, &bytes = to_bytes ? out : in;
+  if (floats.type != DType::kF32 || !IsByte(bytes.type) || !IsConstant(graph, node.inputs[1]))
+    return std::nullopt;
+  const Tensor& scale = graph.value(node.inputs[1]).constant;
+  if (scale.type() != DType::kF32 || scale.elements() != 1) return std::nullopt;
+  Quantization of{bytes.type, *scale.as<float>(), 0, node.inputs[1], node.input(2)};
+  if (!(of.scale > 0) || !std::isfinite(of.scale)) return std::nullopt;
+  if (of.zero_id == kNoValue) return of;
+  if (!IsConstant(graph, of.zero_id) || graph.value(of.zero_id).constant.elements() != 1) return std::nullopt;
+  const Tensor& zero = graph.value(of.zero_id).constant;
+  of.zero = of.type == DType::kI8 ? int(*zero.as<int8_t>()) : int(*zero.as<uint8_t>());
+  return of;
+}
+
+ValueId ZeroPointOf(Graph& graph, const Quantization& of, const std::string& name) {
+  if (of.zero_id != kNoValue) return of.zero_id;
+  return graph.AddConstant(name + ".zero", Tensor(of.type, Shape{}));
+}
+
+}  // namespace mete
