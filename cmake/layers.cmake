@@ -10,8 +10,9 @@ if(METE_FUZZ)
   set_source_files_properties(${fast_kernels} PROPERTIES COMPILE_OPTIONS -fno-sanitize=all)
 endif()
 # Operators on bytes round after each product and each sum, as ONNX Runtime's do, and on every processor alike.
-set_property(SOURCE src/kernels/fast/bytes/byte_elementwise.cc src/kernels/fast/bytes/byte_pool.cc
+set_property(SOURCE src/kernels/fast/bytes/byte_convert.cc src/kernels/fast/bytes/byte_elementwise.cc src/kernels/fast/bytes/byte_pool.cc
              src/kernels/reference/convolution_pool.cc src/kernels/reference/quantized_elementwise.cc
+             src/kernels/reference/quantized_products.cc
              APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=off)
 mete_library(dispatch src/dispatch LAYERS graph kernels)
 mete_library(import_onnx src/import/onnx LAYERS graph LINKS onnx_proto protobuf::libprotobuf)

@@ -114,10 +114,14 @@ std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node
   return conv;
 }
 
-// The same for MatMulInteger, whose output is the sums.
+// The same for operators whose output is the sums.
 std::optional<QuantizedConvolution> WithSums(const Graph& graph, const Node& node, QuantizedConvolution conv,
                                              std::string* why) {
   conv.sums = true;
+  if (node.op == "mete.ScaledMatMulInteger") {
+    conv.scale_input = 4;
+    conv.bias_input = node.input(5) != kNoValue ? 5 : -1;
+  }
   conv.x.type = graph.value(node.inputs[0]).type;
   if (!ReadWeights(graph, node, 1, 3, &conv))
     return No("the right operand or its zero points are not constants", why);
@@ -131,6 +135,16 @@ std::optional<QuantizedConvolution> WithSums(const Graph& graph, const Node& nod
   return conv;
 }
 
+// Returns true if a window may reach beyond the input.
+bool Pads(const ConvShape& s) {
+  const auto reaches = [](int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
+    return (out - 1) * stride + (kernel - 1) * dilation + 1;
+  };
+  return s.pad_top > 0 || s.pad_left > 0 ||
+         reaches(s.out_height, s.stride_y, s.kernel_height, s.dilation_y) > s.in_height ||
+         reaches(s.out_width, s.stride_x, s.kernel_width, s.dilation_x) > s.in_width;
+}
+
 bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
 
 }  // namespace
@@ -138,11 +152,19 @@ bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why) {
   if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
+  const bool sums = node.op == "ConvInteger";
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
-              &w = graph.value(node.inputs[3]).shape;
+              &w = graph.value(node.inputs[sums ? 1 : 3]).shape;
   if (!KnownAndNotEmpty(x) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
   QuantizedConvolution conv;
   conv.shape = ConvShapeOf(x, w, y, node.attributes);
+  if (sums) {
+    auto integer = WithSums(graph, node, std::move(conv), why);
+    // The packed weights have a row of the zero point for the padding.
+    if (integer && integer->zero_input >= 0 && Pads(integer->shape))
+      return No("padding with a zero point that is known at run time only", why);
+    return integer;
+  }
   if (const ValueId table = node.input(kByteTableInput); table != kNoValue) {
     if (!IsConstant(graph, table)) return No("the table is not constant", why);
     conv.table = graph.value(table).constant.as<uint8_t>();
@@ -152,7 +174,7 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
 
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,
                                                        std::string* why) {
-  const bool sums = node.op == "MatMulInteger";
+  const bool sums = node.op != "QLinearMatMul";
   const Shape &a = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[sums ? 1 : 3]).shape,
               &y = graph.value(node.outputs[0]).shape;
   if (!KnownAndNotEmpty(a) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
@@ -166,6 +188,12 @@ std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const
   conv.weights.element_stride = b[1];
   return sums ? WithSums(graph, node, std::move(conv), why)
               : WithConstants(graph, node, std::move(conv), why);
+}
+
+std::optional<DynamicConversion> DynamicConversionOf(const Graph& graph, const Node& node, std::string* why) {
+  const Shape& x = graph.value(node.inputs[0]).shape;
+  if (!KnownAndNotEmpty(x)) return No("of unknown shape, or empty", why);
+  return DynamicConversion{x.Elements()};
 }
 
 std::optional<Conversion> ConversionOf(const Graph& graph, const Node& node, std::string* why) {

@@ -33,17 +33,20 @@ struct QuantizedConvolution {
   ByteWeights weights;        // in the graph's memory
   // Per output channel; empty if all of them are the one that needs no correction (MinusWeightZero).
   std::vector<int32_t> minus_weight_zeros;
-  const int32_t* bias = nullptr;   // in the graph's memory; may be null
-  bool sums = false;               // the output is the sums, as i32: y and scale are unused
+  const int32_t* bias = nullptr;  // in the graph's memory; may be null
+  bool sums = false;              // the output is the sums, as i32: y and scale are unused
+  // The inputs with the scale and the bias of the sums, so that the output is f32; -1: there is none. The
+  // sums are as with `sums`.
+  int scale_input = -1, bias_input = -1;
   const uint8_t* table = nullptr;  // in the graph's memory; may be null
   int zero_input = -1;             // the input with the zero point of x, if that is known at run time only
 
   std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };
 
-// Returns the convolution of a QLinearConv, or the product of a QLinearMatMul as a convolution of 1x1 over
-// the rows of its left operand. Returns nothing if only the reference kernel can compute it; `why` then
-// receives the reason.
+// Returns the convolution of a QLinearConv or ConvInteger, or the product of a QLinearMatMul, MatMulInteger
+// or mete.ScaledMatMulInteger as a convolution of 1x1 over the rows of its left operand. Returns nothing if
+// only the reference kernel can compute it; `why` then receives the reason.
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why);
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,
@@ -57,6 +60,15 @@ struct Conversion {
 
   std::string kernel() const { return to_bytes ? "quantize_f32" : "dequantize_f32"; }
 };
+
+struct DynamicConversion {
+  int64_t elements = 0;
+
+  std::string kernel() const { return "dynamic_quantize_f32"; }
+};
+
+// The same for a DynamicQuantizeLinear.
+std::optional<DynamicConversion> DynamicConversionOf(const Graph& graph, const Node& node, std::string* why);
 
 // The same for a QuantizeLinear or a DequantizeLinear.
 std::optional<Conversion> ConversionOf(const Graph& graph, const Node& node, std::string* why);

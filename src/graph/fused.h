@@ -61,6 +61,8 @@
 //    mete.ByteTable              X, table: Y = table[X], 256 bytes for X as an unsigned number
 //    QLinearConv, input 9 (kByteTableInput)
 //                                a table, through which the output goes: Y = table[result]
+//    mete.ScaledMatMulInteger    A, B, a_zero?, b_zero?, scale, bias?: MatMulInteger in f32, times scale and plus bias,
+//                                which have one element or one for each column
 //    mete.QLinearAdd, mete.QLinearMul
 //                                A, a_scale, a_zero, B, b_scale, b_zero, y_scale, y_zero: as the operators of
 //                                com.microsoft; A and B are broadcast to each other

@@ -61,7 +61,7 @@ enum class DivideBy : uint8_t {
   // Products: rows need rows of the left operand, columns need columns of the right one.
   kGemm,
   kMatMul,
-  kMatMulInteger,  // with zero points by row and column
+  kMatMulInteger,  // with zero points by row and column; scale and bias by column
   kQLinearMatMul,  // with scales and zero points by row and column
   kAttention,      // by images, heads and queries
 

@@ -245,6 +245,11 @@ const std::vector<AxesCase>& AxesCases() {
          return b.Op("MatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {2, 5, 6}), ByteConstant(b, {2, 4, 1}),
                                        ByteConstant(b, {2, 1, 6})});
        }},
+      {"mete.ScaledMatMulInteger", "012",
+       [](Builder& b) {
+         return b.Op("mete.ScaledMatMulInteger", {Bytes(b, {2, 4, 5}), Bytes(b, {5, 6}), ByteConstant(b, {4}),
+                                                  ByteConstant(b, {6}), b.Weight({6}), b.Weight({1})});
+       }},
       {"QLinearMatMul", "012",
        [](Builder& b) {
          return b.Op("QLinearMatMul", {Bytes(b, {2, 4, 5}), b.Weight({4}, 0.01f, 0.02f), ByteConstant(b, {4}),

@@ -60,7 +60,7 @@ Divided DivideMatMul(const DivideContext& c) {
 
 Divided DivideMatMulInteger(const DivideContext& c) {
   auto d = Product(c, 0, 1);
-  if (!d || !OfRows(c, *d, {2}) || !OfColumns(c, *d, {3})) return std::nullopt;
+  if (!d || !OfRows(c, *d, {2}) || !OfColumns(c, *d, {3, 4, 5})) return std::nullopt;
   return d;
 }
 

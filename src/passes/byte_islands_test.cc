@@ -148,6 +148,44 @@ TEST(ByteOperators, StayInNhwcBetweenConvolutions) {
   EXPECT_EQ(Conversions(g), 2);
 }
 
+// As ONNX Runtime's quantizer writes a layer: the scale is that of the input times that of the weights.
+TEST(FuseScaledSums, ADynamicallyQuantizedProductIsOneOperator) {
+  for (const bool with_bias : {false, true}) {
+    QuantizedBuilder b;
+    const ValueId x = b.Input({5, 24});
+    std::vector<ValueId> made;
+    for (const char* name : {"bytes", "scale", "zero"}) made.push_back(b.graph.AddValue(name));
+    b.graph.AddNode("DynamicQuantizeLinear", "dynamic", {x}, made);
+    Tensor weights(DType::kI8, Shape{24, 9});
+    for (int i = 0; i < 24 * 9; ++i) weights.mutable_view().as<int8_t>()[i] = int8_t(i * 37 % 101 - 50);
+    const ValueId sums = b.Op("MatMulInteger", {made[0], b.graph.AddConstant("w", weights), made[2]});
+    const ValueId scales = b.Op("Mul", {made[1], b.Weight({9}, 0.01f, 0.02f)});
+    ValueId y = b.Op("Mul", {b.Op("Cast", {sums}, With("to", std::string("f32"))), scales});
+    if (with_bias) y = b.Op("Add", {b.Weight({9}), y});
+    Graph& g = b.Output(y);
+    ExpectSame(g, FuseQuantized);
+    EXPECT_EQ(CountOf(g, "mete.ScaledMatMulInteger"), 1);
+    EXPECT_EQ(CountOf(g, "Cast") + CountOf(g, "MatMulInteger") + CountOf(g, "Add"), 0);
+    EXPECT_EQ(CountOf(g, "Mul"), 1);
+  }
+}
+
+TEST(FuseScaledSums, SumsThatAreReadStay) {
+  QuantizedBuilder b;
+  std::vector<ValueId> made;
+  for (const char* name : {"bytes", "scale", "zero"}) made.push_back(b.graph.AddValue(name));
+  b.graph.AddNode("DynamicQuantizeLinear", "dynamic", {b.Input({5, 4})}, made);
+  const ValueId w = b.graph.AddConstant("w", Tensor(DType::kI8, Shape{4, 3}));
+  const ValueId floats =
+      b.Op("Cast", {b.Op("MatMulInteger", {made[0], w, made[2]})}, With("to", std::string("f32")));
+  b.Output(b.Op("Mul", {floats, made[1]}));
+  Graph& g = b.Output(b.Op("Neg", {floats}));
+  FoldConstants(g);
+  Settle(g);
+  FuseQuantized(g);
+  EXPECT_EQ(CountOf(g, "MatMulInteger"), 1);
+}
+
 TEST(FuseEpilogues, AConvolutionOfBytesTakesTheTableBehindIt) {
   QuantizedBuilder b;
   ValueId x = b.Rounded(b.Conv(b.Rounded(b.Input({1, 5, 6, 7})), 5, 9, 3));

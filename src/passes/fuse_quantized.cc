@@ -321,7 +321,8 @@ bool FuseQuantized(Graph& graph) {
   RemoveUnused(graph);  // operators that were replaced are no readers
   const bool tables = FuseByteTables(graph);
   RemoveUnused(graph);
-  return FuseByteOperators(graph) || moved || tables;
+  const bool operators = FuseByteOperators(graph);
+  return FuseScaledSums(graph) || operators || tables || moved;
 }
 bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, true); }
 

@@ -41,4 +41,8 @@ bool FuseByteTables(Graph& graph);  // byte_tables.cc
 // Replaces products, sums and pools between bytes by operators on bytes. Returns true if the graph changed.
 bool FuseByteOperators(Graph& graph);  // fuse_quantized.cc
 
+// Replaces MatMulInteger -> Cast -> Mul -> [Add] of dynamically quantized networks by a
+// mete.ScaledMatMulInteger. Returns true if the graph changed.
+bool FuseScaledSums(Graph& graph);  // fuse_scaled_sums.cc
+
 }  // namespace mete

@@ -159,7 +159,8 @@ void CheckProductScales(const InferContext& c, const Shape& y) {
       c.Bad("input {} has too many dimensions; got {} for {}", i, ToString(c.shape(i)), ToString(y));
 }
 
-void InferMatMulInteger(InferContext& c) {
+// Returns the shape of the product of two matrices of bytes; inputs 2 and 3 are their zero points.
+Shape IntegerProductShape(const InferContext& c) {
   for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
   const Shape y = MatMulShape(c, 0, 1);
   for (int i = 0; i < 2; ++i)
@@ -168,7 +169,20 @@ void InferMatMulInteger(InferContext& c) {
             Name(c.type(i)));
   CheckMatrixParameter(c, 2, c.shape(0), Along::kRows);
   CheckMatrixParameter(c, 3, c.shape(1), Along::kColumns);
-  c.Output(0, DType::kI32, y);
+  return y;
+}
+
+void InferMatMulInteger(InferContext& c) { c.Output(0, DType::kI32, IntegerProductShape(c)); }
+
+void InferScaledMatMulInteger(InferContext& c) {
+  const Shape y = IntegerProductShape(c);
+  for (int i : {4, 5}) {
+    if (!c.has(i)) continue;
+    NeedType(c, i, TypeBit(DType::kF32));
+    NeedScalarOr(c, i, y.rank() ? y.back() : 1);
+  }
+  if (!c.has(4)) c.Bad("the scale, input 4, is missing");
+  c.Output(0, DType::kF32, y);
 }
 
 void InferQLinearMatMul(InferContext& c) {
@@ -235,7 +249,9 @@ std::span<const OpSchema> QuantizedOperators() {
        4,
        1,
        InferConvInteger,
-       {.divide_by = DivideBy::kQuantizedConvolution, .arithmetic = Arithmetic::kConvolution}},
+       {.orders = Orders::kChannelsLast,
+        .divide_by = DivideBy::kQuantizedConvolution,
+        .arithmetic = Arithmetic::kConvolution}},
       {"DequantizeLinear",
        2,
        3,
@@ -290,6 +306,12 @@ std::span<const OpSchema> QuantizedOperators() {
        InferQLinearGlobalPool,
        {.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool}},
       {"mete.QLinearMul", 8, 8, 1, InferQLinearBinary, kByteBinary},
+      {"mete.ScaledMatMulInteger",
+       2,
+       6,
+       1,
+       InferScaledMatMulInteger,
+       {.divide_by = DivideBy::kMatMulInteger, .arithmetic = Arithmetic::kMatrix}},
   };
   return kOperators;
 }

@@ -101,6 +101,19 @@ void MatMulIntegerReference(RefArgs& args) {
   for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) args.out[0].as<int32_t>()[i] = ToI32(sums[i]);
 }
 
+void ScaledMatMulIntegerReference(RefArgs& args) {
+  const double* sums = MatMulSums(args, args.in[0], InputOrNone(args, 2), args.in[1], InputOrNone(args, 3));
+  const float *scale = args.in[4].as<float>(), *bias = args.has(5) ? args.in[5].as<float>() : nullptr;
+  const int64_t columns = args.out[0].shape.rank() ? args.out[0].shape.back() : 1;
+  const auto of = [&](const float* v, size_t input, int64_t i) {
+    return v[args.in[input].elements() > 1 ? i % columns : 0];
+  };
+  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {
+    const float product = float(ToI32(sums[i])) * of(scale, 4, i);
+    args.out[0].as<float>()[i] = bias ? product + of(bias, 5, i) : product;
+  }
+}
+
 void QLinearMatMulReference(RefArgs& args) {
   const double* sums = MatMulSums(args, args.in[0], args.in[2], args.in[3], args.in[5]);
   const double *a_scale = Doubles(args, args.in[1]), *b_scale = Doubles(args, args.in[4]),

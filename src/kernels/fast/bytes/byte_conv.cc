@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernels/fast/bytes/byte_convert.h"
 #include "kernels/fast/bytes/byte_elementwise.h"
 #include "kernels/fast/conv/indirection.h"
 #include "kernels/fast/target/features.h"
@@ -241,6 +242,14 @@ void LookUpRows(const ByteConvCall& call, Range pixels, Range channels) {
     RunByteTable(call.epilogue.table, first, {0, channels.size()}, first);
 }
 
+// Replaces the sums of the given pixels and channels by floats.
+void ScaleRows(const ByteConvCall& call, Range pixels, Range channels) {
+  const ByteEpilogue& e = call.epilogue;
+  for (int64_t p = pixels.begin; p < pixels.end; ++p)
+    ScaleSums(e.sum_scale + channels.begin, e.sum_bias ? e.sum_bias + channels.begin : nullptr,
+              channels.size(), call.output + (p * call.out_stride + channels.begin) * call.out_bytes);
+}
+
 }  // namespace
 
 ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
@@ -332,6 +341,7 @@ void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero
     strip.flip = plan.signed_inputs ? 0x80808080u : 0;
     if (plan.by_channel) RunPanelsOfChannels(call, strip, pass.begin, panels);
     else RunPanels(call, strip, pass.begin, panels, row_sums);
+    if (epilogue.sum_scale) ScaleRows(call, pass, ChannelsOf(plan, panels));
     if (epilogue.table) LookUpRows(call, pass, ChannelsOf(plan, panels));
   }
 }

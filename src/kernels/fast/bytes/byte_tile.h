@@ -30,6 +30,9 @@ struct ByteEpilogue {
   float least = 0, most = 0;  // in steps from the zero point
   int32_t zero = 0;
   bool is_signed = false;  // whether the output is int8_t rather than uint8_t
+  // The scale of each sum, which makes the output f32, and the bias behind it, in f32; may be null. A tile
+  // ignores both, and they are not read beyond the last channel.
+  const float *sum_scale = nullptr, *sum_bias = nullptr;
   // 256 bytes through which the bytes go; may be null. A tile ignores it: RunByteConv() looks rows of tiles
   // up.
   const uint8_t* table = nullptr;

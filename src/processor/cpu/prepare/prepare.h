@@ -23,6 +23,7 @@ std::unique_ptr<PreparedNode> Prepare(const Convolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Product&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Conversion&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const DynamicConversion&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Pooling&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Elementwise&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteTable&, const Preparation&);

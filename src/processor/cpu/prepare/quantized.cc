@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
+#include <vector>
 
+#include "kernels/fast/bytes/byte_convert.h"
+#include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
@@ -14,26 +16,6 @@ namespace {
 
 // This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
 constexpr int64_t kLeastElements = 16 * 1024;
-
-// Rounds half to even for |x| < 2^22: floats of magnitude 2^23 have no fraction.
-inline float RoundHalfEven(float x) {
-  constexpr float kMagic = 12582912.f;  // 1.5 * 2^23
-  return (x + kMagic) - kMagic;
-}
-
-// Returns the byte that is `steps` from the zero point, saturated and rounded; a NaN gives the least value
-// (kernels/reference/quantized.h).
-template <class T>
-inline T ToByte(float steps, float least, float most, float zero) {
-  const float v = steps >= least ? steps : least;
-  return T(int32_t(RoundHalfEven(std::min(v, most)) + zero));
-}
-
-template <class F>
-void VisitByte(DType type, F&& f) {
-  if (type == DType::kI8) f(int8_t{});
-  else f(uint8_t{});
-}
 
 // The elements of a vector, of which kernels read one behind the last channel (ByteEpilogue).
 constexpr int64_t kVector = 64;
@@ -50,6 +32,8 @@ class ByteConvStep : public PreparedNode {
         scale_(of.scale),
         minus_weight_zeros_(of.minus_weight_zeros),
         zero_input_(of.zero_input),
+        scale_input_(of.scale_input),
+        bias_input_(of.bias_input),
         start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
     const int64_t weights = s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width;
@@ -78,6 +62,7 @@ class ByteConvStep : public PreparedNode {
       zero = of_run.type == DType::kI8 ? int32_t(*of_run.as<int8_t>()) : int32_t(*of_run.as<uint8_t>());
       StartOfByteSums(plan_, weight_sums_.data(), nullptr, zero, start_.data());
     }
+    if (scale_input_ >= 0) SetSumScale(in);
     if (offset_ >= 0) CopyInto(in, kByteIntoInput, out[0]);
     auto* to = static_cast<std::byte*>(out[0].data) + std::max<int64_t>(offset_, 0);
     pool_.For(
@@ -95,6 +80,16 @@ class ByteConvStep : public PreparedNode {
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
+  // Takes the scale and the bias of this run, which have one element or one for each channel.
+  void SetSumScale(std::span<const ConstView> in) {
+    const auto take = [](const ConstView& from, std::vector<float>& to) {
+      if (from.elements() == 1) std::fill(to.begin(), to.end(), *from.as<float>());
+      else std::copy_n(from.as<float>(), to.size(), to.begin());
+    };
+    take(in[size_t(scale_input_)], sum_scale_);
+    if (bias_input_ >= 0) take(in[size_t(bias_input_)], sum_bias_);
+  }
+
   void SetEpilogue(const QuantizedConvolution& of) {
     const auto extend = [](auto& list) { list.resize(list.size() + size_t{kVector}); };
     extend(start_);
@@ -112,6 +107,12 @@ class ByteConvStep : public PreparedNode {
     epilogue_.zero = int32_t(of.y.zero);
     epilogue_.is_signed = of.y.type == DType::kI8;
     epilogue_.table = of.table;
+    if (scale_input_ < 0) return;
+    sum_scale_.resize(size_t(of.shape.out_channels));
+    epilogue_.sum_scale = sum_scale_.data();
+    if (bias_input_ < 0) return;
+    sum_bias_.resize(size_t(of.shape.out_channels));
+    epilogue_.sum_bias = sum_bias_.data();
   }
 
   ThreadPool& pool_;
@@ -121,7 +122,8 @@ class ByteConvStep : public PreparedNode {
   const int32_t input_zero_;
   std::vector<float> scale_;
   std::vector<int32_t> minus_weight_zeros_;
-  const int zero_input_;  // QuantizedConvolution::zero_input
+  const int zero_input_, scale_input_, bias_input_;  // of QuantizedConvolution
+  std::vector<float> sum_scale_, sum_bias_;          // of the output channels, with scale_input_
   // Of the output channels: what the sums start with, and, with zero_input_, the sums of the weights.
   std::vector<int32_t> start_, weight_sums_;
   ByteEpilogue epilogue_;
@@ -136,33 +138,61 @@ class ConvertStep : public PreparedNode {
       : of_(of), blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())), pool_(pool) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    VisitByte(of_.level.type, [&]<class T>(T) {
-      pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-        const Range part{of_.elements * begin / blocks_, of_.elements * end / blocks_};
-        if (of_.to_bytes) ToBytes(in[0].as<float>(), part, out[0].as<T>());
-        else ToFloats(in[0].as<T>(), part, out[0].as<float>());
-      });
+    const ByteScale scale{of_.scale, of_.level.zero, of_.level.type == DType::kI8};
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range part{of_.elements * begin / blocks_, of_.elements * end / blocks_};
+      if (of_.to_bytes) RunQuantize(scale, in[0].as<float>(), part, out[0].as<uint8_t>());
+      else RunDequantize(scale, in[0].as<uint8_t>(), part, out[0].as<float>());
     });
   }
 
-  std::string kernel() const override { return of_.kernel(); }
+  std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
 
  private:
-  // The function divides instead of multiplying by 1 / scale: a tie must round as in other engines.
-  template <class T>
-  void ToBytes(const float* x, Range part, T* y) const {
-    const float least = of_.level.least(), most = of_.level.most(), zero = of_.level.zero, scale = of_.scale;
-    for (int64_t i = part.begin; i < part.end; ++i) y[i] = ToByte<T>(x[i] / scale, least, most, zero);
-  }
-
-  template <class T>
-  void ToFloats(const T* x, Range part, float* y) const {
-    const float zero = of_.level.zero, scale = of_.scale;
-    for (int64_t i = part.begin; i < part.end; ++i) y[i] = (float(x[i]) - zero) * scale;
-  }
-
   const Conversion of_;
   const int64_t blocks_;
+  ThreadPool& pool_;
+};
+
+// Converts floats to bytes with the scale and the zero point of their range, which it finds first.
+class DynamicConvertStep : public PreparedNode {
+ public:
+  DynamicConvertStep(const DynamicConversion& of, ThreadPool& pool)
+      : of_(of),
+        blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())),
+        bounds_(size_t(blocks_)),
+        pool_(pool) {}
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const auto* x = in[0].as<float>();
+    const auto part = [&](int64_t b) {
+      return Range{of_.elements * b / blocks_, of_.elements * (b + 1) / blocks_};
+    };
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b) bounds_[size_t(b)] = BoundsOf(x, part(b));
+    });
+    FloatBounds all;
+    for (const FloatBounds& b : bounds_) {
+      all.least = std::min(all.least, b.least);
+      all.most = std::max(all.most, b.most);
+    }
+    // As the reference (kernels/reference/quantized.cc).
+    const float scale = all.most == all.least ? 1.f / 255 : (all.most - all.least) / 255;
+    const float zero = std::clamp(std::nearbyint(0.f - all.least / scale), 0.f, 255.f);
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      for (int64_t b = begin; b < end; ++b)
+        RunQuantize({scale, zero, false}, x, part(b), out[0].as<uint8_t>());
+    });
+    if (out[1].present()) *out[1].as<float>() = scale;
+    if (out[2].present()) *out[2].as<uint8_t>() = uint8_t(zero);
+  }
+
+  std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
+
+ private:
+  const DynamicConversion of_;
+  const int64_t blocks_;
+  std::vector<FloatBounds> bounds_;  // of the blocks
   ThreadPool& pool_;
 };
 
@@ -170,6 +200,10 @@ class ConvertStep : public PreparedNode {
 
 std::unique_ptr<PreparedNode> Prepare(const Conversion& conversion, const Preparation& of) {
   return std::make_unique<ConvertStep>(conversion, of.pool());
+}
+
+std::unique_ptr<PreparedNode> Prepare(const DynamicConversion& conversion, const Preparation& of) {
+  return std::make_unique<DynamicConvertStep>(conversion, of.pool());
 }
 
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {

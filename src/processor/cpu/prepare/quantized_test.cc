@@ -14,7 +14,7 @@ TEST(CpuQuantizedConv, MostOutputsOfTheTestedNodesAreNotSaturated) {
   for (const NodeText& text : nodes) {
     if (text.expected.starts_with("reference")) continue;
     const Tensor y = OneNode(text, 11).Run({.reference = true})[0];
-    if (y.type() == DType::kI32) continue;
+    if (y.type() == DType::kI32 || y.type() == DType::kF32) continue;
     int64_t saturated = 0;
     for (int64_t i = 0; i < y.elements(); ++i) {
       const int level = y.type() == DType::kI8 ? y.as<int8_t>()[i] + 128 : y.as<uint8_t>()[i];
@@ -37,7 +37,7 @@ TEST(CpuConvert, HardFloatsEqualTheReference) {
     for (int64_t i : {7, 500, 20999}) node.SetInput(0, i, NAN);
     std::string kernel;
     const Tensor want = node.Run({.reference = true})[0], got = node.Run({.threads = 2}, &kernel)[0];
-    EXPECT_EQ(kernel, "quantize_f32");
+    EXPECT_TRUE(kernel.starts_with("quantize_f32")) << kernel;
     EXPECT_EQ(std::memcmp(want.data(), got.data(), want.bytes()), 0);
     const int level = type == "i8" ? got.as<int8_t>()[7] + 128 : got.as<uint8_t>()[7];
     EXPECT_EQ(level, 0) << "a NaN is the least level";
