@@ -18,7 +18,7 @@ std::optional<Transposition> TranspositionOf(const Graph& graph, const Node& nod
   const Value& x = graph.value(node.inputs[0]);
   Transposition t{TransposeWay::kMatrices, JoinedPermutation(x.shape, node.attributes.IntList("perm")),
                   SizeOf(x.type)};
-  if (t.element_bytes == 4 && t.permutation.TransposesMatrices()) return t;
+  if ((t.element_bytes == 4 || t.element_bytes == 1) && t.permutation.TransposesMatrices()) return t;
   if (!t.permutation.KeepsRows() || t.permutation.dims.size() > 4)
     return No("an order of dimensions without a fast form", why);
   t.way = TransposeWay::kRows;

@@ -12,7 +12,8 @@
 namespace mete {
 
 enum class TransposeWay {
-  kMatrices,  // matrices of 4-byte elements are transposed by interleaving or in tiles: kernels/fast/layout
+  kMatrices,  // matrices of elements of 4 bytes or of one are transposed by interleaving or in tiles:
+              // kernels/fast/layout
   kRows,      // whole rows are copied
 };
 
@@ -26,7 +27,10 @@ struct Transposition {
   int64_t rows() const { return permutation.dims[permutation.dims.size() - 2]; }
   int64_t columns() const { return permutation.dims.back(); }
 
-  std::string kernel() const { return way == TransposeWay::kMatrices ? "transpose_f32" : "transpose_rows"; }
+  std::string kernel() const {
+    if (way == TransposeWay::kRows) return "transpose_rows";
+    return element_bytes == 1 ? "transpose_bytes" : "transpose_f32";
+  }
 };
 
 // Returns the way of a Transpose. Returns nothing if only the reference kernel can compute it; `why` then

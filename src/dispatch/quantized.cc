@@ -1,5 +1,6 @@
 #include "dispatch/quantized.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -58,6 +59,18 @@ bool ReadScales(const Graph& graph, const Node& node, QuantizedConvolution* conv
   return true;
 }
 
+// Reads the zero point of a right operand that is computed in each run.
+bool ReadComputedWeights(const Graph& graph, const Node& node, int weights, int zero_point,
+                         QuantizedConvolution* conv) {
+  const auto level = LevelOf(graph, node.inputs[size_t(zero_point)]);
+  if (!level) return false;
+  conv->weights_input = weights;
+  conv->weights.is_signed = IsSigned(level->type);
+  const int32_t minus = MinusWeightZero(conv->weights.is_signed, int32_t(level->zero));
+  if (minus != 0) conv->minus_weight_zeros.assign(size_t(conv->shape.out_channels), minus);
+  return true;
+}
+
 // Returns whether no 32-bit sum can overflow.
 bool SumsFit(const QuantizedConvolution& conv) {
   const ConvShape& s = conv.shape;
@@ -95,7 +108,10 @@ namespace {
 std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node& node,
                                                   QuantizedConvolution conv, std::string* why) {
   const auto x = LevelOf(graph, node.inputs[2]), y = LevelOf(graph, node.inputs[7]);
-  if (!x || !y || !ReadWeights(graph, node, 3, 5, &conv) || !ReadScales(graph, node, &conv))
+  const bool computed = !graph.value(node.inputs[3]).is_constant();
+  const bool weights =
+      computed ? ReadComputedWeights(graph, node, 3, 5, &conv) : ReadWeights(graph, node, 3, 5, &conv);
+  if (!x || !y || !weights || !ReadScales(graph, node, &conv))
     return No("scales or zero points are not constants of a fitting form", why);
   conv.x = *x;
   conv.y = *y;
@@ -178,14 +194,18 @@ std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const
   const Shape &a = graph.value(node.inputs[0]).shape, &b = graph.value(node.inputs[sums ? 1 : 3]).shape,
               &y = graph.value(node.outputs[0]).shape;
   if (!KnownAndNotEmpty(a) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
-  if (b.rank() != 2) return No("the right operand is not a matrix", why);
+  const int rank = b.rank();
+  const bool many = rank > 2 && !sums && !graph.value(node.inputs[3]).is_constant() && a.rank() == rank &&
+                    std::ranges::equal(a.dims().first(size_t(rank - 2)), b.dims().first(size_t(rank - 2)));
+  if (rank != 2 && !many) return No("the right operand is not a matrix", why);
   QuantizedConvolution conv;
+  conv.products = many ? b.Elements(0, rank - 2) : 1;
   ConvShape& s = conv.shape;
-  s.in_channels = b[0];
-  s.out_channels = b[1];
-  s.in_width = s.out_width = y.Elements() / b[1];
+  s.in_channels = b[rank - 2];
+  s.out_channels = b[rank - 1];
+  s.in_width = s.out_width = y.Elements() / conv.products / s.out_channels;
   conv.weights.channel_stride = 1;
-  conv.weights.element_stride = b[1];
+  conv.weights.element_stride = s.out_channels;
   return sums ? WithSums(graph, node, std::move(conv), why)
               : WithConstants(graph, node, std::move(conv), why);
 }

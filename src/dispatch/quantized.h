@@ -39,7 +39,11 @@ struct QuantizedConvolution {
   // sums are as with `sums`.
   int scale_input = -1, bias_input = -1;
   const uint8_t* table = nullptr;  // in the graph's memory; may be null
-  int zero_input = -1;             // the input with the zero point of x, if that is known at run time only
+  // The input with the weights if they are computed in each run: then there are `products` of equal shapes,
+  // one behind the other in both operands.
+  int weights_input = -1;
+  int64_t products = 1;
+  int zero_input = -1;  // the input with the zero point of x, if that is known at run time only
 
   std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };

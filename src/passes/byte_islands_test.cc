@@ -68,6 +68,19 @@ TEST(ByteTables, AChainOfOneTensorIsATable) {
   EXPECT_EQ(Conversions(g), 2);
 }
 
+// As ONNX Runtime's quantizer writes a product with a number.
+TEST(ByteTables, AConstantOfOneByteBelongsToTheTable) {
+  QuantizedBuilder b;
+  Tensor half(DType::kI8, Shape{});
+  *half.mutable_view().as<int8_t>() = 40;
+  const ValueId factor = b.Dequantize(b.graph.AddConstant("half", half), DType::kI8, 0.013f);
+  Graph& g = b.Output(b.Rounded(b.Op("Mul", {b.Rounded(b.Input({3, 4})), factor}), DType::kI8, 0.02f));
+  FoldConstants(g, {.keep_dequantized = true});
+  Settle(g);
+  FuseQuantized(g);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);
+}
+
 TEST(ByteTables, ARoundingInsideOfTheChainBelongsToTheTable) {
   QuantizedBuilder b;
   const ValueId x = b.Rounded(b.Input({2, 5, 7}));
@@ -117,6 +130,14 @@ TEST(ByteOperators, SumsAndProductsOfTensorsOfDifferentScales) {
     EXPECT_EQ(sum->attributes.IntList(kLevels), Ints({3, 255}));
     EXPECT_EQ(Conversions(g), 3);
   }
+}
+
+TEST(ByteOperators, ProductsOfTwoComputedMatrices) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({2, 5, 8})), y = b.Rounded(b.Input({2, 8, 6}), DType::kU8, 0.03f);
+  Graph& g = b.Output(b.Rounded(b.Op("MatMul", {x, y}), DType::kI8));
+  ExpectSameToAStep(g);
+  EXPECT_EQ(CountOf(g, "QLinearMatMul"), 1);
 }
 
 TEST(ByteOperators, Averages) {

@@ -54,10 +54,13 @@ class Tables {
                        [&](ValueId id) { return id == kNoValue || IsOperand(id, out.shape); });
   }
 
-  // Returns true for a constant of one element, and for other values of the output's shape.
+  // Returns true for a value of one element, such as a constant that is dequantized, and for others of the
+  // output's shape. The source has the shape of the whole chain's result, so that each value with more
+  // elements has, too.
   bool IsOperand(ValueId id, const Shape& out) const {
     const Value& v = graph_.value(id);
-    return v.is_constant() ? IsConstant(graph_, id) && v.shape.Elements() == 1 : v.shape == out;
+    if (v.is_constant() && !IsConstant(graph_, id)) return false;
+    return v.shape.known() && (v.shape.Elements() == 1 || (!v.is_constant() && v.shape == out));
   }
 
   // Adds the node that makes `id`, and the ones before it, up to tensors of bytes, which become sources.

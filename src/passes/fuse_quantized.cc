@@ -44,7 +44,8 @@ class Fuser {
       else if (as_onnxruntime_) continue;
       else if (op == "MatMul") VisitMatMul(n);
       else if (op == "Gemm") VisitGemm(n);
-      else if (op == "Add" || op == "Mul") VisitBinary(n);
+      else if (op == "Add") VisitOperands(n, "mete.QLinearAdd");
+      else if (op == "Mul") VisitOperands(n, "mete.QLinearMul");
       else if (op == "AveragePool" || op == "GlobalAveragePool") VisitPool(n);
     }
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
@@ -193,8 +194,12 @@ class Fuser {
   void VisitMatMul(size_t n) {
     const Shape &a = graph_.value(graph_.nodes[n].inputs[0]).shape,
                 &b = graph_.value(graph_.nodes[n].inputs[1]).shape;
+    if (!a.known() || !b.known() || a.rank() < 2) return;
+    if (const Node* computed = Dequantized(graph_.nodes[n].inputs[1]);
+        computed && !graph_.value(computed->inputs[0]).is_constant())
+      return VisitOperands(n, "QLinearMatMul");
     // QLinearMatMul takes a scale for each column only where both operands are matrices.
-    if (!a.known() || !b.known() || a.rank() < 2 || b.rank() != 2) return;
+    if (b.rank() != 2) return;
     if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group, "QLinearMatMul");
   }
 
@@ -260,7 +265,8 @@ class Fuser {
     if (to.clip >= 0) graph_.nodes[size_t(to.clip)].op.clear();
   }
 
-  void VisitBinary(size_t n) {
+  // An operator of two tensors of bytes that are computed.
+  void VisitOperands(size_t n, const char* op) {
     const Node& node = graph_.nodes[n];
     const Node *a = Dequantized(node.inputs[0]), *b = Dequantized(node.inputs[1]);
     const auto a_of = a ? QuantizationOf(graph_, *a) : std::nullopt,
@@ -270,7 +276,7 @@ class Fuser {
     std::vector<ValueId> inputs = BytesOf(*a, *a_of);
     const std::vector<ValueId> of_b = BytesOf(*b, *b_of);
     inputs.insert(inputs.end(), of_b.begin(), of_b.end());
-    Replace(n, node.op == "Add" ? "mete.QLinearAdd" : "mete.QLinearMul", std::move(inputs), *to);
+    Replace(n, op, std::move(inputs), *to);
   }
 
   void VisitPool(size_t n) {

@@ -1,6 +1,7 @@
 #include "kernels/fast/bytes/byte_conv.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "kernels/fast/bytes/byte_convert.h"
@@ -115,6 +116,13 @@ class SignedWeights {
         element_stride_(weights.element_stride) {}
 
   int64_t length() const { return length_; }  // of a sum
+  // Whether the weights of neighbouring channels are neighbours, as in the right operand of a product.
+  bool channels_are_dense() const { return channel_stride_ == 1; }
+  // Points at the weight of a channel, without its flip.
+  const uint8_t* at(int64_t channel, int64_t element) const {
+    return bytes_ + channel * channel_stride_ + element * element_stride_;
+  }
+  uint8_t flip() const { return flip_; }
   int8_t operator()(int64_t channel, int64_t element) const {
     return static_cast<int8_t>(bytes_[channel * channel_stride_ + element * element_stride_] ^ flip_);
   }
@@ -130,10 +138,32 @@ int32_t UnsignedZero(const ByteConvPlan& plan, int32_t zero) {
   return plan.signed_inputs ? zero + 128 : zero;
 }
 
+// Packs one panel of a convolution of 1x1 whose channels are dense: four rows are interleaved at a time.
+void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
+  const int64_t first = place.group * plan.group_outputs + place.columns.begin, count = place.columns.size();
+  const uint32_t flip = weights.flip() * 0x01010101u;
+  for (int64_t quad = 0; quad < plan.quads; ++quad, to += place.width * kBytesOfQuad) {
+    const int64_t k = quad * kBytesOfQuad, rows = std::min(kBytesOfQuad, plan.group_channels - k);
+    if (rows < kBytesOfQuad) {
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t i = 0; i < rows; ++i) to[j * kBytesOfQuad + i] = weights(first + j, k + i);
+      continue;
+    }
+    const uint8_t *a = weights.at(first, k), *b = weights.at(first, k + 1), *c = weights.at(first, k + 2),
+                  *d = weights.at(first, k + 3);
+    for (int64_t j = 0; j < count; ++j) {
+      const uint32_t bytes =
+          (a[j] | uint32_t{b[j]} << 8 | uint32_t{c[j]} << 16 | uint32_t{d[j]} << 24) ^ flip;
+      std::memcpy(to + j * kBytesOfQuad, &bytes, sizeof(bytes));
+    }
+  }
+}
+
 // Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up quads.
 void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
   std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
+  if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
   for (int64_t j = 0; j < place.columns.size(); ++j) {
     const int64_t channel = place.group * plan.group_outputs + place.columns.begin + j;
     for (int64_t c = 0; c < plan.group_channels; ++c)
@@ -295,6 +325,15 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
 
 void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {
   const SignedWeights read(plan, weights);
+  if (read.channels_are_dense()) {
+    std::fill_n(sums, plan.shape.out_channels, 0);
+    for (int64_t i = 0; i < read.length(); ++i) {
+      const uint8_t* row = read.at(0, i);
+      for (int64_t m = 0; m < plan.shape.out_channels; ++m)
+        sums[m] += static_cast<int8_t>(row[m] ^ read.flip());
+    }
+    return;
+  }
   for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
     sums[m] = 0;
     for (int64_t i = 0; i < read.length(); ++i) sums[m] += read(m, i);

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "kernels/fast/layout/transpose.h"
+#include "kernels/fast/layout/transpose_bytes.h"
 #include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
 
@@ -67,6 +68,40 @@ class MatrixTranspose : public PreparedNode {
   const std::string name_;
   const int64_t batch_, rows_, columns_;
   int64_t pieces_ = 1, blocks_ = 1;  // pieces of each matrix, blocks of all matrices
+};
+
+// The same of bytes. A block is a run of whole matrices, or of rows of the only one.
+class ByteTranspose : public PreparedNode {
+ public:
+  ByteTranspose(const Transposition& of, ThreadPool& pool)
+      : pool_(pool), name_(of.kernel()), batch_(of.matrices()), rows_(of.rows()), columns_(of.columns()) {
+    const int64_t wanted = BlocksOfCopy(batch_ * rows_ * columns_, pool.step_threads());
+    blocks_ = std::min(batch_ > 1 ? batch_ : (rows_ + kStep - 1) / kStep, wanted);
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const uint8_t* from = in[0].as<uint8_t>();
+    uint8_t* to = out[0].as<uint8_t>();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      if (batch_ == 1) {
+        const int64_t steps = (rows_ + kStep - 1) / kStep;
+        const Range rows{steps * begin / blocks_ * kStep, std::min(rows_, steps * end / blocks_ * kStep)};
+        return TransposeBytes(from, columns_, rows, columns_, to, rows_);
+      }
+      for (int64_t m = batch_ * begin / blocks_; m < batch_ * end / blocks_; ++m)
+        TransposeBytes(from + m * rows_ * columns_, columns_, {0, rows_}, columns_, to + m * rows_ * columns_,
+                       rows_);
+    });
+  }
+  std::string kernel() const override { return name_; }
+
+ private:
+  static constexpr int64_t kStep = 64;  // rows: a cache line of the output
+
+  ThreadPool& pool_;
+  const std::string name_;
+  const int64_t batch_, rows_, columns_;
+  int64_t blocks_ = 1;
 };
 
 // A transpose of three or four dimensions that keeps the last one last: copies whole rows, in the order of
@@ -145,6 +180,8 @@ class JoinStep : public PreparedNode {
 }  // namespace
 
 std::unique_ptr<PreparedNode> Prepare(const Transposition& transposition, const Preparation& of) {
+  if (transposition.way == TransposeWay::kMatrices && transposition.element_bytes == 1)
+    return std::make_unique<ByteTranspose>(transposition, of.pool());
   if (transposition.way == TransposeWay::kMatrices)
     return std::make_unique<MatrixTranspose>(transposition, of.pool());
   return std::make_unique<RowTranspose>(transposition, of.pool());

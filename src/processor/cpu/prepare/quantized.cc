@@ -18,7 +18,41 @@ namespace {
 constexpr int64_t kLeastElements = 16 * 1024;
 
 // The elements of a vector, of which kernels read one behind the last channel (ByteEpilogue).
-constexpr int64_t kVector = 64;
+constexpr size_t kVector = 64;
+
+// The epilogue of a convolution and the arrays that it points at. What sums start with is the step's.
+class EpilogueOfBytes {
+ public:
+  explicit EpilogueOfBytes(const QuantizedConvolution& of)
+      : scale_(of.scale), minus_weight_zeros_(of.minus_weight_zeros) {
+    Extend(scale_);
+    if (!of.sums) epilogue_.scale = scale_.data();
+    if (!minus_weight_zeros_.empty()) {
+      Extend(minus_weight_zeros_);
+      epilogue_.weight_zeros = minus_weight_zeros_.data();
+    }
+    epilogue_.small_scales =
+        std::all_of(of.scale.begin(), of.scale.end(), [](float s) { return std::abs(s) < 1; });
+    epilogue_.least = of.least;
+    epilogue_.most = of.most;
+    epilogue_.zero = int32_t(of.y.zero);
+    epilogue_.is_signed = of.y.type == DType::kI8;
+    epilogue_.table = of.table;
+  }
+
+  // Adds what kernels read and ignore behind the last channel (ByteEpilogue).
+  template <class T>
+  static void Extend(std::vector<T>& list) {
+    list.resize(list.size() + kVector);
+  }
+
+  ByteEpilogue& get() { return epilogue_; }
+
+ private:
+  std::vector<float> scale_;
+  std::vector<int32_t> minus_weight_zeros_;
+  ByteEpilogue epilogue_;
+};
 
 class ByteConvStep : public PreparedNode {
  public:
@@ -29,8 +63,8 @@ class ByteConvStep : public PreparedNode {
         plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
         name_(of.kernel()),
         input_zero_(int32_t(of.x.zero)),
-        scale_(of.scale),
-        minus_weight_zeros_(of.minus_weight_zeros),
+        arrays_(of),
+        epilogue_(arrays_.get()),
         zero_input_(of.zero_input),
         scale_input_(of.scale_input),
         bias_input_(of.bias_input),
@@ -91,22 +125,8 @@ class ByteConvStep : public PreparedNode {
   }
 
   void SetEpilogue(const QuantizedConvolution& of) {
-    const auto extend = [](auto& list) { list.resize(list.size() + size_t{kVector}); };
-    extend(start_);
-    extend(scale_);
+    EpilogueOfBytes::Extend(start_);
     epilogue_.bias = start_.data();
-    if (!of.sums) epilogue_.scale = scale_.data();
-    if (!minus_weight_zeros_.empty()) {
-      extend(minus_weight_zeros_);
-      epilogue_.weight_zeros = minus_weight_zeros_.data();
-    }
-    epilogue_.small_scales =
-        std::all_of(of.scale.begin(), of.scale.end(), [](float s) { return std::abs(s) < 1; });
-    epilogue_.least = of.least;
-    epilogue_.most = of.most;
-    epilogue_.zero = int32_t(of.y.zero);
-    epilogue_.is_signed = of.y.type == DType::kI8;
-    epilogue_.table = of.table;
     if (scale_input_ < 0) return;
     sum_scale_.resize(size_t(of.shape.out_channels));
     epilogue_.sum_scale = sum_scale_.data();
@@ -120,15 +140,63 @@ class ByteConvStep : public PreparedNode {
   const ByteConvPlan plan_;
   const std::string name_;
   const int32_t input_zero_;
-  std::vector<float> scale_;
-  std::vector<int32_t> minus_weight_zeros_;
+  EpilogueOfBytes arrays_;
+  ByteEpilogue& epilogue_;
   const int zero_input_, scale_input_, bias_input_;  // of QuantizedConvolution
   std::vector<float> sum_scale_, sum_bias_;          // of the output channels, with scale_input_
   // Of the output channels: what the sums start with, and, with zero_input_, the sums of the weights.
   std::vector<int32_t> start_, weight_sums_;
-  ByteEpilogue epilogue_;
   Tensor packed_;
   Grid grid_;
+};
+
+// Products whose right operand is computed: a worker packs it, and then computes the product.
+class ComputedProductStep : public PreparedNode {
+ public:
+  ComputedProductStep(const QuantizedConvolution& of, ThreadPool& pool)
+      : pool_(pool),
+        of_(of),
+        plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
+        arrays_(of),
+        packed_bytes_((PackedByteConvBytes(plan_) + kVector - 1) / kVector * kVector),
+        start_bytes_((size_t(of.shape.out_channels) + kVector) * sizeof(int32_t)) {
+    pool_.ReserveScratch(int64_t(packed_bytes_ + start_bytes_ + ByteConvScratchBytes(plan_)));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const ConvShape& s = of_.shape;
+    const int64_t left = s.in_width * s.in_channels, right = s.in_channels * s.out_channels,
+                  result = s.in_width * s.out_channels;
+    pool_.For(of_.products, [&](int worker, int64_t begin, int64_t end) {
+      for (int64_t p = begin; p < end; ++p)
+        Run(in[0].as<uint8_t>() + p * left, in[size_t(of_.weights_input)].as<uint8_t>() + p * right,
+            out[0].as<uint8_t>() + p * result, pool_.scratch(worker));
+    });
+  }
+
+  std::string kernel() const override { return of_.kernel() + " " + TargetOf(plan_); }
+  std::string reason() const override { return "the right operand is packed at each run"; }
+
+ private:
+  void Run(const uint8_t* left, const uint8_t* right, uint8_t* to, std::byte* scratch) {
+    ByteWeights weights = of_.weights;
+    weights.bytes = right;
+    const auto zero = int32_t(of_.x.zero);
+    auto* start = reinterpret_cast<int32_t*>(scratch + packed_bytes_);
+    PackByteConv(plan_, weights, zero, {0, plan_.panels}, scratch);
+    SumByteWeights(plan_, weights, start);
+    StartOfByteSums(plan_, start, nullptr, zero, start);
+    ByteEpilogue epilogue = arrays_.get();
+    epilogue.bias = start;
+    RunByteConv(plan_, left, zero, scratch, epilogue, {0, of_.shape.out_pixels()}, {0, plan_.panels}, to,
+                scratch + packed_bytes_ + start_bytes_);
+  }
+
+  ThreadPool& pool_;
+  const QuantizedConvolution of_;
+  const ByteConvPlan plan_;
+  EpilogueOfBytes arrays_;
+  const size_t packed_bytes_, start_bytes_;
 };
 
 // Converts bytes to floats or floats to bytes, with one scale and one zero point.
@@ -183,8 +251,8 @@ class DynamicConvertStep : public PreparedNode {
       for (int64_t b = begin; b < end; ++b)
         RunQuantize({scale, zero, false}, x, part(b), out[0].as<uint8_t>());
     });
-    if (out[1].present()) *out[1].as<float>() = scale;
-    if (out[2].present()) *out[2].as<uint8_t>() = uint8_t(zero);
+    if (out.size() > 1 && out[1].present()) *out[1].as<float>() = scale;
+    if (out.size() > 2 && out[2].present()) *out[2].as<uint8_t>() = uint8_t(zero);
   }
 
   std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
@@ -207,6 +275,7 @@ std::unique_ptr<PreparedNode> Prepare(const DynamicConversion& conversion, const
 }
 
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
+  if (conv.weights_input >= 0) return std::make_unique<ComputedProductStep>(conv, of.pool());
   const Attributes& a = of.node.attributes;
   return std::make_unique<ByteConvStep>(conv, a.Has(kIntoChannels) ? a.Int(kIntoOffset, 0) : -1, of.packer);
 }

@@ -1,0 +1,27 @@
+#include "kernels/fast/layout/transpose_bytes.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace mete {
+namespace {
+
+TEST(TransposeBytes, AnySizesAndStridesInTwoBlocks) {
+  for (const int64_t rows : {1, 3, 8, 9, 20})
+    for (const int64_t columns : {1, 7, 8, 16, 19}) {
+      const int64_t from_stride = columns + 3, to_stride = rows + 2;
+      std::vector<uint8_t> from(size_t(rows * from_stride)), to(size_t(columns * to_stride), 77);
+      for (size_t i = 0; i < from.size(); ++i) from[i] = uint8_t(i * 7 + i / 256);
+      const int64_t cut = rows / 2;
+      for (const Range part : {Range{0, cut}, Range{cut, rows}})
+        TransposeBytes(from.data(), from_stride, part, columns, to.data(), to_stride);
+      for (int64_t c = 0; c < columns; ++c)
+        for (int64_t r = 0; r < to_stride; ++r)
+          ASSERT_EQ(to[size_t(c * to_stride + r)], r < rows ? from[size_t(r * from_stride + c)] : 77)
+              << rows << "x" << columns;
+    }
+}
+
+}  // namespace
+}  // namespace mete
