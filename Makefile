@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -14,6 +14,8 @@ help:
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
 	@echo "  make bench        measure the kernels, the threads, and ResNet-50 on one thread and two"
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
+	@echo "  make compare-bytes"
+	@echo "                    the same for 8-bit files that ONNX Runtime's quantizer writes"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
@@ -65,6 +67,11 @@ bench: deps build/release/build.ninja
 compare: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh $(COMPARE_FLAGS)
+
+# The same of 8-bit files that ONNX Runtime's quantizer writes.
+compare-bytes: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --quantized qdq qoperator --engines onnxruntime openvino $(COMPARE_FLAGS)
 
 # Each says how far it is. CORES_FLAGS go to all three: --models, --cores, --markdown.
 bench-cores: deps build/release/build.ninja

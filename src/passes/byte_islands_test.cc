@@ -1,4 +1,7 @@
 // Tests of what stays in bytes between a QuantizeLinear and a DequantizeLinear besides products.
+#include <functional>
+#include <map>
+
 #include "passes/quantized_testing.h"
 
 namespace mete {
@@ -26,6 +29,54 @@ TEST(MoveDequantize, MovesBehindWhatMovesElements) {
     ASSERT_TRUE(Find(g, op)) << op;
     EXPECT_EQ(g.value(Find(g, op)->outputs[0]).type, DType::kI8) << op;
   }
+}
+
+// Each operator behind which a DequantizeLinear moves takes bytes and has a kernel for them.
+TEST(MoveDequantize, EachOperatorMovesBytes) {
+  using Make = std::function<ValueId(QuantizedBuilder&, ValueId)>;
+  const auto with_ints = [](const char* op, Ints ints) {
+    return [=](QuantizedBuilder& b, ValueId x) { return b.Op(op, {x, b.Ints(ints)}); };
+  };
+  const std::map<std::string, Make> operators{
+      {"DepthToSpace",
+       [](auto& b, ValueId x) { return b.Op("DepthToSpace", {x}, With("blocksize", int64_t{2})); }},
+      {"SpaceToDepth",
+       [](auto& b, ValueId x) { return b.Op("SpaceToDepth", {x}, With("blocksize", int64_t{2})); }},
+      {"Expand", with_ints("Expand", {3, 4, 6, 6})},
+      {"Tile", with_ints("Tile", {2, 1, 1, 3})},
+      {"Gather", with_ints("Gather", {0, 0})},
+      {"Slice",
+       [](auto& b, ValueId x) {
+         return b.Op("Slice", {x, b.Ints({1}), b.Ints({3}), b.Ints({1})});
+       }},
+      {"Squeeze", with_ints("Squeeze", {0})},
+      {"Unsqueeze", with_ints("Unsqueeze", {0})},
+      {"Identity", [](auto& b, ValueId x) { return b.Op("Identity", {x}); }},
+      {"Resize",
+       [](auto& b, ValueId x) {
+         return b.Op("Resize", {x, kNoValue, b.Floats({1, 1, 2, 2})});
+       }},
+  };
+  for (const auto& [op, make] : operators) {
+    SCOPED_TRACE(op);
+    QuantizedBuilder b;
+    Graph& g = b.Output(make(b, b.Rounded(b.Input({1, 4, 6, 6}))));
+    ExpectSame(g, FuseQuantized);
+    ASSERT_TRUE(Find(g, op));
+    EXPECT_EQ(g.value(Find(g, op)->outputs[0]).type, DType::kI8);
+  }
+}
+
+TEST(MoveDequantize, EachPartOfASplitIsDequantized) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({1, 8, 3, 3})), one = b.graph.AddValue("one"),
+                two = b.graph.AddValue("two");
+  b.graph.AddNode("Split", "split", {x, b.Ints({3, 5})}, {one, two}, With("axis", int64_t{1}));
+  b.Output(one);
+  Graph& g = b.Output(two);
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "DequantizeLinear"), 2);
+  EXPECT_EQ(g.value(Find(g, "Split")->outputs[1]).type, DType::kI8);
 }
 
 TEST(MoveDequantize, SplitsAndJoinsBytesOfOneScale) {
