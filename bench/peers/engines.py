@@ -9,8 +9,8 @@ import tensors
 
 kPeers = ("onnxruntime", "openvino", "ncnn")
 kTolerance = 1e-4  # of the largest output: f32 summed in another order, through some 100 layers, stays an order of magnitude below
-# 8-bit networks: engines that round in another order differ in some bytes of each layer. Of OpenVINO 0.13 was seen (measured on random weights);
-# a wrong kernel gives an unrelated answer, whose difference is near 1.
+# 8-bit networks: engines that round in another order differ in some bytes of each layer. OpenVINO's outputs differed by up to 0.13 of the largest
+# (networks of the zoo, whose weights are random); a wrong kernel gives an unrelated answer, whose difference is near 1.
 kByteTolerance = 0.3
 _kWorker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 

@@ -4,9 +4,11 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 kHere = pathlib.Path(__file__).parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
@@ -70,17 +72,37 @@ class Spread(unittest.TestCase):
 class Quantized(unittest.TestCase):
     def test_a_file_that_is_newer_than_its_network_is_kept(self):
         with tempfile.TemporaryDirectory() as folder:
-            path, file = (os.path.join(folder, name) for name in ("net.onnx", "net-qdq.onnx"))
-            for name in (path, file):
-                pathlib.Path(name).write_bytes(b"x")
-            self.assertEqual(quantized.quantized_file(path, "qdq", folder), file)
+            path = os.path.join(folder, "net.onnx")
+            pathlib.Path(path).write_bytes(b"x")
+            made = []
+            with unittest.mock.patch.object(quantized, "_quantize", lambda path, form, file: (made.append(form), shutil.copy(path, file))):
+                file = quantized.quantized_file(path, "qdq", folder)
+                self.assertEqual(quantized.quantized_file(path, "qdq", folder), file)
+                self.assertEqual(made, ["qdq"])
+                os.utime(file, (1, 1))
+                quantized.quantized_file(path, "qdq", folder)
+                self.assertEqual(made, ["qdq", "qdq"])
+
+    def test_files_of_one_name_in_two_folders_have_files_of_their_own(self):
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.object(quantized, "_quantize", lambda path, form, file: shutil.copy(path, file)):
+            paths = [os.path.join(folder, part, "net.onnx") for part in "ab"]
+            for path in paths:
+                os.mkdir(os.path.dirname(path))
+                pathlib.Path(path).write_bytes(b"x")
+            self.assertEqual(len({quantized.quantized_file(path, "qdq", folder) for path in paths}), 2)
 
     def test_what_the_quantizer_does_not_take_is_told_and_leaves_no_file(self):
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "net.onnx")
             pathlib.Path(path).write_bytes(b"no network")
-            with self.assertRaisesRegex(quantized.NotQuantized, r"\[net\] ONNX Runtime's quantizer does not take it"):
-                quantized.quantized_file(path, "qdq", folder)
+
+            def refuse(path, form, file):
+                pathlib.Path(file).write_bytes(b"a part")
+                raise ValueError("no network")
+
+            with unittest.mock.patch.object(quantized, "_quantize", refuse):
+                with self.assertRaisesRegex(quantized.NotQuantized, r"\[net\] ONNX Runtime's quantizer does not take it: no network"):
+                    quantized.quantized_file(path, "qdq", folder)
             self.assertEqual(os.listdir(folder), ["net.onnx"])
 
 

@@ -1,4 +1,5 @@
 """8-bit files of a network, as ONNX Runtime's quantizer writes them: u8 activations, i8 weights with a scale for each channel."""
+import hashlib
 import os
 
 kForms = ("qdq", "qoperator")
@@ -13,13 +14,16 @@ class NotQuantized(RuntimeError):
 def quantized_file(path, form, folder):
     """The 8-bit file of a network in floats, made where it is missing or older. Batch norms are folded first."""
     name = os.path.basename(path)[:-len(".onnx")]
-    file = os.path.join(folder, f"{name}-{form}.onnx")
+    place = hashlib.sha256(os.path.abspath(path).encode()).hexdigest()[:8]  # two folders may have a file of this name
+    file = os.path.join(folder, f"{name}-{place}-{form}.onnx")
     if os.path.isfile(file) and os.path.getmtime(file) >= os.path.getmtime(path):
         return file
     os.makedirs(folder, exist_ok=True)
     part = f"{file}.part"
     try:
         _quantize(path, form, part)
+    except ImportError as problem:
+        raise NotQuantized(f"[{name}] ONNX Runtime's quantizer is not installed: {problem}; try --install --quantized") from problem
     except Exception as problem:  # whatever the quantizer throws
         for left in (part, f"{part}.folded"):
             if os.path.exists(left):

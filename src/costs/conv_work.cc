@@ -193,18 +193,21 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
 Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv) {
   const ConvShape& s = conv.shape;
   const ByteConvPlan plan = PlanByteConv(s, conv.x.type == DType::kI8);
-  const double pixels = double(s.out_pixels()), outputs = pixels * double(s.out_channels),
-               inputs = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  const double products = double(conv.products), pixels = double(s.out_pixels()),
+               outputs = products * pixels * double(s.out_channels),
+               inputs = products * double(s.batch * s.in_height * s.in_width * s.in_channels);
   const double quads = double(plan.by_channel ? plan.quads : plan.taps * plan.quads);
-  Amounts a(at, conv.kernel());
+  const bool computed = conv.weights_input >= 0;
+  Amounts a(at, conv.kernel(), computed ? "both computed" : "");
   if (plan.by_channel) {
     a.Add("pixel x panel x quad", pixels * double(plan.panels) * quads);
     a.Add("pixel x panel", pixels * double(plan.panels));
   } else {
-    a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), quads);
-    a.AddWeights(double(PackedByteConvBytes(plan)), std::min(pixels, double(plan.pass)));
+    a.AddTiles(plan.split, double(s.groups) * products, pixels, double(plan.row_step), quads);
+    if (computed) a.Add("byte packed", products * double(PackedByteConvBytes(plan)));
+    else a.AddWeights(double(PackedByteConvBytes(plan)), std::min(pixels, double(plan.pass)));
   }
-  a.Add("tap of a pixel", pixels * double(plan.taps));
+  a.Add("tap of a pixel", products * pixels * double(plan.taps));
   a.AddData(at.node.inputs[0], inputs, outputs);
   Work work = a.Take();
   // An instruction adds four products of bytes to a sum in about the time of a multiply-add of floats.

@@ -22,7 +22,7 @@ std::optional<ByteScale> ByteScaleOf(const Graph& graph, const Node& node, size_
 }
 
 // Cuts the output into rows, so that both operands are rows of it.
-bool CutIntoRows(const Shape& out, const ElementwiseInput& a, const ElementwiseInput& b, ByteOperation* of) {
+void CutIntoRows(const Shape& out, const ElementwiseInput& a, const ElementwiseInput& b, ByteOperation* of) {
   const bool channels = a.spread == Broadcast::kChannel || b.spread == Broadcast::kChannel;
   of->images = a.per_image || b.per_image ? out[0] : 1;
   of->length = channels ? out.back() : out.Elements() / of->images;
@@ -34,7 +34,6 @@ bool CutIntoRows(const Shape& out, const ElementwiseInput& a, const ElementwiseI
   };
   of->a = operand(a);
   of->b = operand(b);
-  return true;
 }
 
 }  // namespace

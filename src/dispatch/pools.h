@@ -18,7 +18,8 @@ struct Pooling {
   std::string kernel() const { return whole_image ? "global_pool_f32" : "pool_f32"; }
 };
 
-// Returns the window of a pool with attribute kernel_shape over NHWC, without its kind.
+// Returns the window of a pool with attribute kernel_shape over NHWC, without its kind. Returns nothing if
+// padding counts and is automatic; `why` then receives the reason.
 std::optional<PoolShape> PoolShapeOf(const Graph& graph, const Node& node, std::string* why);
 
 // Returns the pooling of a MaxPool, AveragePool, GlobalMaxPool or GlobalAveragePool. Returns nothing if only

@@ -108,7 +108,7 @@ namespace {
 std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node& node,
                                                   QuantizedConvolution conv, std::string* why) {
   const auto x = LevelOf(graph, node.inputs[2]), y = LevelOf(graph, node.inputs[7]);
-  const bool computed = !graph.value(node.inputs[3]).is_constant();
+  const bool computed = node.op == "QLinearMatMul" && !graph.value(node.inputs[3]).is_constant();
   const bool weights =
       computed ? ReadComputedWeights(graph, node, 3, 5, &conv) : ReadWeights(graph, node, 3, 5, &conv);
   if (!x || !y || !weights || !ReadScales(graph, node, &conv))

@@ -41,33 +41,31 @@
 //    is for.
 //
 // 7. Slices: a Conv or QLinearConv with layout="NHWC" and into_channels (kIntoChannels) = C writes its M
-// output channels
-//    directly to their place in a concatenation. The output is N, H, W, C, with the result in channels
-//    [into_offset, into_offset + M). The other channels are those of input 4 of a Conv, or 10 of a QLinearConv
-//    (IntoInputOf), which another
-//    such node produces; the first one of the chain has no such input, and its other channels are undefined.
-//    The residual keeps M channels. Verify() checks that only the next Conv reads a value before all its
-//    channels are written, and that each channel is written once, so that all values of a chain can share
-//    one piece of memory (processor/cpu/memory_plan.h). A Conv cannot have both into_channels and sum_piece.
+//    output channels directly to their place in a concatenation. The output is N, H, W, C, with the result in
+//    channels [into_offset, into_offset + M). The other channels are those of input 4 of a Conv, or 10 of a
+//    QLinearConv (IntoInputOf), which another such node produces; the first node of the chain has no such
+//    input, and its other channels are undefined. The residual keeps M channels. Verify() checks that only the
+//    next node of the chain reads a value before all its channels are written, and that each channel is
+//    written once, so that all values of a chain can share one piece of memory
+//    (processor/cpu/memory_plan.h). A Conv cannot have both into_channels and sum_piece.
 //
 // 8. mete.MatMul: y = scale * a b of f32 operands, without transposing A and B before or Y afterwards: a is
 //    A seen through perm_a (dimension i of a is dimension perm_a[i] of A, as in Transpose), b is B seen
 //    through perm_b, and Y is y seen through perm_y. An omitted permutation is the identity. a, b and y
 //    have one rank and equal batch dimensions. `scale` is 1 if it is omitted.
 //
-// 9. Operators between tensors of bytes (u8 or i8), which the pass fuse-quantized makes. The number of a byte
-// q
-//    is (q - zero point) * scale, with one zero point and one scale for a tensor.
-//    mete.ByteTable              X, table: Y = table[X], 256 bytes for X as an unsigned number
+// 9. Operators between tensors of bytes (u8 or i8), which the pass fuse-quantized makes. A byte q stands for
+//    the number (q - zero point) * scale, with one zero point and one scale for a tensor.
+//    mete.ByteTable: X, table
+//                Y = table[X], 256 bytes for X as an unsigned number
 //    QLinearConv, input 9 (kByteTableInput)
-//                                a table, through which the output goes: Y = table[result]
-//    mete.ScaledMatMulInteger    A, B, a_zero?, b_zero?, scale, bias?: MatMulInteger in f32, times scale and plus bias,
-//                                which have one element or one for each column
-//    mete.QLinearAdd, mete.QLinearMul
-//                                A, a_scale, a_zero, B, b_scale, b_zero, y_scale, y_zero: as the operators of
-//                                com.microsoft; A and B are broadcast to each other
-//    mete.QLinearAveragePool, mete.QLinearGlobalAveragePool
-//                                X, x_scale, x_zero, y_scale, y_zero; the attributes of the pool, and layout (3)
+//                a table, through which the output goes: Y = table[result]
+//    mete.ScaledMatMulInteger: A, B, a_zero?, b_zero?, scale, bias?
+//                MatMulInteger in f32, times scale and plus bias, which have one element or one for each column
+//    mete.QLinearAdd, mete.QLinearMul: A, a_scale, a_zero, B, b_scale, b_zero, y_scale, y_zero
+//                as the operators of com.microsoft; A and B are broadcast to each other
+//    mete.QLinearAveragePool, mete.QLinearGlobalAveragePool: X, x_scale, x_zero, y_scale, y_zero
+//                the attributes of the pool, and layout (3)
 //    levels (kLevels) = [least, most] on QLinearConv, QLinearMatMul, mete.QLinearAdd and mete.QLinearMul: the
 //    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
 //    of any bit, because rounding is monotone.

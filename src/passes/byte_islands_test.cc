@@ -132,6 +132,39 @@ TEST(ByteTables, AConstantOfOneByteBelongsToTheTable) {
   EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);
 }
 
+// A PRelu of one slope as PyTorch writes it.
+TEST(ByteTables, AConstantOfOneElementMayHaveManyDimensions) {
+  QuantizedBuilder b;
+  const ValueId slope = b.Weight({1, 1, 1}, 0.2f, 0.3f);
+  Graph& g = b.Output(b.Rounded(b.Op("PRelu", {b.Rounded(b.Input({1, 5, 3, 3})), slope}), DType::kI8, 0.03f));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "mete.ByteTable"), 1);
+}
+
+// The bound is one byte, for which there is no table of 256.
+TEST(ByteTables, AnOperandThatMustBeOneElementIsNoSource) {
+  QuantizedBuilder b;
+  const ValueId bound = b.Rounded(b.Input({}));
+  Graph& g = b.Output(b.Rounded(b.Op("Clip", {b.Scalar(0.7f), bound}), DType::kI8, 0.03f));
+  FoldConstants(g);
+  Settle(g);
+  FuseQuantized(g);
+  EXPECT_EQ(CountOf(g, "Clip"), 1);
+}
+
+TEST(ByteOperators, AScaleInAMatrixOfOneElementStaysInFloats) {
+  QuantizedBuilder b;
+  const ValueId scale = b.Weight({1, 1}, 0.1f, 0.1f);
+  const auto rounded = [&](ValueId x) {
+    const ValueId zero = b.graph.AddConstant("zero" + std::to_string(x), Tensor(DType::kU8, Shape{1, 1}));
+    Attributes blocks = With("block_size", int64_t{6});
+    return b.Op("DequantizeLinear", {b.Op("QuantizeLinear", {x, scale, zero}, blocks), scale, zero}, blocks);
+  };
+  Graph& g = b.Output(rounded(b.Op("Add", {rounded(b.Input({1, 6})), rounded(b.Input({1, 6}))})));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "Add"), 1);
+}
+
 TEST(ByteTables, ARoundingInsideOfTheChainBelongsToTheTable) {
   QuantizedBuilder b;
   const ValueId x = b.Rounded(b.Input({2, 5, 7}));
@@ -189,6 +222,14 @@ TEST(ByteOperators, ProductsOfTwoComputedMatrices) {
   Graph& g = b.Output(b.Rounded(b.Op("MatMul", {x, y}), DType::kI8));
   ExpectSameToAStep(g);
   EXPECT_EQ(CountOf(g, "QLinearMatMul"), 1);
+}
+
+TEST(ByteOperators, ProductsWithOneMatrixForAllStayInFloats) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({3, 5, 8})), y = b.Rounded(b.Input({1, 8, 6}));
+  Graph& g = b.Output(b.Rounded(b.Op("MatMul", {x, y})));
+  ExpectSame(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "MatMul"), 1);
 }
 
 TEST(ByteOperators, Averages) {

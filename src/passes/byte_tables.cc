@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
 #include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/quantization.h"
@@ -99,10 +100,15 @@ class Tables {
   Tensor TableOf(const Chain& chain, ValueId result) const {
     std::vector<uint8_t> every(static_cast<size_t>(kBytes));
     std::iota(every.begin(), every.end(), uint8_t{0});
+    // The bytes have the rank of the source, to which constants of one element but many dimensions are
+    // broadcast.
+    Shape shape;
+    for (int i = 1; i < graph_.value(chain.source).shape.rank(); ++i) shape.push_back(1);
+    shape.push_back(kBytes);
     Graph table;
     std::map<ValueId, ValueId> there;
     there[chain.source] =
-        table.AddConstant("x", Tensor::Of<uint8_t>(graph_.value(chain.source).type, Shape{kBytes}, every));
+        table.AddConstant("x", Tensor::Of<uint8_t>(graph_.value(chain.source).type, shape, every));
     const auto of = [&](ValueId id) {
       if (id == kNoValue) return id;
       const auto at = there.find(id);
@@ -116,10 +122,13 @@ class Tables {
       for (ValueId& id : node.outputs) id = of(id);
       table.nodes.push_back(std::move(node));
     }
-    FoldConstants(table);
-    const Tensor& bytes =
-        table.value(there.at(result)).constant;  // of more dimensions if a constant has these
-    if (!bytes.has_value()) return bytes;
+    try {
+      FoldConstants(table);
+    } catch (const Error&) {
+      return {};  // an operator takes a source of one element and not one of 256, such as a bound of Clip
+    }
+    const Tensor& bytes = table.value(there.at(result)).constant;
+    if (!bytes.has_value()) return {};
     return Tensor(bytes.type(), Shape{kBytes}, bytes.data(), std::make_shared<Tensor>(bytes));
   }
 

@@ -196,8 +196,14 @@ class Fuser {
                 &b = graph_.value(graph_.nodes[n].inputs[1]).shape;
     if (!a.known() || !b.known() || a.rank() < 2) return;
     if (const Node* computed = Dequantized(graph_.nodes[n].inputs[1]);
-        computed && !graph_.value(computed->inputs[0]).is_constant())
-      return VisitOperands(n, "QLinearMatMul");
+        computed && !graph_.value(computed->inputs[0]).is_constant()) {
+      // Other products of two computed operands have no kernel for bytes.
+      const size_t batch = size_t(b.rank()) - std::min<size_t>(size_t(b.rank()), 2);
+      const bool pairs =
+          a.rank() == b.rank() && std::ranges::equal(a.dims().first(batch), b.dims().first(batch));
+      if (b.rank() == 2 || pairs) VisitOperands(n, "QLinearMatMul");
+      return;
+    }
     // QLinearMatMul takes a scale for each column only where both operands are matrices.
     if (b.rank() != 2) return;
     if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group, "QLinearMatMul");
@@ -322,14 +328,6 @@ bool Fuse(Graph& graph, bool as_onnxruntime) {
 }  // namespace
 
 bool FuseByteOperators(Graph& graph) { return Fuse(graph, false); }
-bool FuseQuantized(Graph& graph) {
-  const bool moved = MoveDequantize(graph);
-  RemoveUnused(graph);  // operators that were replaced are no readers
-  const bool tables = FuseByteTables(graph);
-  RemoveUnused(graph);
-  const bool operators = FuseByteOperators(graph);
-  return FuseScaledSums(graph) || operators || tables || moved;
-}
 bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, true); }
 
 }  // namespace mete

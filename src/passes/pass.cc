@@ -11,7 +11,7 @@ namespace {
 constexpr const char* kFuseQuantized = "fuse-quantized";
 
 constexpr Pass kPasses[] = {
-    {kFuseQuantized, "sums convolutions between quantized activations in integers", FuseQuantized},
+    {kFuseQuantized, "keeps quantized values in bytes: products, sums, pools and tables", FuseQuantized},
     {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
     {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
     {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products",

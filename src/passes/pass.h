@@ -78,7 +78,7 @@ struct PassOptions {
 std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {});
 
 // The passes, each in a file of its own.
-// fuse_quantized.cc; the remaining DequantizeLinear are folded next
+// quantization.cc and fuse_quantized.cc; the remaining DequantizeLinear are folded next
 bool FuseQuantized(Graph& graph);
 bool FuseQuantizedAsOnnxRuntime(Graph& graph);
 bool Simplify(Graph& graph);          // simplify.cc

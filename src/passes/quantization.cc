@@ -2,12 +2,16 @@
 
 #include <cmath>
 
+#include "passes/pass.h"
 #include "passes/rewrite.h"
 
 namespace mete {
 namespace {
 
 bool IsByte(DType type) { return type == DType::kI8 || type == DType::kU8; }
+
+// Operators on bytes take a number or a list of one.
+bool IsOne(const Tensor& t) { return t.elements() == 1 && t.shape().rank() <= 1; }
 
 }  // namespace
 
@@ -19,11 +23,11 @@ std::optional<Quantization> QuantizationOf(const Graph& graph, const Node& node)
   if (floats.type != DType::kF32 || !IsByte(bytes.type) || !IsConstant(graph, node.inputs[1]))
     return std::nullopt;
   const Tensor& scale = graph.value(node.inputs[1]).constant;
-  if (scale.type() != DType::kF32 || scale.elements() != 1) return std::nullopt;
+  if (scale.type() != DType::kF32 || !IsOne(scale)) return std::nullopt;
   Quantization of{bytes.type, *scale.as<float>(), 0, node.inputs[1], node.input(2)};
   if (!(of.scale > 0) || !std::isfinite(of.scale)) return std::nullopt;
   if (of.zero_id == kNoValue) return of;
-  if (!IsConstant(graph, of.zero_id) || graph.value(of.zero_id).constant.elements() != 1) return std::nullopt;
+  if (!IsConstant(graph, of.zero_id) || !IsOne(graph.value(of.zero_id).constant)) return std::nullopt;
   const Tensor& zero = graph.value(of.zero_id).constant;
   of.zero = of.type == DType::kI8 ? int(*zero.as<int8_t>()) : int(*zero.as<uint8_t>());
   return of;
@@ -32,6 +36,15 @@ std::optional<Quantization> QuantizationOf(const Graph& graph, const Node& node)
 ValueId ZeroPointOf(Graph& graph, const Quantization& of, const std::string& name) {
   if (of.zero_id != kNoValue) return of.zero_id;
   return graph.AddConstant(name + ".zero", Tensor(of.type, Shape{}));
+}
+
+bool FuseQuantized(Graph& graph) {
+  const bool moved = MoveDequantize(graph);
+  RemoveUnused(graph);  // operators that were replaced are no readers
+  const bool tables = FuseByteTables(graph);
+  RemoveUnused(graph);
+  const bool operators = FuseByteOperators(graph);
+  return FuseScaledSums(graph) || operators || tables || moved;
 }
 
 }  // namespace mete

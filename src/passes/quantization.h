@@ -38,7 +38,8 @@ bool MoveDequantize(Graph& graph);  // move_dequantize.cc
 // nothing is left out. Returns true if the graph changed.
 bool FuseByteTables(Graph& graph);  // byte_tables.cc
 
-// Replaces products, sums and pools between bytes by operators on bytes. Returns true if the graph changed.
+// Replaces products, sums and pools between bytes by operators on bytes. Returns true if the graph has a
+// DequantizeLinear, of which some may have to be folded now.
 bool FuseByteOperators(Graph& graph);  // fuse_quantized.cc
 
 // Replaces MatMulInteger -> Cast -> Mul -> [Add] of dynamically quantized networks by a

@@ -82,7 +82,7 @@ void ExpandGemm(Upgrade& u) {
     if (const float alpha = given.Float("alpha", 1); alpha != 1)
       scale = u.Emit("Mul", "bias_alpha", {scale, u.Scalar("alpha", alpha, scale)});
     Attributes axis;
-    axis.Set("axis", int64_t{0});
+    axis.Set("axis", int64_t{-1});
     inputs.push_back(u.Emit("DequantizeLinear", "bias", {u.input(6), scale}, axis));
   }
   if (u.input(7) != kNoValue) return Quantize(u, u.Emit("Gemm", "floats", std::move(inputs), given), 7);

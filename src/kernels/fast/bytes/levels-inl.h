@@ -129,12 +129,14 @@ HWY_INLINE V32 LoadLevels(const uint8_t* bytes, bool is_signed) {
   return hn::ConvertTo(F32(), LoadWhole(bytes, is_signed));
 }
 
-// Returns a * b + c, rounded once.
+// Returns a * b + c, rounded once. b is a level.
 HWY_INLINE V32 ExactMulAdd(V32 a, V32 b, V32 c) {
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || (HWY_TARGET == HWY_NEON && HWY_ARCH_ARM_A64)
   return hn::MulAdd(a, b, c);
 #else
-  // The product of a ratio of scales and a level has at most 32 bits, so f64 has it exactly.
+  // The product has at most 32 bits, so f64 has it exactly. The sum is rounded to f64 and then to f32, which
+  // differs from one rounding only where the sum needs more than 53 bits and lies next to the middle of two
+  // floats.
   HWY_ALIGN float x[kLanes], y[kLanes], z[kLanes];
   hn::Store(a, F32(), x);
   hn::Store(b, F32(), y);

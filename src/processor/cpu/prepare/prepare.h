@@ -1,5 +1,5 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
-// for each of conv, matrix, quantized, bytes, pooling, elementwise, normalization and movement.
+// for each of conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization and movement.
 #pragma once
 
 #include <memory>

@@ -1,21 +1,16 @@
-// Convolutions of bytes, and the conversions between bytes and floats.
+// Convolutions and products of bytes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
-#include "kernels/fast/bytes/byte_convert.h"
-#include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
 
 namespace mete {
 namespace {
-
-// This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
-constexpr int64_t kLeastElements = 16 * 1024;
 
 // The elements of a vector, of which kernels read one behind the last channel (ByteEpilogue).
 constexpr size_t kVector = 64;
@@ -150,7 +145,8 @@ class ByteConvStep : public PreparedNode {
   Grid grid_;
 };
 
-// Products whose right operand is computed: a worker packs it, and then computes the product.
+// Products whose right operand is computed. Of many products, each worker packs the right operand of its own
+// ones; otherwise all workers pack one together, and then divide its rows.
 class ComputedProductStep : public PreparedNode {
  public:
   ComputedProductStep(const QuantizedConvolution& of, ThreadPool& pool)
@@ -158,19 +154,33 @@ class ComputedProductStep : public PreparedNode {
         of_(of),
         plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
         arrays_(of),
-        packed_bytes_((PackedByteConvBytes(plan_) + kVector - 1) / kVector * kVector),
-        start_bytes_((size_t(of.shape.out_channels) + kVector) * sizeof(int32_t)) {
-    pool_.ReserveScratch(int64_t(packed_bytes_ + start_bytes_ + ByteConvScratchBytes(plan_)));
+        packed_bytes_(RoundedUp(PackedByteConvBytes(plan_))),
+        start_bytes_(RoundedUp((size_t(of.shape.out_channels) + kVector) * sizeof(int32_t))),
+        by_worker_(of.products >= pool.step_threads()) {
+    const ConvShape& s = of.shape;
+    const auto packed = int64_t(packed_bytes_ + start_bytes_);
+    grid_ =
+        MakeGrid({s.out_pixels(), plan_.row_step, s.in_width * (s.in_channels + s.out_channels), 1, packed},
+                 pool.step_speeds());
+    pool_.ReserveScratch(int64_t(ByteConvScratchBytes(plan_)) + (by_worker_ ? packed : 0));
+    if (!by_worker_) pool_.ReserveShared(packed);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const ConvShape& s = of_.shape;
-    const int64_t left = s.in_width * s.in_channels, right = s.in_channels * s.out_channels,
-                  result = s.in_width * s.out_channels;
+    const Operands first{in[0].as<uint8_t>(), in[size_t(of_.weights_input)].as<uint8_t>(),
+                         out[0].as<uint8_t>()};
+    if (!by_worker_) {
+      for (int64_t p = 0; p < of_.products; ++p) RunTogether(At(first, p));
+      return;
+    }
     pool_.For(of_.products, [&](int worker, int64_t begin, int64_t end) {
-      for (int64_t p = begin; p < end; ++p)
-        Run(in[0].as<uint8_t>() + p * left, in[size_t(of_.weights_input)].as<uint8_t>() + p * right,
-            out[0].as<uint8_t>() + p * result, pool_.scratch(worker));
+      std::byte* scratch = pool_.scratch(worker);
+      for (int64_t p = begin; p < end; ++p) {
+        const Operands of = At(first, p);
+        Pack(of, {0, plan_.panels}, scratch);
+        SumWeights(of, scratch);
+        Multiply(of, scratch, {0, of_.shape.out_pixels()}, scratch + packed_bytes_ + start_bytes_);
+      }
     });
   }
 
@@ -178,18 +188,54 @@ class ComputedProductStep : public PreparedNode {
   std::string reason() const override { return "the right operand is packed at each run"; }
 
  private:
-  void Run(const uint8_t* left, const uint8_t* right, uint8_t* to, std::byte* scratch) {
+  struct Operands {
+    const uint8_t *left, *right;
+    uint8_t* to;
+  };
+
+  static size_t RoundedUp(size_t bytes) { return (bytes + kVector - 1) / kVector * kVector; }
+
+  Operands At(const Operands& first, int64_t product) const {
+    const ConvShape& s = of_.shape;
+    return {first.left + product * s.in_width * s.in_channels,
+            first.right + product * s.in_channels * s.out_channels,
+            first.to + product * s.in_width * s.out_channels};
+  }
+
+  ByteWeights WeightsOf(const Operands& of) const {
     ByteWeights weights = of_.weights;
-    weights.bytes = right;
-    const auto zero = int32_t(of_.x.zero);
-    auto* start = reinterpret_cast<int32_t*>(scratch + packed_bytes_);
-    PackByteConv(plan_, weights, zero, {0, plan_.panels}, scratch);
-    SumByteWeights(plan_, weights, start);
-    StartOfByteSums(plan_, start, nullptr, zero, start);
+    weights.bytes = of.right;
+    return weights;
+  }
+
+  void Pack(const Operands& of, Range panels, std::byte* packed) const {
+    PackByteConv(plan_, WeightsOf(of), int32_t(of_.x.zero), panels, packed);
+  }
+
+  int32_t* StartIn(std::byte* packed) const { return reinterpret_cast<int32_t*>(packed + packed_bytes_); }
+
+  // Computes what sums start with, behind the packed weights.
+  void SumWeights(const Operands& of, std::byte* packed) const {
+    int32_t* start = StartIn(packed);
+    SumByteWeights(plan_, WeightsOf(of), start);
+    StartOfByteSums(plan_, start, nullptr, int32_t(of_.x.zero), start);
+  }
+
+  void Multiply(const Operands& of, std::byte* packed, Range rows, std::byte* scratch) {
     ByteEpilogue epilogue = arrays_.get();
-    epilogue.bias = start;
-    RunByteConv(plan_, left, zero, scratch, epilogue, {0, of_.shape.out_pixels()}, {0, plan_.panels}, to,
-                scratch + packed_bytes_ + start_bytes_);
+    epilogue.bias = StartIn(packed);
+    RunByteConv(plan_, of.left, int32_t(of_.x.zero), packed, epilogue, rows, {0, plan_.panels}, of.to,
+                scratch);
+  }
+
+  void RunTogether(const Operands& of) {
+    std::byte* packed = pool_.shared();
+    pool_.For(plan_.panels, [&](int, int64_t begin, int64_t end) { Pack(of, {begin, end}, packed); });
+    SumWeights(of, packed);
+    pool_.For(grid_.blocks(), [&](int worker, int64_t begin, int64_t end) {
+      grid_.ForPieces(begin, end,
+                      [&](Range rows, Range) { Multiply(of, packed, rows, pool_.scratch(worker)); });
+    });
   }
 
   ThreadPool& pool_;
@@ -197,82 +243,11 @@ class ComputedProductStep : public PreparedNode {
   const ByteConvPlan plan_;
   EpilogueOfBytes arrays_;
   const size_t packed_bytes_, start_bytes_;
-};
-
-// Converts bytes to floats or floats to bytes, with one scale and one zero point.
-class ConvertStep : public PreparedNode {
- public:
-  ConvertStep(const Conversion& of, ThreadPool& pool)
-      : of_(of), blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())), pool_(pool) {}
-
-  void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const ByteScale scale{of_.scale, of_.level.zero, of_.level.type == DType::kI8};
-    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      const Range part{of_.elements * begin / blocks_, of_.elements * end / blocks_};
-      if (of_.to_bytes) RunQuantize(scale, in[0].as<float>(), part, out[0].as<uint8_t>());
-      else RunDequantize(scale, in[0].as<uint8_t>(), part, out[0].as<float>());
-    });
-  }
-
-  std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
-
- private:
-  const Conversion of_;
-  const int64_t blocks_;
-  ThreadPool& pool_;
-};
-
-// Converts floats to bytes with the scale and the zero point of their range, which it finds first.
-class DynamicConvertStep : public PreparedNode {
- public:
-  DynamicConvertStep(const DynamicConversion& of, ThreadPool& pool)
-      : of_(of),
-        blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())),
-        bounds_(size_t(blocks_)),
-        pool_(pool) {}
-
-  void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const auto* x = in[0].as<float>();
-    const auto part = [&](int64_t b) {
-      return Range{of_.elements * b / blocks_, of_.elements * (b + 1) / blocks_};
-    };
-    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) bounds_[size_t(b)] = BoundsOf(x, part(b));
-    });
-    FloatBounds all;
-    for (const FloatBounds& b : bounds_) {
-      all.least = std::min(all.least, b.least);
-      all.most = std::max(all.most, b.most);
-    }
-    // As the reference (kernels/reference/quantized.cc).
-    const float scale = all.most == all.least ? 1.f / 255 : (all.most - all.least) / 255;
-    const float zero = std::clamp(std::nearbyint(0.f - all.least / scale), 0.f, 255.f);
-    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b)
-        RunQuantize({scale, zero, false}, x, part(b), out[0].as<uint8_t>());
-    });
-    if (out.size() > 1 && out[1].present()) *out[1].as<float>() = scale;
-    if (out.size() > 2 && out[2].present()) *out[2].as<uint8_t>() = uint8_t(zero);
-  }
-
-  std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
-
- private:
-  const DynamicConversion of_;
-  const int64_t blocks_;
-  std::vector<FloatBounds> bounds_;  // of the blocks
-  ThreadPool& pool_;
+  const bool by_worker_;
+  Grid grid_;
 };
 
 }  // namespace
-
-std::unique_ptr<PreparedNode> Prepare(const Conversion& conversion, const Preparation& of) {
-  return std::make_unique<ConvertStep>(conversion, of.pool());
-}
-
-std::unique_ptr<PreparedNode> Prepare(const DynamicConversion& conversion, const Preparation& of) {
-  return std::make_unique<DynamicConvertStep>(conversion, of.pool());
-}
 
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
   if (conv.weights_input >= 0) return std::make_unique<ComputedProductStep>(conv, of.pool());
