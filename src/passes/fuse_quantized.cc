@@ -33,9 +33,12 @@ int64_t SumPiece(int64_t k, int64_t n) {
   return piece;
 }
 
+enum class Sums { kIntegers, kAsOnnxRuntime };
+
 class Fuser {
  public:
-  Fuser(Graph& graph, bool as_onnxruntime) : graph_(graph), uses_(graph), as_onnxruntime_(as_onnxruntime) {}
+  Fuser(Graph& graph, Sums sums)
+      : graph_(graph), uses_(graph), as_onnxruntime_(sums == Sums::kAsOnnxRuntime) {}
 
   void Run() {
     for (size_t n = 0, count = graph_.nodes.size(); n < count; ++n) {
@@ -316,18 +319,18 @@ class Fuser {
   const bool as_onnxruntime_;
 };
 
-bool Fuse(Graph& graph, bool as_onnxruntime) {
+bool Fuse(Graph& graph, Sums sums) {
   const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
-  Fuser(graph, as_onnxruntime).Run();
+  Fuser(graph, sums).Run();
   SortTopologically(graph);  // a Gemm gets nodes before and behind it
   return true;
 }
 
 }  // namespace
 
-bool FuseByteOperators(Graph& graph) { return Fuse(graph, false); }
-bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, true); }
+bool FuseByteOperators(Graph& graph) { return Fuse(graph, Sums::kIntegers); }
+bool FuseQuantizedAsOnnxRuntime(Graph& graph) { return Fuse(graph, Sums::kAsOnnxRuntime); }
 
 }  // namespace mete

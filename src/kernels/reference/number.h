@@ -69,8 +69,8 @@ T WrapMul(T a, T b) {
 
 // Returns whether x is a NaN, which integers have not.
 template <class T>
-constexpr bool IsNotANumber(T x) {
-  if constexpr (kIsFloat<T>) return x != x;
+bool IsNotANumber(T x) {
+  if constexpr (kIsFloat<T>) return std::isnan(Compute<T>(x));
   else return false;
 }
 

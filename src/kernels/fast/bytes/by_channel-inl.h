@@ -115,26 +115,8 @@ class PanelOfChannels {
   }
 
   HWY_INLINE void Run() const {
-    VI32 columns[kColumns][kQuad];
-    for (size_t row = 0; row < s_.row_count; row += kPixels) {
-      Products products;
-      if constexpr (kNine) {
-        LoadColumns(row, columns);
-#pragma GCC unroll 3
-        for (size_t q = 0; q < kColumns; ++q)
-          products.Add(columns[q], s_.panel + q * kQuad * kVectorBytes, ones_);
-      } else {
-        const bool nine = s_.taps == kNineTaps;
-        const size_t length = nine ? kColumns : kQuad, quads = (s_.taps + length - 1) / length;
-        const int8_t* w = s_.panel;
-        for (size_t q = 0; q < quads; ++q, w += kQuad * kVectorBytes) {
-          if (nine) LoadQuads(row, q, kColumns, kColumns, columns[0]);
-          else LoadQuads(row, q * kQuad, 1, std::min(kQuad, s_.taps - q * kQuad), columns[0]);
-          products.Add(columns[0], w, ones_);
-        }
-      }
-      Store(row, products);
-    }
+    if constexpr (kNine) RunColumns();
+    else RunQuads();
   }
 
  private:
@@ -162,42 +144,66 @@ class PanelOfChannels {
     return s_.rows[tap * s_.tap_stride + row];
   }
 
-  // Returns true if column `q` of the pixel in `row` is column `before` of the pixel before it.
-  HWY_INLINE bool Repeats(size_t q, size_t row, size_t before) const {
-    bool same = true;
-#pragma GCC unroll 3
-    for (size_t t = 0; t < kColumns; ++t)
-      same = same && Tap(t * kColumns + q, row) == Tap(t * kColumns + before, row - kPixels);
-    return same;
-  }
-
-  // Where a window steps by one column, two columns of the pixels before serve again; where it steps by two,
-  // one does. With two pixels in a vector these are the columns of the last pixel but one.
-  HWY_INLINE void LoadColumns(size_t row, VI32 (&columns)[kColumns][kQuad]) const {
-    size_t loaded = 0;
-    if (row >= kPixels && row + kPixels <= s_.row_count) {
-      for (const size_t step : {size_t{1}, size_t{2}}) {
-        if (!RepeatsFrom(step, row)) continue;
-#pragma GCC unroll 4
-        for (size_t j = 0; j < kQuad; ++j) {
-          columns[0][j] = columns[step][j];
-          if (step == 1) columns[1][j] = columns[2][j];
-        }
-        loaded = kColumns - step;
-        break;
+  HWY_INLINE void RunQuads() const {
+    const bool nine = s_.taps == kNineTaps;
+    const size_t length = nine ? kColumns : kQuad, quads = (s_.taps + length - 1) / length;
+    for (size_t row = 0; row < s_.row_count; row += kPixels) {
+      Products products;
+      const int8_t* w = s_.panel;
+      for (size_t q = 0; q < quads; ++q, w += kQuad * kVectorBytes) {
+        VI32 bytes[kQuad];
+        if (nine) LoadQuads(row, q, kColumns, kColumns, bytes);
+        else LoadQuads(row, q * kQuad, 1, std::min(kQuad, s_.taps - q * kQuad), bytes);
+        products.Add(bytes, w, ones_);
       }
+      Store(row, products);
     }
-#pragma GCC unroll 3
-    for (size_t q = 0; q < kColumns; ++q)
-      if (q >= loaded) LoadQuads(row, q, kColumns, kColumns, columns[q]);
   }
 
-  HWY_INLINE bool RepeatsFrom(size_t step, size_t row) const {
-#pragma GCC unroll 2
-    for (size_t p = 0; p < size_t{kPixels}; ++p)
-      for (size_t q = 0; q + step < kColumns; ++q)
-        if (!Repeats(q, row + p, q + step)) return false;
-    return true;
+  // Where a window steps by one column, the last two columns of a pixel are the first two of the next one;
+  // where it steps by two, or two pixels share a vector, the last column is the first one. The columns are in
+  // variables of their own, so that the compiler keeps them in registers.
+  HWY_INLINE void RunColumns() const {
+    constexpr size_t kColumn = kQuad * kVectorBytes;  // bytes of weights
+    VI32 first[kQuad], second[kQuad], third[kQuad];
+    for (size_t row = 0; row < s_.row_count; row += kPixels) {
+      const bool one = kPixels == 1 && row > 0 && Repeats(0, row, 1) && Repeats(1, row, 2);
+      if (one) {
+        Copy(second, first);
+        Copy(third, second);
+      } else {
+        if (row > 0 && row + kPixels <= s_.row_count && RepeatsLast(row)) Copy(third, first);
+        else LoadColumn(row, 0, first);
+        LoadColumn(row, 1, second);
+      }
+      LoadColumn(row, 2, third);
+      Products products;
+      products.Add(first, s_.panel, ones_);
+      products.Add(second, s_.panel + kColumn, ones_);
+      products.Add(third, s_.panel + 2 * kColumn, ones_);
+      Store(row, products);
+    }
+  }
+
+  static HWY_INLINE void Copy(const VI32 (&from)[kQuad], VI32 (&to)[kQuad]) {
+#pragma GCC unroll 4
+    for (size_t j = 0; j < kQuad; ++j) to[j] = from[j];
+  }
+
+  HWY_INLINE void LoadColumn(size_t row, size_t q, VI32 (&quads)[kQuad]) const {
+    LoadQuads(row, q, kColumns, kColumns, quads);
+  }
+
+  // Returns true if column `q` of the pixel in `row` is column `before` of the pixel kPixels before it.
+  HWY_INLINE bool Repeats(size_t q, size_t row, size_t before) const {
+    return taps_[q][row] == taps_[before][row - kPixels] &&
+           taps_[kColumns + q][row] == taps_[kColumns + before][row - kPixels] &&
+           taps_[2 * kColumns + q][row] == taps_[2 * kColumns + before][row - kPixels];
+  }
+
+  // Returns true if the first column of each pixel of a vector is the last one of the vector before.
+  HWY_INLINE bool RepeatsLast(size_t row) const {
+    return Repeats(0, row, 2) && (kPixels == 1 || Repeats(0, row + 1, 2));
   }
 
   // Loads `count` taps, each `step` behind the one before; others of the quads are zero, as their weights
@@ -214,6 +220,8 @@ class PanelOfChannels {
     const uint8_t* from = Tap(tap, row) + s_.offset;
     if constexpr (kPixels == 1) return LoadBytes(Bytes(), from, s_.columns);
     const uint8_t* next = Tap(tap, std::min(row + 1, s_.row_count - 1)) + s_.offset;
+    // Pixels with as many bytes as half a vector may be neighbours in memory.
+    if (next == from + kHalfBytes && s_.columns == kHalfBytes) return hn::LoadU(Bytes(), from);
     const HalfBytes d;
     return hn::Combine(Bytes(), LoadBytes(d, next, s_.columns), LoadBytes(d, from, s_.columns));
   }
