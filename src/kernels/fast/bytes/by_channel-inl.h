@@ -166,6 +166,7 @@ class PanelOfChannels {
   HWY_INLINE void RunColumns() const {
     constexpr size_t kColumn = kQuad * kVectorBytes;  // bytes of weights
     VI32 first[kQuad], second[kQuad], third[kQuad];
+    for (size_t j = 0; j < kQuad; ++j) first[j] = second[j] = third[j] = hn::Zero(I32());
     for (size_t row = 0; row < s_.row_count; row += kPixels) {
       const bool one = kPixels == 1 && row > 0 && Repeats(0, row, 1) && Repeats(1, row, 2);
       if (one) {
