@@ -67,6 +67,25 @@ TEST(MoveDequantize, EachOperatorMovesBytes) {
   }
 }
 
+TEST(MoveDequantize, EmbeddingsOfBytesStayBytesAndWeightsStayBehindTheirDequantize) {
+  QuantizedBuilder b;
+  Tensor bytes(DType::kI8, Shape{20, 4});
+  for (int i = 0; i < 80; ++i) bytes.mutable_view().as<int8_t>()[i] = int8_t(i * 9 - 50);
+  const ValueId table = b.Dequantize(b.graph.AddConstant("table", bytes)),
+                rows = b.graph.AddValue("rows", DType::kI64, Shape{3});
+  b.graph.inputs.push_back(rows);
+  const ValueId weights = b.Op("Transpose", {b.Dequantize(b.graph.AddConstant("weights", bytes))});
+  b.Output(b.Op("Gather", {table, rows}));
+  Graph& g = b.Output(b.Op("MatMul", {b.Input({2, 4}), weights}));
+  FoldConstants(g, {.keep_dequantized = true});
+  Settle(g);
+  FuseQuantized(g);
+  Settle(g);
+  EXPECT_TRUE(g.value(Find(g, "Gather")->inputs[0]).is_constant());
+  EXPECT_EQ(g.value(Find(g, "Gather")->outputs[0]).type, DType::kI8);
+  EXPECT_EQ(g.value(Find(g, "Transpose")->outputs[0]).type, DType::kF32);
+}
+
 TEST(MoveDequantize, EachPartOfASplitIsDequantized) {
   QuantizedBuilder b;
   const ValueId x = b.Rounded(b.Input({1, 8, 3, 3})), one = b.graph.AddValue("one"),

@@ -28,9 +28,7 @@ class Mover {
     if (node.op.empty()) return;  // a QuantizeLinear that is before a Concat now
     if (node.op == "DequantizeLinear") {
       const auto of = QuantizationOf(graph_, node);
-      // Weights stay as they are: products look for them behind a DequantizeLinear.
-      if (of && !graph_.value(node.inputs[0]).is_constant())
-        dequantized_.emplace(node.outputs[0], Dequantized{node.inputs[0], *of});
+      if (of) dequantized_.emplace(node.outputs[0], Dequantized{node.inputs[0], *of});
     } else if (node.op == "Concat") {
       QuantizeBefore(node);
       if (MovesAll(node)) return MoveBehind(node, node.inputs.size());
@@ -45,10 +43,17 @@ class Mover {
     return at == dequantized_.end() ? nullptr : &at->second;
   }
 
+  // Weights stay as they are, because products look for them behind a DequantizeLinear. A table of embeddings
+  // does not: its floats would take four times the memory, of which a run reads a few rows.
+  bool MayMove(const Node& node, const Dequantized& in) const {
+    return node.op == "Gather" || !graph_.value(in.bytes).is_constant();
+  }
+
   // Returns true for operators whose outputs have elements of the first input, and of no other one. A maximum
   // of bytes is the byte of the maximum, because scales are positive.
   bool Moves(Node& node) const {
-    if (node.inputs.empty() || !Find(node.inputs[0])) return false;
+    const Dequantized* in = node.inputs.empty() ? nullptr : Find(node.inputs[0]);
+    if (!in || !MayMove(node, *in)) return false;
     if (node.op == "MaxPool") return node.output(1) == kNoValue;
     if (node.op == "Resize")
       return node.attributes.String("mode", "nearest") == "nearest" && KeepsInside(node);
@@ -65,7 +70,7 @@ class Mover {
     const Dequantized* first = Find(node.inputs[0]);
     return first && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
              const Dequantized* in = Find(id);
-             return in && in->of == first->of;
+             return in && MayMove(node, *in) && in->of == first->of;
            });
   }
 
