@@ -11,8 +11,6 @@
 namespace mete {
 namespace {
 
-bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
-
 // Returns the scale and the zero point of a tensor, inputs i and i + 1, if they are constants.
 std::optional<ByteScale> ByteScaleOf(const Graph& graph, const Node& node, size_t i) {
   const auto scale = ScaleOf(graph, node.inputs[i]);

@@ -161,8 +161,6 @@ bool Pads(const ConvShape& s) {
          reaches(s.out_width, s.stride_x, s.kernel_width, s.dilation_x) > s.in_width;
 }
 
-bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
-
 }  // namespace
 
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,

@@ -20,6 +20,8 @@ struct Level {
   float most() const { return (type == DType::kI8 ? 127.f : 255.f) - zero; }
 };
 
+inline bool KnownAndNotEmpty(const Shape& s) { return s.known() && s.Elements() > 0; }
+
 // Returns the constant zero point of a tensor of bytes; nothing if there is no single constant one.
 std::optional<Level> LevelOf(const Graph& graph, ValueId id);
 // The same for the scale.
