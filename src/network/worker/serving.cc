@@ -78,7 +78,7 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
   if (to != 0 && !at_caller_.contains(to)) {
     if (const auto deployment = here_(to)) {
       if (const auto inbox = deployment->InboxOf(request))
-        inbox->Put(processor_, id, WithMark(std::move(piece), std::move(mark)));
+        inbox->Put(processor_, id, WithMark(piece, std::move(mark)));
       return;
     }
     const auto feeder = feeders_.find(to);
