@@ -38,6 +38,7 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   options.optimize = !flags.no_optimize;
   options.disabled_passes = flags.disabled_passes;
   options.onnxruntime_sums = flags.onnxruntime_sums;
+  options.precision = flags.precision;
   return options;
 }
 
@@ -155,6 +156,13 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
       .add_flag(
           "--onnxruntime-sums", flags.onnxruntime_sums,
           "sum 8-bit convolutions as ONNX Runtime does, some of them in floats, and not all as integers")
+      ->group(kModelGroup);
+  command
+      .add_option("--precision", flags.precision,
+                  "bf16: convolutions and products may round their inputs and weights to bf16 where that is "
+                  "sooner; the default is f32")
+      ->type_name("TYPE")
+      ->check(OneOf({"f32", "bf16"}))
       ->group(kModelGroup);
 }
 

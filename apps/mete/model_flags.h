@@ -22,6 +22,7 @@ struct ModelFlags {
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
   bool onnxruntime_sums = false;
+  std::string precision = "f32";
   bool reference = false;
   bool no_tune = false;
   int threads = 0;

@@ -163,6 +163,22 @@ Json ReportPool(Session& session, const Job& job, const std::vector<Tensor>& out
           {"largest_difference", apart}};
 }
 
+// What --precision adds to the answer: how far it is from that of f32, for the inputs of the last run.
+Json ReportPrecision(const Job& job, const std::vector<Tensor>& outputs) {
+  ModelFlags f32 = job.flags.model;
+  f32.precision = ModelFlags().precision;
+  std::map<std::string, Shape> shapes;
+  for (size_t i = 0; i < job.inputs.size(); ++i)
+    shapes[job.loaded.model.inputs()[i].name] = job.inputs[i].shape();
+  const Model model = LoadQuietly(f32, job.context, nullptr, shapes);
+  Session session(model, SessionOptions::Estimated());
+  const double apart = LargestDifference(outputs, session.Run(job.inputs));
+  if (!job.context.json)
+    PrintText(fmt::format("precision {}: at most {:.2g} of the largest value apart from f32's answer",
+                          job.flags.model.precision, apart));
+  return {{"name", job.flags.model.precision}, {"largest_difference", apart}};
+}
+
 // Loads the model with its inputs. Unless --batch says more, a batch has one picture if the file leaves the
 // batch open.
 Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms,
@@ -323,6 +339,7 @@ void Run(const RunFlags& flags, const Context& context) {
   if (!files_written.empty()) json["files"] = files_written;
   json["notes"] = loaded.model.notes();
   if (flags.pool.given()) json["processors"] = ReportPool(session, job, last);
+  if (flags.model.precision != ModelFlags().precision) json["precision"] = ReportPrecision(job, last);
   if (!context.json) fmt::print("loaded in {}, prepared in {}\n", FormatMs(load_ms), FormatMs(prepare_ms));
   ReportPlan(
       session, flags.model, context,

@@ -57,6 +57,10 @@ struct LoadOptions {
   // integers. True: convolutions that ONNX Runtime's default optimisations on x86 leave in floats are summed
   // in its order, for comparisons with it; they are slower.
   bool onnxruntime_sums = false;
+  // "f32", or "bf16": convolutions and matrix products with constant weights may round their inputs and
+  // weights to bf16, a relative error of up to 2^-8 for each. Sums and all values between nodes are f32. Each
+  // product is computed in the way that is sooner, of which Explain() names the kernel.
+  std::string precision = "f32";
   std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error if a name is unknown
 };
 

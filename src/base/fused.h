@@ -14,13 +14,14 @@
 
 namespace mete {
 
-// Names of attributes, and the number of an input; graph/fused.h explains them (6, 7 and 9).
+// Names of attributes, and the number of an input; graph/fused.h explains them (6, 7, 9 and 10).
 inline constexpr const char* kSumPiece = "sum_piece";
 inline constexpr const char* kIntoOffset = "into_offset";
 inline constexpr const char* kIntoChannels = "into_channels";
 inline constexpr int kIntoInput = 4, kByteIntoInput = 10;  // of a Conv and of a QLinearConv
 inline constexpr int kByteTableInput = 9;
-inline constexpr const char* kLevels = "levels";  // section 9
+inline constexpr const char* kLevels = "levels";      // section 9
+inline constexpr const char* kOperands = "operands";  // section 10
 
 // Returns the number of the input that kIntoChannels continues, of a node with operator `op`.
 inline int IntoInputOf(std::string_view op) { return op == "QLinearConv" ? kByteIntoInput : kIntoInput; }

@@ -10,6 +10,7 @@
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
+#include "kernels/fast/half/half_conv.h"
 #include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
@@ -27,6 +28,8 @@ constexpr int64_t kSets = 64, kWays = 8, kLineBytes = 64;
 // The time in which a depthwise convolution multiplies a vector of four taps of bytes. This value is a guess,
 // for profiles without such kernels.
 constexpr double kQuadsNs = 4;
+
+constexpr double kHalfBytes = 2;
 
 struct Sizes {
   double in = 0, weights = 0, out = 0;  // bytes
@@ -70,6 +73,31 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   a.AddEpilogue(sizes.out);
   return a.Take();
 }
+
+// The taps of a kernel row may be joined, which fills up fewer pairs.
+double PairsOf(const HalfConvPlan& plan) { return double(plan.taps * plan.pairs); }
+
+}  // namespace
+
+Work HalfConvWork(const NodeInRun& at, const ConvShape& s) {
+  const HalfConvPlan plan = PlanHalfConv(s);
+  const Sizes sizes = SizesOf(s);
+  // Without an instruction for bf16, a pair is multiplied as two numbers of f32 are.
+  const double k = PairsOf(plan) * (IsFast(plan) ? 1 : 2), pixels = double(s.out_pixels()),
+               weights = 2 * kHalfBytes * PairsOf(plan) * double(plan.split.padded_columns() * s.groups);
+  Amounts a(at, KernelName(s, ConvAlgorithm::kBf16));
+  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
+  a.AddWeights(weights, std::min(pixels, double(plan.pass)));
+  a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
+  // The input is read, and written and read again in half of its bytes.
+  a.AddData(at.node.inputs[0], 2 * sizes.in, sizes.out, plan.tap_length >= kShortSum);
+  a.AddEpilogue(sizes.out);
+  Work work = a.Take();
+  work.stand_in = KernelName(s, ConvAlgorithm::kDirect);
+  return work;
+}
+
+namespace {
 
 // Returns how many of the cache lines of a tile's pixels and weights (for the same vector of channels) exceed
 // the capacity of their sets in the first-level cache. Pixels and weights are assumed to begin in the same
@@ -186,6 +214,7 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
   std::vector<Work> works;
   for (const ConvAlgorithm algorithm : conv.algorithms)
     works.push_back(algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
+                    : algorithm == ConvAlgorithm::kBf16 ? HalfConvWork(at, conv.shape)
                                                         : WinogradWork(at, conv.shape, algorithm));
   return works;
 }

@@ -117,7 +117,9 @@ struct Counter {
   std::vector<Work> operator()(const QuantizedConvolution& conv) const {
     return {QuantizedConvWork(at, conv)};
   }
-  std::vector<Work> operator()(const Product& product) const { return {MatrixWork(at, product)}; }
+  std::vector<Work> operator()(const Product& product) const {
+    return {RoundsOperands(product) ? HalfConvWork(at, AsConvolution(product)) : MatrixWork(at, product)};
+  }
   std::vector<Work> operator()(const Pooling& p) const {
     return {PoolWork(at, "", Lanes(), p.whole_image ? nullptr : &p.shape.window)};
   }

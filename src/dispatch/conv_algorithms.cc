@@ -10,7 +10,8 @@ namespace mete {
 namespace {
 
 constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
-                                  ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6};
+                                  ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6,
+                                  ConvAlgorithm::kBf16};
 
 }  // namespace
 
@@ -20,6 +21,7 @@ const char* Name(ConvAlgorithm algorithm) {
     case ConvAlgorithm::kWinogradF2: return "winograd_f2";
     case ConvAlgorithm::kWinogradF4: return "winograd_f4";
     case ConvAlgorithm::kWinogradF6: return "winograd_f6";
+    case ConvAlgorithm::kBf16: return "bf16";
   }
   return "";
 }
@@ -34,15 +36,23 @@ std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::str
        "no such way to compute convolutions; got '{}', expected one of {}; try auto", name, names);
 }
 
-int WinogradTile(ConvAlgorithm algorithm) { return 2 * int(algorithm); }
+int WinogradTile(ConvAlgorithm algorithm) {
+  return algorithm == ConvAlgorithm::kBf16 ? 0 : 2 * int(algorithm);
+}
 
-std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape) {
-  if (TakesWinograd(shape)) return {std::begin(kAll), std::end(kAll)};
-  return {ConvAlgorithm::kDirect};
+std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape, bool may_round) {
+  std::vector<ConvAlgorithm> algorithms;
+  for (const ConvAlgorithm algorithm : kAll) {
+    if (WinogradTile(algorithm) > 0 && !TakesWinograd(shape)) continue;
+    if (algorithm == ConvAlgorithm::kBf16 && !may_round) continue;
+    algorithms.push_back(algorithm);
+  }
+  return algorithms;
 }
 
 std::string KernelName(const ConvShape& shape, ConvAlgorithm algorithm) {
-  if (algorithm != ConvAlgorithm::kDirect) return fmt::format("winograd_f{}_f32", WinogradTile(algorithm));
+  if (algorithm == ConvAlgorithm::kBf16) return "conv_bf16";
+  if (WinogradTile(algorithm) > 0) return fmt::format("winograd_f{}_f32", WinogradTile(algorithm));
   if (IsDepthwise(shape)) return "depthwise_f32";
   const ConvPlan plan = PlanConv(shape);
   return plan.as_gemm ? "conv_1x1_f32" : plan.joined ? "conv_rows_f32" : "conv_f32";

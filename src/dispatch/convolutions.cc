@@ -6,6 +6,7 @@
 #include "base/window.h"
 #include "dispatch/activations.h"
 #include "dispatch/reason.h"
+#include "graph/fused.h"
 #include "kernels/fast/conv/window.h"
 
 namespace mete {
@@ -19,8 +20,9 @@ int64_t SumPiece(const Node& node) {
 
 }  // namespace
 
-std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchOptions& options) {
-  std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape);
+std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchOptions& options,
+                                         bool may_round) {
+  std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape, may_round);
   if (options.conv) {
     const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
     return {fits ? *options.conv : ConvAlgorithm::kDirect};
@@ -51,7 +53,7 @@ std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, c
   Convolution conv{
       ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y, node.attributes),
       SumPiece(node)};
-  if (conv.sum_piece == 0) conv.algorithms = AlgorithmsFor(conv.shape, options);
+  if (conv.sum_piece == 0) conv.algorithms = AlgorithmsFor(conv.shape, options, MayRoundOperands(node));
   return conv;
 }
 

@@ -65,7 +65,7 @@ std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, con
 std::vector<std::string> KernelNames(const FastKernel& fast) {
   return std::visit(
       []<class Kernel>(const Kernel& kernel) -> std::vector<std::string> {
-        if constexpr (std::is_same_v<Kernel, Convolution>) return kernel.kernels();
+        if constexpr (requires { kernel.kernels(); }) return kernel.kernels();
         else return {kernel.kernel()};
       },
       fast);

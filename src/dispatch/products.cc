@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include "dispatch/activations.h"
+#include "dispatch/conv_algorithms.h"
 #include "dispatch/reason.h"
+#include "graph/fused.h"
+#include "kernels/fast/half/half_conv.h"
 
 namespace mete {
 namespace {
@@ -79,13 +82,41 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
 
 }  // namespace
 
+std::vector<std::string> Product::kernels() const {
+  if (!may_round) return {kernel()};
+  return {kernel(), KernelName({}, ConvAlgorithm::kBf16)};
+}
+
+ConvShape AsConvolution(const Product& p) {
+  ConvShape s;
+  s.in_width = s.out_width = p.m;
+  s.in_channels = p.k;
+  s.out_channels = p.n;
+  s.in_pixel_stride = p.a_stride;
+  s.out_pixel_stride = p.c_stride;
+  return s;
+}
+
+bool RoundsOperands(const Product& p) {
+  // A product of fewer columns does not repay the rounding of its inputs: an input is rounded in the time of
+  // some ten multiply-adds, and half of the multiply-adds are saved. This value is a guess.
+  constexpr int64_t kLeastColumns = 32;
+  if (!p.may_round || p.batch != 1 || p.view || p.k == 0) return false;
+  // Without an instruction for bf16 rounded weights save memory only, which is what a product of one row
+  // waits for.
+  return p.is_vector() || (p.n >= kLeastColumns && IsFast(PlanHalfConv(AsConvolution(p))));
+}
+
 std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::string* why) {
   if (!IsF32(graph, node.inputs[0]) || !IsF32(graph, node.inputs[1])) return No("not f32", why);
   if (!graph.value(node.outputs[0]).shape.known()) return No("the output's shape depends on data", why);
   if (graph.value(node.outputs[0]).shape.Elements() == 0) return No("nothing to compute", why);
   if (!FastActivation(node)) return No("the activation has no fast form", why);
-  if (node.op == "Gemm") return OfGemm(graph, node, why);
-  return node.op == "MatMul" ? OfMatMul(graph, node, why) : OfView(graph, node, why);
+  std::optional<Product> product = node.op == "Gemm"     ? OfGemm(graph, node, why)
+                                   : node.op == "MatMul" ? OfMatMul(graph, node, why)
+                                                         : OfView(graph, node, why);
+  if (product) product->may_round = MayRoundOperands(node) && IsConstant(graph, node.inputs[1]);
+  return product;
 }
 
 }  // namespace mete

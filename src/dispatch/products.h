@@ -5,9 +5,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/matmul_view.h"
 #include "graph/graph.h"
+#include "kernels/fast/conv/conv.h"
 
 namespace mete {
 
@@ -21,13 +23,21 @@ struct Product {
   float alpha = 1;
   ValueId bias = kNoValue;  // n elements, constant
   int residual = -1;        // index of an input of the output's shape that is added; -1: none
+  bool may_round = false;   // B is constant, and the operands may be rounded to bf16 (graph/fused.h, 10)
 
   // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
-  std::string kernel() const {
+  std::vector<std::string> kernels() const;
+  std::string kernel() const {  // with operands of f32
     return !is_vector() ? "gemm_f32" : transposed ? "matvec_rows_f32" : "matvec_columns_f32";
   }
 };
+
+// Returns the convolution of 1x1 over the rows of A that computes a single product (batch 1, no view).
+ConvShape AsConvolution(const Product& product);
+
+// Returns whether this processor computes a product with rounded operands because that is sooner.
+bool RoundsOperands(const Product& product);
 
 // Returns the product of a Gemm, MatMul or mete.MatMul. Returns nothing if only the reference kernel can
 // compute it; `why` then receives the reason.

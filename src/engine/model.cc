@@ -75,11 +75,13 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->graph = std::move(imported.graph);
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
   impl->dims = OpenDimsOf(impl->inputs);
-  impl->passes = {options.optimize, options.disabled_passes, options.onnxruntime_sums};
+  impl->passes = {options.optimize, options.disabled_passes, options.onnxruntime_sums,
+                  ParsePrecision("precision", options.precision)};
   if (AnyOpen(impl->dims)) impl->imported = impl->graph;
   const auto records = RunPasses(impl->graph, {.optimize = options.optimize,
                                                .disabled = options.disabled_passes,
                                                .onnxruntime_sums = options.onnxruntime_sums,
+                                               .precision = impl->passes.precision,
                                                .divisible = &impl->divisible});
   impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
   impl->stats = Count(impl->graph);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/precision.h"
 #include "graph/traits.h"
 
 namespace mete {
@@ -104,6 +105,16 @@ void CheckSumPiece(const InferContext& c) {
         "{} does not fit; got {}, expected a number from 1 on, on a 1x1 convolution without padding, strides "
         "and groups",
         kSumPiece, piece);
+}
+
+bool MayRoundOperands(const Node& node) { return node.attributes.Has(kOperands); }
+
+void CheckOperands(const InferContext& c) {
+  if (!c.attributes.Has(kOperands)) return;
+  const std::string_view precision = c.attributes.String(kOperands, "");
+  if (precision != Name(Precision::kBf16) || c.type(0) != DType::kF32)
+    c.Bad("{} does not fit; got '{}' for a product of {}, expected bf16 for one of f32", kOperands, precision,
+          Name(c.type(0)));
 }
 
 Shape CheckSlice(const InferContext& c, const Shape& slice, DType type, int into) {

@@ -69,6 +69,11 @@
 //    levels (kLevels) = [least, most] on QLinearConv, QLinearMatMul, mete.QLinearAdd and mete.QLinearMul: the
 //    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
 //    of any bit, because rounding is monotone.
+//
+// 10. operands (kOperands) = "bf16" on a Conv, Gemm or MatMul of f32: a kernel may round inputs 0 and 1 to
+// bf16.
+//    Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass round-operands
+//    writes the attribute where the user allows it.
 #pragma once
 
 #include "base/fused.h"
@@ -81,6 +86,12 @@ bool TakesSumPiece(const Attributes& attributes, const Shape& weights);
 
 // Checks the sum_piece of a Conv, if it has one. The Conv's inference function calls it.
 void CheckSumPiece(const InferContext& c);
+
+// Returns true if a kernel may round the operands of the node to bf16 (10).
+bool MayRoundOperands(const Node& node);
+
+// Checks the operands (10) of a Conv, Gemm or MatMul. The node's inference function calls it.
+void CheckOperands(const InferContext& c);
 
 // Checks a node's epilogue against the type and shape of its output. The node's inference function calls it.
 void CheckEpilogue(const InferContext& c, DType type, const Shape& output, int residual_input = 3);

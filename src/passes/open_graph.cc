@@ -104,7 +104,8 @@ Result RunAt(const Graph& imported, const OpenDims& dims, const Sizes& sizes, co
   std::erase_if(result.graph.nodes, computes_open);
   (void)RunPasses(result.graph, {.optimize = passes.optimize,
                                  .disabled = passes.disabled,
-                                 .onnxruntime_sums = passes.onnxruntime_sums});
+                                 .onnxruntime_sums = passes.onnxruntime_sums,
+                                 .precision = passes.precision});
   return result;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/precision.h"
 #include "graph/graph.h"
 #include "passes/shape_walk.h"
 
@@ -19,6 +20,7 @@ struct PassChoice {
   bool optimize = true;
   std::vector<std::string> disabled;
   bool onnxruntime_sums = false;
+  Precision precision = Precision::kF32;
 };
 
 // Runs the passes twice, with two sets of made-up sizes in the dimensions of `dims`; the other dimensions

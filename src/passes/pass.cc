@@ -18,6 +18,8 @@ constexpr Pass kPasses[] = {
      FoldBatchNorm},
     {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas",
      FusePatterns},
+    {"round-operands", "lets products round their operands, where a precision below f32 is asked for",
+     RoundOperands},
     {"layout", "brings activations into NHWC", ToNhwc},
     {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
     {"fuse-matmul", "lets products read and write transposed matrices where they lie", FuseMatMul},
@@ -86,7 +88,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
   }));
   for (const Pass& pass : kPasses) {
     if (options.divisible && &pass == FirstBehindDivision()) *options.divisible = graph;
-    if (!runs(pass.name)) continue;
+    if (!runs(pass.name) || (pass.run == RoundOperands && options.precision == Precision::kF32)) continue;
     records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized)
                                                 : RunOne(graph, pass.name, pass.run));
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/precision.h"
 #include "graph/graph.h"
 
 namespace mete {
@@ -69,6 +70,7 @@ struct PassOptions {
   bool optimize = true;                    // false: constants are folded and no other pass runs
   std::vector<std::string> disabled = {};  // passes that do not run; Error if a name is unknown
   bool onnxruntime_sums = false;           // LoadOptions::onnxruntime_sums
+  Precision precision = Precision::kF32;   // kF32: the pass round-operands does not run
   FoldLimits limits = {};
   Graph* divisible = nullptr;  // gets a copy of the graph as it is before PassesBehindDivision()
 };
@@ -85,6 +87,7 @@ bool Simplify(Graph& graph);          // simplify.cc
 bool FoldBatchNorm(Graph& graph);     // fold_batchnorm.cc
 bool FoldPad(Graph& graph);           // fold_pad.cc
 bool FusePatterns(Graph& graph);      // fuse_patterns.cc
+bool RoundOperands(Graph& graph);     // round_operands.cc
 bool ToNhwc(Graph& graph);            // layout.cc
 bool CancelTransposes(Graph& graph);  // transposes.cc
 bool FuseMatMul(Graph& graph);        // fuse_matmul.cc

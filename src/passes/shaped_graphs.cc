@@ -50,7 +50,8 @@ ShapedGraphs::Shaped ShapedGraphs::At(std::span<const Shape> inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) graph->value(graph->inputs[i]).shape = inputs[i];
   (void)RunPasses(*graph, {.optimize = passes_.optimize,
                            .disabled = passes_.disabled,
-                           .onnxruntime_sums = passes_.onnxruntime_sums});
+                           .onnxruntime_sums = passes_.onnxruntime_sums,
+                           .precision = passes_.precision});
   ++passes_run_;
   ShareConstants(*graph, fixed_);
   return {graph, nullptr};

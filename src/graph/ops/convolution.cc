@@ -13,6 +13,7 @@ void InferConv(InferContext& c) {
   CheckBias(c, 2, c.shape(1)[0]);
   CheckEpilogue(c, c.type(0), y);
   CheckSumPiece(c);
+  CheckOperands(c);
   c.Output(0, c.type(0), CheckSlice(c, y, c.type(0), kIntoInput));
 }
 

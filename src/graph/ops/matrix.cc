@@ -24,6 +24,7 @@ void InferMatMul(InferContext& c) {
     NeedShape(c, 2, Shape{c.shape(1).back()});
   }
   CheckFloatEpilogue(c, out);
+  CheckOperands(c);
   c.Output(0, c.type(0), out);
 }
 
@@ -42,6 +43,7 @@ void InferGemm(InferContext& c) {
     c.Bad("C cannot be broadcast to the product; got {}, expected to fit {}", ToString(c.shape(2)),
           ToString(out));
   CheckFloatEpilogue(c, out);
+  CheckOperands(c);
   c.Output(0, c.type(0), out);
 }
 

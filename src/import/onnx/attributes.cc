@@ -67,9 +67,9 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
 // Returns whether only Mete's own passes may write the attribute (see graph/fused.h). A file must not contain
 // it, because kernels do not check it. ONNX itself defines three of these names for the recurrent operators.
 bool IsReserved(std::string_view op, std::string_view name) {
-  static constexpr std::string_view kReserved[] = {"layout",           "residual",        "activation",
-                                                   "activation_alpha", "activation_beta", kSumPiece,
-                                                   kIntoOffset,        kIntoChannels,     kLevels};
+  static constexpr std::string_view kReserved[] = {
+      "layout",    "residual",    "activation", "activation_alpha", "activation_beta", kSumPiece,
+      kIntoOffset, kIntoChannels, kLevels,      kOperands};
   if (name.starts_with("mete_")) return true;
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);

@@ -92,18 +92,9 @@ int64_t BytesOfPanels(const ByteConvPlan& plan) {
   return plan.shape.groups * plan.split.padded_columns() * BytesOfColumn(plan);
 }
 
-// The place of a panel, which is numbered over all groups.
-struct PanelPlace {
-  PanelPlace(const ByteConvPlan& plan, int64_t panel)
-      : group(panel / plan.split.count()),
-        columns(plan.split.Columns(panel % plan.split.count())),
-        width(plan.split.Width(panel % plan.split.count())),
-        packed((group * plan.split.padded_columns() + columns.begin) * BytesOfColumn(plan)) {}
-  int64_t group;
-  Range columns;   // range of the group's outputs
-  int64_t width;   // packed columns
-  int64_t packed;  // index of the first packed byte
-};
+PanelPlace PlaceOf(const ByteConvPlan& plan, int64_t panel) {
+  return {plan.split, BytesOfColumn(plan), panel};
+}
 
 // Reads weights as signed bytes: the top bit of unsigned ones is flipped, which makes them 128 smaller.
 class SignedWeights {
@@ -231,7 +222,7 @@ void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range
   const ByteConvPlan& plan = call.plan;
   s.row_sums = row_sums;
   for (int64_t p = panels.begin, group = -1; p < panels.end; ++p) {
-    const PanelPlace place(plan, p);
+    const PanelPlace place = PlaceOf(plan, p);
     s.offset = static_cast<size_t>(place.group * plan.group_channels);
     if (s.epilogue.weight_zeros && std::exchange(group, place.group) != place.group) SumRows(s, row_sums);
     s.panel = call.packed + place.packed;
@@ -258,7 +249,7 @@ Range ChannelsOf(const ByteConvPlan& plan, Range panels) {
   if (plan.by_channel)
     return {panels.begin * ChannelsOfPanel(plan),
             std::min(panels.end * ChannelsOfPanel(plan), plan.shape.out_channels)};
-  const PanelPlace first(plan, panels.begin), last(plan, panels.end - 1);
+  const PanelPlace first = PlaceOf(plan, panels.begin), last = PlaceOf(plan, panels.end - 1);
   return {first.group * plan.group_outputs + first.columns.begin,
           last.group * plan.group_outputs + last.columns.end};
 }
@@ -315,7 +306,7 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
       PackChannels(plan, read, first, bytes + first * plan.quads * kBytesOfQuad);
       continue;
     }
-    const PanelPlace place(plan, p);
+    const PanelPlace place = PlaceOf(plan, p);
     PackPanel(plan, read, place, bytes + place.packed);
   }
   if (panels.end == plan.panels)

@@ -90,18 +90,7 @@ int64_t PackedLength(const ConvPlan& plan) {
   return plan.shape.groups * plan.split.padded_columns() * SumLength(plan);
 }
 
-// The place of a panel, which is numbered over all groups.
-struct PanelPlace {
-  PanelPlace(const ConvPlan& plan, int64_t panel)
-      : group(panel / plan.split.count()),
-        columns(plan.split.Columns(panel % plan.split.count())),
-        width(plan.split.Width(panel % plan.split.count())),
-        packed((group * plan.split.padded_columns() + columns.begin) * SumLength(plan)) {}
-  int64_t group;
-  Range columns;   // range of the group's outputs
-  int64_t width;   // packed columns
-  int64_t packed;  // index of the first packed element
-};
+PanelPlace PlaceOf(const ConvPlan& plan, int64_t panel) { return {plan.split, SumLength(plan), panel}; }
 
 // Packs one panel as [ky][kx][c][width].
 void PackPanel(const ConvPlan& plan, const float* weights, const PanelPlace& place, float* to) {
@@ -128,7 +117,7 @@ struct ConvCall {
 
 void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
   const ConvPlan& plan = call.plan;
-  const PanelPlace place(plan, panel);
+  const PanelPlace place = PlaceOf(plan, panel);
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
   s.offset = static_cast<size_t>(place.group * plan.group_channels);
   s.columns = static_cast<size_t>(place.columns.size());
@@ -166,7 +155,7 @@ size_t PackedConvBytes(const ConvPlan& plan) {
 
 void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed) {
   for (int64_t p = panels.begin; p < panels.end; ++p) {
-    const PanelPlace place(plan, p);
+    const PanelPlace place = PlaceOf(plan, p);
     PackPanel(plan, weights, place, packed + place.packed);
   }
   if (panels.end == plan.panels)

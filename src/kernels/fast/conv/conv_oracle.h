@@ -2,6 +2,8 @@
 // over NHWC.
 #pragma once
 
+#include <algorithm>
+
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/test_util.h"
 
@@ -39,14 +41,18 @@ inline std::vector<ConvShape> OddConvShapes() {
 // The random operands of a convolution, and the check of its output.
 class ConvProblem {
  public:
-  // Odd seeds give an epilogue with a residual.
-  ConvProblem(const ConvShape& shape, FusedOp op, uint32_t seed) : s_(shape) {
+  // Odd seeds give an epilogue with a residual. `round` is applied to inputs and weights.
+  ConvProblem(const ConvShape& shape, FusedOp op, uint32_t seed, float (*round)(float) = nullptr)
+      : s_(shape) {
     RandomData random(seed);
     in_stride_ = s_.in_pixel_stride ? s_.in_pixel_stride : s_.in_channels;
     out_stride_ = s_.out_pixel_stride ? s_.out_pixel_stride : s_.out_channels;
     input_ = random.Floats(s_.batch * s_.in_height * s_.in_width * in_stride_);
     weights_ =
         random.Floats(s_.out_channels * (s_.in_channels / s_.groups) * s_.kernel_height * s_.kernel_width);
+    if (round)
+      for (auto* list : {&input_, &weights_})
+        std::transform(list->begin(), list->end(), list->begin(), round);
     bias_ = random.Floats(s_.out_channels);
     residual_ = random.Floats(s_.out_pixels() * out_stride_);
     epilogue_.bias = bias_.data();
@@ -56,6 +62,7 @@ class ConvProblem {
 
   const ConvShape& shape() const { return s_; }
   const float* input() const { return input_.data(); }
+  size_t inputs() const { return input_.size(); }
   const float* weights() const { return weights_.data(); }
   const Epilogue& epilogue() const { return epilogue_; }
   std::vector<float> Blank() const {

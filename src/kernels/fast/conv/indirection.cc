@@ -129,5 +129,7 @@ template void FillIndirection(const ConvShape&, const ConvTaps&, const float*, c
                               const float**, float*);
 template void FillIndirection(const ConvShape&, const ConvTaps&, const uint8_t*, const uint8_t*, Range,
                               const uint8_t**, uint8_t*);
+template void FillIndirection(const ConvShape&, const ConvTaps&, const uint16_t*, const uint16_t*, Range,
+                              const uint16_t**, uint16_t*);
 
 }  // namespace mete

@@ -18,7 +18,8 @@ struct Known {
 };
 constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
                             {Feature::kAvxVnni, "avxvnni"},
-                            {Feature::kAvx512Vbmi, "avx512vbmi"}};
+                            {Feature::kAvx512Vbmi, "avx512vbmi"},
+                            {Feature::kAvx512Bf16, "avx512bf16"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.
@@ -29,6 +30,7 @@ bool IsThere(Feature feature) {
     case Feature::kAvx512Vnni: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 11 & 1);
     case Feature::kAvxVnni: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
     case Feature::kAvx512Vbmi: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 1 & 1);
+    case Feature::kAvx512Bf16: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
   }
 #endif
   (void)feature;

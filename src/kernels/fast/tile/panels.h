@@ -35,4 +35,18 @@ class Panels {
   int64_t columns_ = 0, lanes_ = 1, vectors_ = 0, count_ = 0;
 };
 
+// The place of a panel of a convolution, whose panels are numbered group by group. `split` divides the
+// outputs of one group, and a packed column has `length` elements.
+struct PanelPlace {
+  PanelPlace(const Panels& split, int64_t length, int64_t panel)
+      : group(panel / split.count()),
+        columns(split.Columns(panel % split.count())),
+        width(split.Width(panel % split.count())),
+        packed((group * split.padded_columns() + columns.begin) * length) {}
+  int64_t group;
+  Range columns;   // range of the group's outputs
+  int64_t width;   // packed columns
+  int64_t packed;  // index of the first packed element
+};
+
 }  // namespace mete

@@ -25,9 +25,20 @@ struct Tile {
   bool operator==(const Tile&) const = default;
 };
 
+// Where a strip puts its sums of f32, and the epilogue.
+struct TileOutput {
+  float* out;  // [rows][columns], rows `out_stride` elements apart
+  size_t out_stride;
+  size_t columns;     // columns of the strip; the width of a whole panel is rounded up to whole vectors
+  const float* bias;  // `columns` values, or null
+  const float* residual;
+  size_t residual_stride;
+  const Epilogue* epilogue;
+};
+
 // The work of one strip: the rows of one block, the columns of one panel or of half a panel, and one chunk of
-// K.
-struct Strip {
+// K. The first chunk adds the bias, and the last one uses the rest of the epilogue.
+struct Strip : TileOutput {
   // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs.
   const float* const* rows;
   size_t tap_stride;
@@ -37,15 +48,7 @@ struct Strip {
   const float* panel;  // packed weights of this chunk of the panel
   size_t width;        // packed columns of the panel
   const float* next;   // prefetched: the weights that are read after this chunk, best of the same length
-  float* out;          // [row_count][columns], rows `out_stride` elements apart
-  size_t out_stride;
-  size_t columns;  // columns of the strip; `width` rounds those of a whole panel up to whole vectors
   Tile tile;
-  const float* bias;  // `columns` values, added by the first chunk; or null
-  // Only the last chunk uses these three.
-  const float* residual;
-  size_t residual_stride;
-  const Epilogue* epilogue;
   bool first, last;  // whether this chunk starts the sum, and whether it ends it
 };
 

@@ -24,6 +24,11 @@ bool HasSides(const ConvShape& shape, const ConvWay& way) {
          PlanConv(shape, way.tile_vectors).panels > 1;
 }
 
+bool MayBeRounded(const std::vector<ConvWay>& ways) {
+  return std::any_of(ways.begin(), ways.end(),
+                     [](const ConvWay& way) { return way.algorithm == ConvAlgorithm::kBf16; });
+}
+
 class ConvStep : public PreparedNode {
   using MakeWayTrial = std::function<Trial(const ConvWay&)>;
 
@@ -76,10 +81,10 @@ class ConvStep : public PreparedNode {
     if (options.again) return TakeWay(shape, weights, ways, options.like, packer);
     std::vector<std::string> names;
     for (const ConvWay& way : ways) names.push_back(Name(way));
-    const std::string key =
-        fmt::format("{}, activation {}{}, {}, weights {}", ToText(shape), Name(epilogue_.activation.op),
-                    residual_ ? ", residual" : "", packer.pool().settings(),
-                    options.weights_from_memory ? "far" : "near");
+    const std::string key = fmt::format(
+        "{}{}, activation {}{}, {}, weights {}", ToText(shape), MayBeRounded(ways) ? ", may be rounded" : "",
+        Name(epilogue_.activation.op), residual_ ? ", residual" : "", packer.pool().settings(),
+        options.weights_from_memory ? "far" : "near");
     const ThreadPool::CallerPin pin(packer.pool());
     const MakeWayTrial make = TrialsOf(shape, weights, options.cold_weights(), packer.pool());
     const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });

@@ -28,7 +28,9 @@ size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer)
     : pool_(packer.pool()), shape_(shape), way_(way) {
-  if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, packer);
+  if (way.algorithm == ConvAlgorithm::kBf16)
+    half_.emplace(shape, HalfWeights{weights}, AllOf(shape, weights), packer);
+  else if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, packer);
   else if (IsDepthwise(shape)) PlanByChannel(weights, packer);
   else PlanProduct(weights, packer);
 }
@@ -109,6 +111,7 @@ void FloatConv::RunInStages(const float* input, const Epilogue& epilogue, float*
 }
 
 void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output) {
+  if (half_) return half_->Run(input, epilogue, output);
   if (in_stages_) return RunInStages(input, epilogue, output);
   pool_.For(
       grid_.blocks(),
@@ -122,7 +125,7 @@ void FloatConv::Run(const float* input, const Epilogue& epilogue, float* output)
 
 double FloatConv::MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output,
                             ColdWeights* cold) {
-  if (cold) cold->Evict(packed_.view(), input);
+  if (cold) cold->Evict((half_ ? half_->packed() : packed_).view(), input);
   return CallUs([&] { Run(input.as<float>(), epilogue, output); });
 }
 
@@ -131,6 +134,7 @@ int64_t FloatConv::computed_flops(int64_t flops) const {
 }
 
 std::string FloatConv::kernel() const {
+  if (half_) return half_->kernel();
   const char* target = by_channel_ ? TargetOf(*by_channel_)
                        : tiles_    ? TargetOf(*tiles_)
                                    : TargetOf(product_->any());

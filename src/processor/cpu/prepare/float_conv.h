@@ -1,5 +1,6 @@
 // A convolution over NHWC with packed weights. Depthwise convolutions have a kernel of their own; all others
-// are computed as an implicit matrix product or by Winograd's algorithm.
+// are computed as an implicit matrix product, of f32 or of operands rounded to bf16, or by Winograd's
+// algorithm.
 #pragma once
 
 #include <optional>
@@ -12,6 +13,7 @@
 #include "processor/cpu/prepare/cold_weights.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
+#include "processor/cpu/prepare/half_product.h"
 #include "processor/cpu/prepare/packer.h"
 
 namespace mete {
@@ -30,7 +32,7 @@ class FloatConv {
   double MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
-  int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
+  int64_t packed_bytes() const { return half_ ? half_->packed_bytes() : int64_t(packed_.bytes()); }
   // Returns the number of operations for a convolution of `flops`; for Winograd only those of its products.
   int64_t computed_flops(int64_t flops) const;
 
@@ -47,7 +49,8 @@ class FloatConv {
   ConvWay way_;
   std::optional<WorkerPlans<ConvPlan>> product_;
   std::optional<DepthwisePlan> by_channel_;
-  std::optional<WinogradPlan> tiles_;  // exactly one of the three plans is set
+  std::optional<WinogradPlan> tiles_;
+  std::optional<HalfProduct> half_;  // exactly one of these four is set
   Tensor packed_;
   Grid grid_;
   // Winograd: all inputs are transformed, then all products are computed, then all outputs are transformed

@@ -1,0 +1,129 @@
+#include "kernels/fast/half/half_conv.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+
+#include "base/half.h"
+#include "kernels/fast/conv/conv_oracle.h"
+
+namespace mete {
+namespace {
+
+// vdpbf16ps takes denormal numbers for zero: each product may lose at most this.
+constexpr double kLeastNormal = 0x1p-126;
+
+std::vector<uint16_t> Rounded(const float* from, size_t count) {
+  std::vector<uint16_t> to(count);
+  RoundToBf16(from, int64_t(count), to.data());
+  return to;
+}
+
+// The oracle sums products of operands that are bf16 already, so that the kernel rounds none of them.
+class Problem : public ConvProblem {
+ public:
+  Problem(const ConvShape& shape, FusedOp op, uint32_t seed)
+      : ConvProblem(shape, op, seed, [](float x) { return BF16ToF32(F32ToBF16(x)); }),
+        plan_(PlanHalfConv(shape)),
+        half_(Rounded(input(), inputs())) {
+    packed_.assign(PackedHalfConvBytes(plan_) / sizeof(uint16_t), 0x7fc0);  // NaN
+    PackHalfConv(plan_, {weights()}, {0, plan_.panels}, packed_.data());
+    scratch_.resize(HalfConvScratchBytes(plan_) / sizeof(double) + 1);
+  }
+
+  const HalfConvPlan& plan() const { return plan_; }
+  void Run(Range pixels, Range panels, std::vector<float>& out) {
+    RunHalfConv(plan_, half_.data(), packed_.data(), epilogue(), pixels, panels, out.data(), scratch_.data());
+  }
+  std::vector<float> RunWhole() {
+    std::vector<float> out = Blank();
+    Run({0, shape().out_pixels()}, {0, plan_.panels}, out);
+    return out;
+  }
+  void CheckWhole() {
+    const ConvShape& s = shape();
+    const int64_t k = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+    Check(RunWhole(), [&](int64_t, int64_t, const Sums& sums) {
+      return SumTolerance(k + 2, sums.magnitude + 2) + double(k) * kLeastNormal;
+    });
+  }
+
+ private:
+  HalfConvPlan plan_;
+  std::vector<uint16_t> half_, packed_;
+  std::vector<double> scratch_;
+};
+
+TEST(HalfConv, OddShapesMatchTheSumInDouble) {
+  OnEveryTargetAndFeature([] {
+    uint32_t seed = 1;
+    for (const ConvShape& shape : OddConvShapes()) {
+      SCOPED_TRACE(::testing::Message() << "shape " << seed - 1 << " seed " << seed);
+      Problem(shape, seed % 3 ? FusedOp::kRelu : FusedOp::kGelu, seed).CheckWhole();
+      ++seed;
+      if (::testing::Test::HasFailure()) return;
+    }
+  });
+}
+
+// Panels of every number of vectors with every number of rows, whole and cut.
+TEST(HalfConv, EveryTileMatchesTheSumInDouble) {
+  OnEveryTargetAndFeature([] {
+    uint32_t seed = 300;
+    for (const int64_t columns : {1, 4, 7, 16, 21, 32, 40, 48, 64})
+      for (const int64_t rows : {1, 2, 3, 4, 5, 6, 7, 8, 17}) {
+        SCOPED_TRACE(::testing::Message() << columns << " columns, " << rows << " rows");
+        Problem({1, 1, rows, 37, 1, rows, columns}, FusedOp::kNone, seed++).CheckWhole();
+        if (::testing::Test::HasFailure()) return;
+      }
+  });
+}
+
+TEST(HalfConv, AnyBlocksStitchedTogetherGiveTheSameBits) {
+  OnEveryTargetAndFeature([] {
+    uint32_t seed = 31;
+    for (const ConvShape& shape : OddConvShapes()) {
+      ++seed;
+      Problem problem(shape, kAllActivations[seed % std::size(kAllActivations)], seed);
+      RandomData random(seed);
+      std::vector<float> stitched = problem.Blank();
+      for (int64_t p = 0; p < shape.out_pixels();) {
+        const int64_t end = std::min(shape.out_pixels(), p + random.Int(1, 40));
+        for (int64_t q = 0; q < problem.plan().panels; ++q) problem.Run({p, end}, {q, q + 1}, stitched);
+        p = end;
+      }
+      ASSERT_EQ(stitched, problem.RunWhole()) << "seed " << seed;
+    }
+  });
+}
+
+// The right operand of a product: columns are neighbours, and Gemm's alpha multiplies them.
+TEST(HalfConv, WeightsMayHaveStridesAndAScale) {
+  const ConvShape shape{1, 1, 5, 19, 1, 5, 23};
+  const HalfConvPlan plan = PlanHalfConv(shape);
+  RandomData random(7);
+  const std::vector<float> rows = random.Floats(19 * 23);
+  std::vector<float> columns(rows.size());
+  for (size_t k = 0; k < 19; ++k)
+    for (size_t n = 0; n < 23; ++n) columns[n * 19 + k] = 0.37f * rows[k * 23 + n];
+  const auto pack = [&](const HalfWeights& weights) {
+    std::vector<uint16_t> packed(PackedHalfConvBytes(plan) / sizeof(uint16_t));
+    PackHalfConv(plan, weights, {0, plan.panels}, packed.data());
+    return packed;
+  };
+  EXPECT_EQ(pack({rows.data(), 1, 23, 0.37f}), pack({columns.data()}));
+}
+
+TEST(HalfConv, RoundingFollowsTheReference) {
+  OnEveryTarget([](const std::string&) {
+    std::vector<float> values;
+    for (uint32_t upper = 0; upper < 1 << 16; upper += 7)
+      for (const uint32_t lower : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu})
+        values.push_back(std::bit_cast<float>(upper << 16 | lower));
+    const std::vector<uint16_t> rounded = Rounded(values.data(), values.size());
+    for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(rounded[i], F32ToBF16(values[i])) << values[i];
+  });
+}
+
+}  // namespace
+}  // namespace mete

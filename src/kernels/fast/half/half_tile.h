@@ -1,0 +1,26 @@
+// The terms of the register tile over bf16. Rows, panels and taps are those of kernels/fast/tile/tile.h; the
+// sums are of f32 and stay in registers from the first to the last product.
+//
+//   pair   two neighbouring inputs of a tap; the last pair of a tap is filled up with a weight of zero
+//   panel  weights of neighbouring columns, stored as [tap][pair][width][2]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernels/fast/tile/tile.h"
+
+namespace mete {
+
+// The work of one strip: the rows of one pass and the columns of one panel.
+struct HalfStrip : TileOutput {
+  const uint16_t* const* rows;  // rows[tap * tap_stride + row] + offset points at `k` inputs
+  size_t tap_stride;
+  size_t row_count;
+  size_t offset;
+  size_t taps, k;
+  const uint16_t* panel;
+  size_t width;  // packed columns of the panel
+};
+
+}  // namespace mete

@@ -1,0 +1,43 @@
+#include "base/fused.h"
+#include "passes/graphs_testing.h"
+#include "passes/pass.h"
+
+namespace mete {
+namespace {
+
+TEST(RoundOperands, MarksProductsWithConstantWeights) {
+  Builder b;
+  const ValueId x = b.Input({1, 8, 6, 6}), conv = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
+  Attributes depthwise;
+  depthwise.Set("group", int64_t{8});
+  const ValueId by_channel = b.Op("Conv", {conv, b.Weight({8, 1, 3, 3})}, depthwise);
+  const ValueId product = b.Op("MatMul", {by_channel, b.Weight({4, 5})});
+  Graph& g = b.Output(b.Op("MatMul", {product, b.Input({1, 8, 5, 4})}));
+  (void)RunPasses(g, {.precision = Precision::kBf16});
+  int marked = 0, products = 0;
+  for (const Node& node : g.nodes) {
+    if (node.op != "Conv" && !node.op.ends_with("MatMul")) continue;
+    ++products;
+    marked += node.attributes.String(kOperands, "") == "bf16";
+  }
+  EXPECT_EQ(products, 4);
+  EXPECT_EQ(marked, 2) << "the convolution and the product with constant weights";
+}
+
+TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
+  Builder b;
+  Graph& g = b.Output(b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3));
+  (void)RunPasses(g, {});
+  for (const Node& node : g.nodes) EXPECT_FALSE(node.attributes.Has(kOperands));
+}
+
+TEST(RoundOperands, VerifyRefusesOtherTypes) {
+  Builder b;
+  const ValueId x = b.Input({2, 3}), y = b.Op("MatMul", {x, b.Weight({3, 4})});
+  b.graph.nodes.back().attributes.Set(kOperands, std::string("u3"));
+  b.Output(y);
+  EXPECT_THROW(FoldConstants(b.graph), Error);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,41 @@
+// A product whose operands are rounded to bf16 (kernels/fast/half): a convolution over NHWC, or a product of
+// matrices as a convolution of 1x1. All threads round the input to shared memory first.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "dispatch/products.h"
+#include "kernels/fast/half/half_conv.h"
+#include "processor/cpu/prepare/grid.h"
+#include "processor/cpu/prepare/packer.h"
+#include "processor/cpu/prepare/prepare.h"
+
+namespace mete {
+
+class HalfProduct {
+ public:
+  // `all`: all elements of the weights, which are not used after the constructor.
+  HalfProduct(const ConvShape& shape, const HalfWeights& weights, std::span<const float> all, Packer& packer);
+
+  // All pointers are to whole tensors. Only one call at a time is allowed.
+  void Run(const float* input, const Epilogue& epilogue, float* output);
+
+  std::string kernel() const;  // "conv_bf16 avx512 bf16"
+  const Tensor& packed() const { return packed_; }
+  int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
+
+ private:
+  ThreadPool& pool_;
+  HalfConvPlan plan_;
+  int64_t inputs_ = 0;     // elements that are rounded
+  int64_t roundings_ = 1;  // blocks of them
+  Tensor packed_;
+  Grid grid_;
+};
+
+// Prepares a product whose operands are rounded (RoundsOperands).
+std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of);
+
+}  // namespace mete

@@ -1,0 +1,101 @@
+// Products whose operands may be rounded to bf16.
+#include <gtest/gtest.h>
+
+#include "base/half.h"
+#include "kernels/fast/target/features.h"
+#include "kernels/fast/target/target.h"
+#include "processor/cpu/prepare/one_node_testing.h"
+
+namespace mete {
+namespace {
+
+void RoundAll(Tensor& t) {
+  float* values = t.mutable_view().as<float>();
+  for (int64_t i = 0; i < t.elements(); ++i) values[i] = BF16ToF32(F32ToBF16(values[i]));
+}
+
+// A node whose operands are bf16 already: the kernel rounds nothing more, and its sums are those of f32.
+OneNodeGraph RoundedNode(const std::string& line) {
+  OneNodeGraph one = MakeOneNodeGraph(ParseNode("test", line), 17);
+  for (size_t i = 0; i < 2; ++i) {
+    RoundAll(one.data[i]);
+    Value& value = one.graph.value(one.node().inputs[i]);
+    if (value.constant.has_value()) value.constant = one.data[i];
+  }
+  return one;
+}
+
+std::vector<float> OutputOf(OneNodeGraph& one, const KernelOptions& options, std::string* kernel) {
+  CpuKernels cpu(options);
+  const auto prepared = cpu.Prepare(one.graph, one.node(), Step{.threads = options.threads});
+  *kernel = prepared->kernel();
+  Tensor result(DType::kF32, one.graph.value(one.node().outputs[0]).shape);
+  std::vector<ConstView> in;
+  for (const Tensor& t : one.data) in.push_back(t.view());
+  View out[] = {result.mutable_view()};
+  prepared->Execute(in, out);
+  return {result.as<float>(), result.as<float>() + result.elements()};
+}
+
+TEST(HalfProduct, EqualsTheReferenceOfRoundedOperands) {
+  for (const std::string line :
+       {"Conv(1x14x13x40, const 70x40x3x3, const 70) {operands=\"bf16\", layout=\"NHWC\", pads=[1,1,1,1]}",
+        "Conv(2x9x8x30, const 100x30x1x1, -, 2x9x8x100) {operands=\"bf16\", layout=\"NHWC\", residual=1, "
+        "activation=\"Relu\"}",
+        "Conv(1x17x17x3, const 70x3x7x7) {operands=\"bf16\", layout=\"NHWC\", strides=[2,2]}",
+        "Conv(1x7x9x6, const 9x6x3x3, const 9, -, 1x7x9x32) {operands=\"bf16\", layout=\"NHWC\", "
+        "pads=[1,1,1,1], into_offset=7, into_channels=32}",
+        "Gemm(13x50, const 50x100, const 100) {operands=\"bf16\", alpha=0.5}",
+        "Gemm(1x51, const 70x51, const 70) {operands=\"bf16\", transB=1}",
+        "MatMul(3x5x17, const 17x70) {operands=\"bf16\", activation=\"Gelu\"}"}) {
+    OneNodeGraph one = RoundedNode(line);
+    std::string kernel, reference;
+    const std::vector<float> want = OutputOf(one, {.reference = true}, &reference);
+    for (const int threads : {1, 2}) {
+      const std::vector<float> got =
+          OutputOf(one, {.threads = threads, .dispatch = {.conv = ConvAlgorithm::kBf16}}, &kernel);
+      // Only where the processor multiplies bf16 are products of several rows rounded.
+      const bool rounded =
+          line.starts_with("Conv") || line.starts_with("Gemm(1x") || Has(Feature::kAvx512Bf16);
+      ASSERT_EQ(kernel.starts_with("conv_bf16 "), rounded) << line << ": " << kernel;
+      for (size_t i = 0; i < want.size(); ++i) {
+        const bool slice = line.find("into_offset") != std::string::npos;
+        if (slice && (i % 32 < 7 || i % 32 >= 16)) continue;  // the channels of others
+        ASSERT_NEAR(want[i], got[i], 2e-4f) << line << " by " << kernel << " element " << i;
+      }
+    }
+  }
+}
+
+// Without the attribute no operand is rounded, whatever the user asks of convolutions.
+TEST(HalfProduct, IsOnlyForNodesThatMayBeRounded) {
+  OneNode node("Conv(1x9x8x30, const 100x30x1x1) {layout=\"NHWC\"}", 3);
+  std::string kernel;
+  node.Run({.dispatch = {.conv = ConvAlgorithm::kBf16}}, &kernel);
+  EXPECT_TRUE(kernel.starts_with("conv_1x1_f32 ")) << kernel;
+}
+
+// A rounding of each operand changes a product by at most 2^-8 of it each, and a bit more together.
+TEST(HalfProduct, TheErrorIsWithinTwoRoundings) {
+  OneNodeGraph one = MakeOneNodeGraph(
+      ParseNode("test", "Conv(1x9x8x300, const 40x300x1x1) {operands=\"bf16\", layout=\"NHWC\"}"), 5);
+  OneNodeGraph magnitudes = one;
+  for (size_t i = 0; i < 2; ++i) {
+    float* values = magnitudes.data[i].mutable_view().as<float>();
+    for (int64_t k = 0; k < magnitudes.data[i].elements(); ++k) values[k] = std::abs(values[k]);
+  }
+  magnitudes.graph.value(magnitudes.node().inputs[1]).constant = magnitudes.data[1];
+  std::string kernel;
+  const std::vector<float> want = OutputOf(one, {.reference = true}, &kernel),
+                           magnitude = OutputOf(magnitudes, {.reference = true}, &kernel),
+                           got = OutputOf(one, {.dispatch = {.conv = ConvAlgorithm::kBf16}}, &kernel);
+  double largest = 0;
+  for (size_t i = 0; i < want.size(); ++i) {
+    ASSERT_NEAR(want[i], got[i], (0x1p-7 + 0x1p-16) * magnitude[i]) << i;
+    largest = std::max(largest, std::abs(double(want[i]) - got[i]) / magnitude[i]);
+  }
+  EXPECT_GT(largest, 1e-6) << "the operands were not rounded";
+}
+
+}  // namespace
+}  // namespace mete
