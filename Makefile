@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -16,6 +16,7 @@ help:
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
 	@echo "  make compare-bytes"
 	@echo "                    the same for 8-bit files that ONNX Runtime's quantizer writes"
+	@echo "  make compare-bf16 the same in bf16"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
@@ -72,6 +73,11 @@ compare: deps build/release/build.ninja
 compare-bytes: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh --quantized qdq qoperator --engines onnxruntime openvino $(COMPARE_FLAGS)
+
+# The same in bf16.
+compare-bf16: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --precision bf16 $(COMPARE_FLAGS)
 
 # Each says how far it is. CORES_FLAGS go to all three: --models, --cores, --markdown.
 bench-cores: deps build/release/build.ninja

@@ -36,6 +36,8 @@ def arguments():
     parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
     parser.add_argument("--quantized", nargs="+", choices=quantized.kForms, metavar="FORM",
                         help=f"8-bit files of the models instead, which ONNX Runtime's quantizer writes: {', '.join(quantized.kForms)}")
+    parser.add_argument("--precision", choices=("f32", "bf16"), default="f32",
+                        help="bf16: of Mete, OpenVINO and ncnn; ONNX Runtime has none on x86 and stays in f32 (default: f32)")
     parser.add_argument("--engines", nargs="+", choices=engines.kPeers, default=list(engines.kPeers), metavar="E",
                         help="peers (default: all)")
     parser.add_argument("--shape", action="append", default=[], metavar="NAME=1x3x224x224", help="of an input that a file leaves open")
@@ -67,9 +69,10 @@ def shape_words(flags):
 def commands(flags, prepared, threads, cache):
     """How to start each engine's worker, Mete first; it keeps what it measures of its kernels in the folder `cache`."""
     cores = ",".join(map(str, flags.cores[:threads]))
-    words = ["--threads", str(threads), "--cores", cores, *prepared.input_words(), *shape_words(flags)]
+    words = ["--threads", str(threads), "--cores", cores, *prepared.input_words(), *shape_words(flags),
+             *(("--precision", flags.precision) if flags.precision != "f32" else ())]
     started = {"mete": serve_command(flags.mete, prepared.path, cache, *words)}
-    return {**started, **{name: prepared.command(name, threads) for name in flags.engines if prepared.can(name)}}
+    return {**started, **{name: prepared.command(name, threads, flags.precision) for name in flags.engines if prepared.can(name)}}
 
 
 def measure_model(flags, model, form, threads, work):
@@ -88,13 +91,13 @@ def measure_model(flags, model, form, threads, work):
 
 
 def tolerance(flags):
-    return engines.kByteTolerance if flags.quantized else engines.kTolerance
+    return engines.kByteTolerance if flags.quantized else engines.kHalfTolerance if flags.precision == "bf16" else engines.kTolerance
 
 
 def measure_all(flags, threads):
     """The document for one number of threads."""
     document = {"date": datetime.date.today().isoformat(), "threads": threads, "cores": flags.cores[:threads], "rounds": flags.rounds,
-                "starts": flags.starts, "tolerance": tolerance(flags), "machine": machine.describe(), "engines": ["mete", *flags.engines],
+                "starts": flags.starts, "tolerance": tolerance(flags), "precision": flags.precision, "machine": machine.describe(), "engines": ["mete", *flags.engines],
                 "versions": {}, "results": []}
     document["machine"]["load_average_before"] = os.getloadavg()
     for model, form in itertools.product(flags.models or kModels, flags.quantized or [None]):
@@ -118,7 +121,7 @@ def measure_all(flags, threads):
 def save(flags, document):
     """One file a thread count; a choice of models does not replace the whole table."""
     os.makedirs(flags.results, exist_ok=True)
-    part = ("-quantized" if flags.quantized else "") + ("-some" if flags.models else "")
+    part = ("-quantized" if flags.quantized else "") + (f"-{flags.precision}" if flags.precision != "f32" else "") + ("-some" if flags.models else "")
     name = f"{document['date']}-{machine.slug(document['machine']['cpu'])}-t{document['threads']}{part}.json"
     write_json(os.path.join(flags.results, name), document)
 

@@ -1,5 +1,5 @@
-"""ncnn on the files that convert.py made: f32 throughout (no 16-bit storage, packing or arithmetic), its pool allocators, Winograd and the
-rest as it comes."""
+"""ncnn on the files that convert.py made: f32 throughout (no 16-bit storage, packing or arithmetic), or bf16 as ncnn stores it; its pool allocators,
+Winograd and the rest as it comes."""
 import os
 
 import ncnn
@@ -27,7 +27,7 @@ class Engine:
         options.num_threads = config["threads"]
         options.use_vulkan_compute = False
         for name in kReduced:
-            setattr(options, name, False)
+            setattr(options, name, config["precision"] == "bf16" and "bf16" in name)
         self.allocators = ncnn.UnlockedPoolAllocator(), ncnn.PoolAllocator()  # must outlive the net
         options.blob_allocator, options.workspace_allocator = self.allocators
         self._must(self.net.load_param(converted["param"]), "load_param")

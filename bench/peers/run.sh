@@ -1,6 +1,7 @@
 #!/bin/bash
 # Measures models on Mete and on its peers in turn: run.sh [--threads 1,2] [--cores 0,1] [--models M...] [--rounds N] [--json FILE]
 # --quantized qdq: 8-bit files of the models, which ONNX Runtime's quantizer writes (requirements-quantized.txt).
+# --precision bf16: Mete, OpenVINO and ncnn in bf16.
 # Installs the peers (requirements.txt) from PyPI into a virtual environment of its own, once. `run.sh --help` has all flags.
 # --install does that alone.
 # --mete FILE names the program (default: build/release/mete of the source tree), --work FOLDER where the environment and the models go

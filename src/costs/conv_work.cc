@@ -79,19 +79,19 @@ double PairsOf(const HalfConvPlan& plan) { return double(plan.taps * plan.pairs)
 
 }  // namespace
 
-Work HalfConvWork(const NodeInRun& at, const ConvShape& s) {
+Work HalfConvWork(const NodeInRun& at, const ConvShape& s, double products) {
   const HalfConvPlan plan = PlanHalfConv(s);
   const Sizes sizes = SizesOf(s);
   // Without an instruction for bf16, a pair is multiplied as two numbers of f32 are.
   const double k = PairsOf(plan) * (IsFast(plan) ? 1 : 2), pixels = double(s.out_pixels()),
                weights = 2 * kHalfBytes * PairsOf(plan) * double(plan.split.padded_columns() * s.groups);
   Amounts a(at, KernelName(s, ConvAlgorithm::kBf16));
-  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
+  a.AddTiles(plan.split, products * double(s.groups), pixels, double(plan.row_step), k);
   a.AddWeights(weights, std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
   // The input is read, and written and read again in half of its bytes.
-  a.AddData(at.node.inputs[0], 2 * sizes.in, sizes.out, plan.tap_length >= kShortSum);
-  a.AddEpilogue(sizes.out);
+  a.AddData(at.node.inputs[0], products * 2 * sizes.in, products * sizes.out, plan.tap_length >= kShortSum);
+  a.AddEpilogue(products * sizes.out);
   Work work = a.Take();
   work.stand_in = KernelName(s, ConvAlgorithm::kDirect);
   return work;

@@ -15,6 +15,9 @@
 namespace mete {
 namespace {
 
+// The regime of a product without a constant operand.
+constexpr const char* kBothComputed = "both computed";
+
 // A vector-matrix product reads its weights once, in the order of the model. They are prefetched so far ahead
 // that the cache that has them is assumed to make no difference. This is a guess.
 Work VectorWork(const NodeInRun& at, const Product& p, bool constant) {
@@ -33,7 +36,7 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
   const double m = double(p.m), n = double(p.n), k = double(p.k), batch = double(p.batch);
   if (p.is_vector()) return VectorWork(at, p, constant);
   const GemmPlan plan = PlanGemm(p.n, p.k);
-  Amounts a(at, p.kernel(), constant ? "" : "both computed");
+  Amounts a(at, p.kernel(), constant ? "" : kBothComputed);
   a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
   const double weights = kFloatBytes * k * double(plan.split.padded_columns()),
                out = kFloatBytes * batch * m * n;
@@ -47,6 +50,18 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
   a.AddData(node.inputs[0], kFloatBytes * batch * m * k, out, k >= double(kShortSum));
   a.AddEpilogue(out);
   return a.Take();
+}
+
+// The products as convolutions, and B as it is packed in each run.
+Work HalfProductWork(const NodeInRun& at, const Product& p) {
+  const double copies = p.b_step == 0 ? 1 : double(p.batch);
+  Work work = HalfConvWork(at, AsConvolution(p), double(p.batch));
+  if (p.constant) return work;
+  work.amounts[p.transposed ? "byte packed across rows" : "byte packed"] +=
+      kFloatBytes * double(p.n * p.k) * copies;
+  work.regime = kBothComputed;
+  work.stand_in = p.kernel() + ", " + kBothComputed;
+  return work;
 }
 
 double BytesOf(const Value& value) { return double(value.shape.Elements()) * double(SizeOf(value.type)); }
@@ -118,7 +133,7 @@ struct Counter {
     return {QuantizedConvWork(at, conv)};
   }
   std::vector<Work> operator()(const Product& product) const {
-    return {RoundsOperands(product) ? HalfConvWork(at, AsConvolution(product)) : MatrixWork(at, product)};
+    return {RoundsOperands(product) ? HalfProductWork(at, product) : MatrixWork(at, product)};
   }
   std::vector<Work> operator()(const Pooling& p) const {
     return {PoolWork(at, "", Lanes(), p.whole_image ? nullptr : &p.shape.window)};

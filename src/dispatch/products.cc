@@ -98,13 +98,14 @@ ConvShape AsConvolution(const Product& p) {
 }
 
 bool RoundsOperands(const Product& p) {
-  // A product of fewer columns does not repay the rounding of its inputs: an input is rounded in the time of
-  // some ten multiply-adds, and half of the multiply-adds are saved. This value is a guess.
-  constexpr int64_t kLeastColumns = 32;
-  if (!p.may_round || p.batch != 1 || p.view || p.k == 0) return false;
-  // Without an instruction for bf16 rounded weights save memory only, which is what a product of one row
-  // waits for.
-  return p.is_vector() || (p.n >= kLeastColumns && IsFast(PlanHalfConv(AsConvolution(p))));
+  // An operand is rounded in the time of some ten multiply-adds, and half of the multiply-adds are saved: of
+  // each input as many as there are columns, of each weight that is not constant as many as there are rows.
+  // This value is a guess.
+  constexpr int64_t kLeast = 32;
+  if (!p.may_round || p.k == 0) return false;
+  // Without an instruction for bf16, rounded weights save only memory, for which a product of one row waits.
+  if (p.is_vector()) return p.constant;
+  return p.n >= kLeast && (p.constant || p.m >= kLeast) && IsFast(PlanHalfConv(AsConvolution(p)));
 }
 
 std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::string* why) {
@@ -115,7 +116,8 @@ std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::stri
   std::optional<Product> product = node.op == "Gemm"     ? OfGemm(graph, node, why)
                                    : node.op == "MatMul" ? OfMatMul(graph, node, why)
                                                          : OfView(graph, node, why);
-  if (product) product->may_round = MayRoundOperands(node) && IsConstant(graph, node.inputs[1]);
+  if (product) product->constant = IsConstant(graph, node.inputs[1]);
+  if (product) product->may_round = MayRoundOperands(node);
   return product;
 }
 

@@ -23,7 +23,8 @@ struct Product {
   float alpha = 1;
   ValueId bias = kNoValue;  // n elements, constant
   int residual = -1;        // index of an input of the output's shape that is added; -1: none
-  bool may_round = false;   // B is constant, and the operands may be rounded to bf16 (graph/fused.h, 10)
+  bool constant = false;    // B is constant
+  bool may_round = false;   // the operands may be rounded to bf16 (graph/fused.h, 10)
 
   // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
@@ -33,7 +34,7 @@ struct Product {
   }
 };
 
-// Returns the convolution of 1x1 over the rows of A that computes a single product (batch 1, no view).
+// Returns the convolution of 1x1 over the rows of A that computes each of the products.
 ConvShape AsConvolution(const Product& product);
 
 // Returns whether this processor computes a product with rounded operands because that is sooner.

@@ -3,6 +3,7 @@
 // (graph/fused.h, 8).
 #include <numeric>
 
+#include "base/fused.h"
 #include "base/matmul_view.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -25,7 +26,9 @@ class Fuser {
   // Returns true for a product of two computed f32 operands with equal batch dimensions. A product with a
   // constant operand has nothing to gain, because the constant is packed in advance.
   bool IsPlainProduct(const Node& node) const {
-    if (node.op != "MatMul" || node.inputs.size() != 2 || !node.attributes.empty()) return false;
+    if (node.op != "MatMul" || node.inputs.size() != 2) return false;
+    // Others than the permission to round (graph/fused.h, 10), which stays.
+    if (node.attributes.size() > size_t(node.attributes.Has(kOperands))) return false;
     const Value &a = graph_.value(node.inputs[0]), &b = graph_.value(node.inputs[1]);
     if (a.type != DType::kF32 || b.type != DType::kF32 || a.is_constant() || b.is_constant()) return false;
     if (!a.shape.known() || !b.shape.known() || a.shape.Elements() == 0 || b.shape.Elements() == 0)
@@ -76,6 +79,7 @@ class Fuser {
       Skip(out);
     }
     if (attributes.empty()) return;
+    if (product.attributes.Has(kOperands)) attributes.Set(kOperands, *product.attributes.Find(kOperands));
     Node& node = graph_.nodes[n];
     node.op = "mete.MatMul";
     node.attributes = std::move(attributes);

@@ -8,10 +8,6 @@
 namespace mete {
 namespace {
 
-bool IsConstantF32(const Graph& graph, ValueId id) {
-  return graph.value(id).type == DType::kF32 && graph.value(id).is_constant();
-}
-
 // A depthwise convolution does not multiply enough with each element that it reads.
 bool IsDepthwise(const Graph& graph, const Node& node) {
   return node.op == "Conv" && node.attributes.Int("group", 1) > 1 &&
@@ -23,7 +19,7 @@ bool IsDepthwise(const Graph& graph, const Node& node) {
 bool RoundOperands(Graph& graph) {
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || !IsConstantF32(graph, node.inputs[1]) ||
+    if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || graph.value(node.inputs[0]).type != DType::kF32 ||
         IsDepthwise(graph, node) || node.attributes.Has(kSumPiece))
       continue;
     node.attributes.Set(kOperands, std::string(Name(Precision::kBf16)));

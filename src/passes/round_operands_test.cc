@@ -5,7 +5,7 @@
 namespace mete {
 namespace {
 
-TEST(RoundOperands, MarksProductsWithConstantWeights) {
+TEST(RoundOperands, MarksProductsOtherThanDepthwiseOnes) {
   Builder b;
   const ValueId x = b.Input({1, 8, 6, 6}), conv = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
   Attributes depthwise;
@@ -21,7 +21,7 @@ TEST(RoundOperands, MarksProductsWithConstantWeights) {
     marked += node.attributes.String(kOperands, "") == "bf16";
   }
   EXPECT_EQ(products, 4);
-  EXPECT_EQ(marked, 2) << "the convolution and the product with constant weights";
+  EXPECT_EQ(marked, 3) << "all but the depthwise convolution";
 }
 
 TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {

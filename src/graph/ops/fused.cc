@@ -31,6 +31,7 @@ void InferMatMulView(InferContext& c) {
   if (const std::string problem = ParseMatMulView(c.attributes, c.shape(0), c.shape(1), view);
       !problem.empty())
     c.Bad("{}", problem);
+  CheckOperands(c);
   c.Output(0, DType::kF32, view.y);
 }
 

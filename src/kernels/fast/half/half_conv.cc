@@ -1,6 +1,7 @@
 #include "kernels/fast/half/half_conv.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/half.h"
 #include "kernels/fast/conv/indirection.h"
@@ -24,6 +25,9 @@ struct HalfConvCode {
   int64_t lanes, most_vectors;
   int64_t rows;  // of the widest tile
   void (*run_panel)(const HalfStrip&);
+  // Rounds two rows of weights, times a scale, and interleaves them. A missing second row is null.
+  void (*pack_rows)(const float* first, const float* second, size_t count, float scale, uint16_t* to);
+  void (*round_row)(const float* from, size_t count, float scale, uint16_t* to);
 };
 
 }  // namespace mete
@@ -32,21 +36,6 @@ struct HalfConvCode {
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
-
-template <class Dot>
-const HalfConvCode* CodeOf() {
-  static constexpr HalfConvCode code = {
-      TargetName(),     Dot::kName, int64_t{kLanes}, Dot::kMostVectors, Dot::kMostRows[Dot::kMostVectors],
-      RunHalfPanel<Dot>};
-  return &code;
-}
-
-const HalfConvCode* GetHalfConvCode() {
-#if HWY_TARGET == HWY_AVX3
-  if (Has(Feature::kAvx512Bf16)) return CodeOf<Bf16Dot>();
-#endif
-  return CodeOf<WideningHalfDot>();
-}
 
 // Rounds as F32ToBF16: adds half of the last bit that stays, less 1 if that bit is even.
 HWY_INLINE VU32 RoundBits(V32 x) {
@@ -57,15 +46,44 @@ HWY_INLINE VU32 RoundBits(V32 x) {
   return hn::IfThenElse(hn::RebindMask(d, hn::Eq(x, x)), rounded, quiet);
 }
 
-void RoundRow(const float* from, size_t count, uint16_t* to) {
+void RoundScaledRow(const float* from, size_t count, float scale, uint16_t* to) {
   const F32 d;
   const hn::Rebind<uint16_t, F32> half;
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const VU32 rounded = RoundBits(hn::LoadU(d, from + i));
+    const VU32 rounded = RoundBits(hn::Mul(hn::Set(d, scale), hn::LoadU(d, from + i)));
     hn::StoreU(hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<U32>(), rounded)), half, to + i);
   }
-  for (; i < count; ++i) to[i] = F32ToBF16(from[i]);
+  for (; i < count; ++i) to[i] = F32ToBF16(scale * from[i]);
+}
+
+void RoundRow(const float* from, size_t count, uint16_t* to) { RoundScaledRow(from, count, 1, to); }
+
+void PackRowsOf(const float* first, const float* second, size_t count, float scale, uint16_t* to) {
+  const F32 d;
+  const V32 times = hn::Set(d, scale);
+  for (size_t i = 0; i < count; i += kLanes, to += 2 * kLanes) {
+    const size_t left = count - i;
+    const VU32 low = RoundBits(hn::Mul(times, LoadN(d, first + i, left)));
+    const V32 other = second ? hn::Mul(times, LoadN(d, second + i, left)) : hn::Zero(d);
+    const VU32 pairs = hn::Or(low, hn::ShiftLeft<16>(RoundBits(other)));
+    StorePairs(pairs, std::min(left, kLanes), to);
+  }
+}
+
+template <class Dot>
+const HalfConvCode* CodeOf() {
+  static constexpr HalfConvCode code = {
+      TargetName(),      Dot::kName, int64_t{kLanes}, Dot::kMostVectors, Dot::kMostRows[Dot::kMostVectors],
+      RunHalfPanel<Dot>, PackRowsOf, RoundScaledRow};
+  return &code;
+}
+
+const HalfConvCode* GetHalfConvCode() {
+#if HWY_TARGET == HWY_AVX3
+  if (Has(Feature::kAvx512Bf16)) return CodeOf<Bf16Dot>();
+#endif
+  return CodeOf<WideningHalfDot>();
 }
 
 }  // namespace HWY_NAMESPACE
@@ -91,6 +109,32 @@ PanelPlace PlaceOf(const HalfConvPlan& plan, int64_t panel) {
   return {plan.split, ElementsOfColumn(plan), panel};
 }
 
+// Packs a panel of a convolution of 1x1 whose columns are neighbours: a pair of rows at a time.
+void PackPairsOfRows(const HalfConvPlan& plan, const HalfWeights& weights, const float* from, int64_t width,
+                     int64_t columns, uint16_t* to) {
+  for (int64_t k = 0; k < plan.group_channels; k += kElementsOfPair, to += width * kElementsOfPair) {
+    const float* first = from + k * weights.element_stride;
+    const float* second = k + 1 < plan.group_channels ? first + weights.element_stride : nullptr;
+    plan.code->pack_rows(first, second, static_cast<size_t>(columns), weights.scale, to);
+  }
+}
+
+// Packs a panel of a convolution of 1x1 of which each column is contiguous.
+void PackColumns(const HalfConvPlan& plan, const HalfWeights& weights, const float* from,
+                 int64_t channel_stride, int64_t width, int64_t columns, uint16_t* to) {
+  constexpr int64_t kPart = 256;  // a part of a column that is rounded at once
+  uint16_t rounded[kPart + 1];
+  for (int64_t j = 0; j < columns; ++j, from += channel_stride)
+    for (int64_t first = 0; first < plan.group_channels; first += kPart) {
+      const int64_t count = std::min(kPart, plan.group_channels - first);
+      plan.code->round_row(from + first, static_cast<size_t>(count), weights.scale, rounded);
+      rounded[count] = 0;  // of a pair that is filled up
+      uint16_t* pair = to + (first / kElementsOfPair * width + j) * kElementsOfPair;
+      for (int64_t k = 0; k < count; k += kElementsOfPair, pair += width * kElementsOfPair)
+        std::memcpy(pair, rounded + k, kElementsOfPair * sizeof(uint16_t));
+    }
+}
+
 // Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up pairs.
 void PackPanel(const HalfConvPlan& plan, const HalfWeights& weights, const PanelPlace& place, uint16_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
@@ -98,6 +142,10 @@ void PackPanel(const HalfConvPlan& plan, const HalfWeights& weights, const Panel
   const float* from =
       weights.values + (place.group * plan.group_outputs + place.columns.begin) * channel_stride;
   std::fill_n(to, place.width * ElementsOfColumn(plan), uint16_t{0});
+  if (taps == 1 && channel_stride == 1)
+    return PackPairsOfRows(plan, weights, from, place.width, place.columns.size(), to);
+  if (taps == 1 && weights.element_stride == 1)
+    return PackColumns(plan, weights, from, channel_stride, place.width, place.columns.size(), to);
   // The loop over columns is the inner one, so that the packed weights are written nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c)
     for (int64_t tap = 0; tap < taps; ++tap) {

@@ -31,6 +31,13 @@ HWY_INLINE VU32 LoadPairs(const uint16_t* p) {
 #endif
 }
 
+// Stores the first `count` pairs.
+HWY_INLINE void StorePairs(VU32 pairs, size_t count, uint16_t* p) {
+  HWY_ALIGN uint32_t lanes[kLanes];
+  hn::Store(pairs, U32(), lanes);
+  std::memcpy(p, lanes, count * sizeof(uint32_t));
+}
+
 // Adds the products of `pairs` pairs. `a` points at the pairs of each row; `w` moves behind their weights.
 template <class Dot, int MR, int V>
 HWY_INLINE void AddPairs(const uint16_t* const (&a)[MR], size_t pairs, const uint16_t*& w,

@@ -15,10 +15,25 @@ int64_t InputsOf(const ConvShape& s) {
   return (pixels - 1) * (s.in_pixel_stride ? s.in_pixel_stride : s.in_channels) + s.in_channels;
 }
 
+HalfWeights WeightsOf(const Product& p, const float* b) {
+  return p.transposed ? HalfWeights{b, p.b_stride, 1, p.alpha} : HalfWeights{b, 1, p.b_stride, p.alpha};
+}
+
+// This value is a guess: so many elements are rounded in about a microsecond.
+constexpr int64_t kRoundedAtOnce = 8 << 10;
+
+// Rounds with all threads, in so many blocks.
+void RoundAll(ThreadPool& pool, const float* from, int64_t count, int64_t blocks, uint16_t* to) {
+  pool.For(blocks, [&](int, int64_t begin, int64_t end) {
+    const int64_t first = count * begin / blocks, last = count * end / blocks;
+    RoundToBf16(from + first, last - first, to + first);
+  });
+}
+
 class HalfMatrixStep : public PreparedNode {
  public:
   HalfMatrixStep(const Product& p, const Preparation& of)
-      : p_(p), product_(AsConvolution(p), WeightsOf(p, of), AllOf(of), of.packer) {
+      : p_(p), product_(AsConvolution(p), WeightsOf(p, AllOf(of).data()), AllOf(of), of.packer) {
     epilogue_.activation = *FastActivation(of.node);
     epilogue_.residual_stride = p.n;
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
@@ -37,10 +52,6 @@ class HalfMatrixStep : public PreparedNode {
   int64_t packed_bytes() const override { return product_.packed_bytes(); }
 
  private:
-  static HalfWeights WeightsOf(const Product& p, const Preparation& of) {
-    const float* b = of.graph.value(of.node.inputs[1]).constant.as<float>();
-    return p.transposed ? HalfWeights{b, p.b_stride, 1, p.alpha} : HalfWeights{b, 1, p.b_stride, p.alpha};
-  }
   static std::span<const float> AllOf(const Preparation& of) {
     const Tensor& b = of.graph.value(of.node.inputs[1]).constant;
     return {b.as<float>(), size_t(b.elements())};
@@ -49,6 +60,84 @@ class HalfMatrixStep : public PreparedNode {
   const Product p_;
   Epilogue epilogue_;
   HalfProduct product_;
+};
+
+// Products whose right operands are computed. All threads round the left operands and pack the right ones,
+// then they divide the products.
+class ComputedHalfStep : public PreparedNode {
+ public:
+  ComputedHalfStep(const Product& p, const Preparation& of)
+      : pool_(of.pool()),
+        p_(p),
+        plan_(PlanHalfConv(AsConvolution(p))),
+        matrices_(p.b_step == 0 ? 1 : p.batch),
+        inputs_(of.graph.value(of.node.inputs[0]).shape.Elements()),
+        inputs_bytes_(RoundedUp(inputs_ * int64_t{sizeof(uint16_t)})),
+        packed_bytes_(RoundedUp(int64_t(PackedHalfConvBytes(plan_)))) {
+    epilogue_.activation = *FastActivation(of.node);
+    if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
+    const int64_t row_bytes = p.m * (p.k + p.n) * int64_t{sizeof(float)};
+    const std::span<const double> speeds = pool_.step_speeds();
+    const bool many = p.batch >= pool_.step_threads();
+    grid_ = MakeGrid({p.m, plan_.row_step, row_bytes, plan_.panels, packed_bytes_},
+                     many ? speeds.first(1) : speeds);
+    roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
+    pool_.ReserveShared(inputs_bytes_ + matrices_ * packed_bytes_);
+    pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
+  }
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const float *a = in[0].as<float>(), *b = in[1].as<float>();
+    uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
+    RoundAll(pool_, a, inputs_, roundings_, rounded);
+    pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) Pack(b, i / plan_.panels, i % plan_.panels);
+    });
+    const float* residual = p_.residual < 0 ? nullptr : in[size_t(p_.residual)].as<float>();
+    pool_.For(p_.batch * grid_.blocks(), [&](int worker, int64_t begin, int64_t end) {
+      for (int64_t i = begin, last; i < end; i = last) {
+        const int64_t product = i / grid_.blocks(), first = product * grid_.blocks();
+        last = std::min(end, first + grid_.blocks());
+        grid_.ForPieces(i - first, last - first, [&](Range rows, Range panels) {
+          Multiply(worker, product, rows, panels, residual, out[0].as<float>());
+        });
+      }
+    });
+  }
+
+  std::string kernel() const override { return "conv_bf16 " + TargetOf(plan_); }
+  std::string reason() const override { return "rounded to bf16; B is packed at each run"; }
+
+ private:
+  static int64_t RoundedUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
+
+  MatMulView::Product Place(int64_t i) const {
+    return p_.view ? p_.view->At(i) : MatMulView::Product{i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n};
+  }
+
+  std::byte* PackedAt(int64_t product) const {
+    return pool_.shared() + inputs_bytes_ + (p_.b_step == 0 ? 0 : product * packed_bytes_);
+  }
+
+  void Pack(const float* b, int64_t matrix, int64_t panel) const {
+    PackHalfConv(plan_, WeightsOf(p_, b + Place(matrix).b), {panel, panel + 1}, PackedAt(matrix));
+  }
+
+  void Multiply(int worker, int64_t product, Range rows, Range panels, const float* residual, float* out) {
+    const MatMulView::Product at = Place(product);
+    Epilogue epilogue = epilogue_;
+    if (residual) epilogue.residual = residual + at.y;
+    RunHalfConv(plan_, reinterpret_cast<const uint16_t*>(pool_.shared()) + at.a, PackedAt(product), epilogue,
+                rows, panels, out + at.y, pool_.scratch(worker));
+  }
+
+  ThreadPool& pool_;
+  const Product p_;
+  const HalfConvPlan plan_;
+  const int64_t matrices_, inputs_, inputs_bytes_, packed_bytes_;
+  int64_t roundings_ = 1;
+  Epilogue epilogue_;
+  Grid grid_;
 };
 
 }  // namespace
@@ -64,18 +153,14 @@ HalfProduct::HalfProduct(const ConvShape& shape, const HalfWeights& weights, std
       inputs_ * int64_t{sizeof(uint16_t)} + shape.out_pixels() * shape.out_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid({shape.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
                    pool_.step_speeds());
-  // This value is a guess: a block is rounded in about a microsecond.
-  roundings_ = BlocksOf(inputs_, 8 << 10, pool_.step_threads());
+  roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
   pool_.ReserveShared(inputs_ * int64_t{sizeof(uint16_t)});
   pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
 }
 
 void HalfProduct::Run(const float* input, const Epilogue& epilogue, float* output) {
   uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
-  pool_.For(roundings_, [&](int, int64_t begin, int64_t end) {
-    const int64_t first = inputs_ * begin / roundings_, last = inputs_ * end / roundings_;
-    RoundToBf16(input + first, last - first, rounded + first);
-  });
+  RoundAll(pool_, input, inputs_, roundings_, rounded);
   pool_.For(
       grid_.blocks(),
       [&](int worker, int64_t begin, int64_t end) {
@@ -90,6 +175,8 @@ std::string HalfProduct::kernel() const { return "conv_bf16 " + TargetOf(plan_);
 
 std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of) {
   of.pool().BeginStep(0);
+  if (!product.constant || product.batch > 1 || product.view)
+    return std::make_unique<ComputedHalfStep>(product, of);
   return std::make_unique<HalfMatrixStep>(product, of);
 }
 

@@ -47,7 +47,12 @@ TEST(HalfProduct, EqualsTheReferenceOfRoundedOperands) {
         "pads=[1,1,1,1], into_offset=7, into_channels=32}",
         "Gemm(13x50, const 50x100, const 100) {operands=\"bf16\", alpha=0.5}",
         "Gemm(1x51, const 70x51, const 70) {operands=\"bf16\", transB=1}",
-        "MatMul(3x5x17, const 17x70) {operands=\"bf16\", activation=\"Gelu\"}"}) {
+        "MatMul(3x5x17, const 17x70) {operands=\"bf16\", activation=\"Gelu\"}",
+        "MatMul(3x35x17, 3x17x70) {operands=\"bf16\"}", "MatMul(40x333, 333x33) {operands=\"bf16\"}",
+        "Gemm(41x50, 100x50, const 100) {operands=\"bf16\", transB=1, alpha=0.5}",
+        "mete.MatMul(1x40x3x16, 1x40x3x16) {operands=\"bf16\", perm_a=[0,2,1,3], perm_b=[0,2,3,1], "
+        "scale=0.25}",
+        "mete.MatMul(1x3x40x40, 1x40x3x64) {operands=\"bf16\", perm_b=[0,2,1,3], perm_y=[0,2,1,3]}"}) {
     OneNodeGraph one = RoundedNode(line);
     std::string kernel, reference;
     const std::vector<float> want = OutputOf(one, {.reference = true}, &reference);
