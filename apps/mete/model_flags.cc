@@ -158,11 +158,12 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
           "sum 8-bit convolutions as ONNX Runtime does, some of them in floats, and not all as integers")
       ->group(kModelGroup);
   command
-      .add_option("--precision", flags.precision,
-                  "bf16: convolutions and products may round their inputs and weights to bf16 where that is "
-                  "sooner; the default is f32")
+      .add_option(
+          "--precision", flags.precision,
+          "what products may round where that is sooner: f32 (default) nothing; bf16 inputs and weights; "
+          "w8, w4 weights of products of one row, to 8 or 4 bits")
       ->type_name("TYPE")
-      ->check(OneOf({"f32", "bf16"}))
+      ->check(OneOf({"f32", "bf16", "w8", "w4"}))
       ->group(kModelGroup);
 }
 

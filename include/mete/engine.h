@@ -57,9 +57,11 @@ struct LoadOptions {
   // integers. True: convolutions that ONNX Runtime's default optimisations on x86 leave in floats are summed
   // in its order, for comparisons with it; they are slower.
   bool onnxruntime_sums = false;
-  // "f32", or "bf16": convolutions and matrix products with constant weights may round their inputs and
-  // weights to bf16, a relative error of up to 2^-8 for each. Sums and all values between nodes are f32. Each
-  // product is computed in the way that is sooner, of which Explain() names the kernel.
+  // "f32", or what kernels may do to the operands of products where that takes less time. "bf16": both
+  // operands of convolutions and matrix products are rounded to bf16, a relative error of up to 2^-9 for
+  // each. "w8", "w4": constant weights of matrix products of one row, which wait for their weights, are
+  // rounded to 8 or 4 bits, an error of up to 1/254 or 1/14 of the largest of 64 neighbouring weights. Sums
+  // and all values between nodes are f32. Explain() names each node's kernel.
   std::string precision = "f32";
   std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error if a name is unknown
 };

@@ -5,13 +5,28 @@
 #include "base/error.h"
 
 namespace mete {
+namespace {
 
-const char* Name(Precision precision) { return precision == Precision::kBf16 ? "bf16" : "f32"; }
+constexpr Precision kAll[] = {Precision::kF32, Precision::kBf16, Precision::kW8, Precision::kW4};
+
+}  // namespace
+
+const char* Name(Precision precision) {
+  switch (precision) {
+    case Precision::kF32: return "f32";
+    case Precision::kBf16: return "bf16";
+    case Precision::kW8: return "w8";
+    case Precision::kW4: return "w4";
+  }
+  return "";
+}
 
 Precision ParsePrecision(std::string_view where, std::string_view name) {
-  for (const Precision precision : {Precision::kF32, Precision::kBf16})
+  for (const Precision precision : kAll)
     if (name == Name(precision)) return precision;
-  Invalid(std::string(where), "no such precision; got '{}', expected f32 or bf16", name);
+  std::string names;
+  for (const Precision precision : kAll) names += (names.empty() ? "" : ", ") + std::string(Name(precision));
+  Invalid(std::string(where), "no such precision; got '{}', expected one of {}", name, names);
 }
 
 }  // namespace mete

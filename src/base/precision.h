@@ -5,10 +5,11 @@
 
 namespace mete {
 
-// kBf16: operands of products may be rounded to bf16; sums are f32.
-enum class Precision { kF32, kBf16 };
+// kBf16: both operands of products may be rounded to bf16. kW8, kW4: constant weights of matrix products may
+// be rounded to 8 or 4 bits with scales (kernels/fast/matvec/few_bits.h). All sums are of f32.
+enum class Precision { kF32, kBf16, kW8, kW4 };
 
-const char* Name(Precision precision);  // "f32", "bf16"
+const char* Name(Precision precision);  // "f32", "bf16", "w8", "w4"
 
 // Error INVALID_ARGUMENT for a name that is none; its message names `where`, the place that the name comes
 // from.

@@ -64,6 +64,17 @@ Work HalfProductWork(const NodeInRun& at, const Product& p) {
   return work;
 }
 
+// A product of one row with weights of fewer bits: the time of one in f32 that reads as many bytes.
+Work FewBitsWork(const NodeInRun& at, const Product& p, int bits) {
+  Work work = VectorWork(at, p, p.constant);
+  for (const char* unit : {"byte of weights", "byte of weights, from memory"})
+    if (const auto amount = work.amounts.find(unit); amount != work.amounts.end())
+      amount->second *= double(bits) / (8 * kFloatBytes);
+  work.stand_in = work.key();
+  work.kernel = p.kernels()[1];
+  return work;
+}
+
 double BytesOf(const Value& value) { return double(value.shape.Elements()) * double(SizeOf(value.type)); }
 
 const Value& InputOf(const NodeInRun& at) { return at.graph.value(at.node.inputs[0]); }
@@ -133,7 +144,13 @@ struct Counter {
     return {QuantizedConvWork(at, conv)};
   }
   std::vector<Work> operator()(const Product& product) const {
-    return {RoundsOperands(product) ? HalfProductWork(at, product) : MatrixWork(at, product)};
+    switch (PrecisionOf(product)) {
+      case Precision::kF32: return {MatrixWork(at, product)};
+      case Precision::kBf16: return {HalfProductWork(at, product)};
+      case Precision::kW8: return {FewBitsWork(at, product, 8)};
+      case Precision::kW4: return {FewBitsWork(at, product, 4)};
+    }
+    return {};
   }
   std::vector<Work> operator()(const Pooling& p) const {
     return {PoolWork(at, "", Lanes(), p.whole_image ? nullptr : &p.shape.window)};

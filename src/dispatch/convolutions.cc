@@ -53,7 +53,8 @@ std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, c
   Convolution conv{
       ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y, node.attributes),
       SumPiece(node)};
-  if (conv.sum_piece == 0) conv.algorithms = AlgorithmsFor(conv.shape, options, MayRoundOperands(node));
+  if (conv.sum_piece == 0)
+    conv.algorithms = AlgorithmsFor(conv.shape, options, OperandsOf(node) == Precision::kBf16);
   return conv;
 }
 

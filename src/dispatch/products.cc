@@ -83,8 +83,13 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
 }  // namespace
 
 std::vector<std::string> Product::kernels() const {
-  if (!may_round) return {kernel()};
-  return {kernel(), KernelName({}, ConvAlgorithm::kBf16)};
+  switch (operands) {
+    case Precision::kF32: return {kernel()};
+    case Precision::kBf16: return {kernel(), KernelName({}, ConvAlgorithm::kBf16)};
+    case Precision::kW8: return {kernel(), "matvec_w8_f32"};
+    case Precision::kW4: return {kernel(), "matvec_w4_f32"};
+  }
+  return {};
 }
 
 ConvShape AsConvolution(const Product& p) {
@@ -97,15 +102,32 @@ ConvShape AsConvolution(const Product& p) {
   return s;
 }
 
-bool RoundsOperands(const Product& p) {
+namespace {
+
+bool IsSoonerInBf16(const Product& p) {
   // An operand is rounded in the time of some ten multiply-adds, and half of the multiply-adds are saved: of
   // each input as many as there are columns, of each weight that is not constant as many as there are rows.
   // This value is a guess.
   constexpr int64_t kLeast = 32;
-  if (!p.may_round || p.k == 0) return false;
+  if (p.k == 0) return false;
   // Without an instruction for bf16, rounded weights save only memory, for which a product of one row waits.
   if (p.is_vector()) return p.constant;
   return p.n >= kLeast && (p.constant || p.m >= kLeast) && IsFast(PlanHalfConv(AsConvolution(p)));
+}
+
+// Weights of one row that a second-level cache keeps are read sooner than integers are made floats. This
+// value is a guess: most such caches have 1 MiB or less.
+bool IsSoonerInFewBits(const Product& p) {
+  constexpr int64_t kLeastBytes = 1 << 20;
+  return p.is_vector() && p.constant && p.n * p.k * int64_t{sizeof(float)} >= kLeastBytes;
+}
+
+}  // namespace
+
+Precision PrecisionOf(const Product& p) {
+  if (p.operands == Precision::kF32) return Precision::kF32;
+  const bool sooner = p.operands == Precision::kBf16 ? IsSoonerInBf16(p) : IsSoonerInFewBits(p);
+  return sooner ? p.operands : Precision::kF32;
 }
 
 std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::string* why) {
@@ -117,7 +139,7 @@ std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::stri
                                    : node.op == "MatMul" ? OfMatMul(graph, node, why)
                                                          : OfView(graph, node, why);
   if (product) product->constant = IsConstant(graph, node.inputs[1]);
-  if (product) product->may_round = MayRoundOperands(node);
+  if (product) product->operands = OperandsOf(node);
   return product;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/matmul_view.h"
+#include "base/precision.h"
 #include "graph/graph.h"
 #include "kernels/fast/conv/conv.h"
 
@@ -21,10 +22,10 @@ struct Product {
   int64_t a_stride = 0, c_stride = 0;  // elements between rows of A and C; 0: k and n
   bool transposed = false;             // B is stored as n x k
   float alpha = 1;
-  ValueId bias = kNoValue;  // n elements, constant
-  int residual = -1;        // index of an input of the output's shape that is added; -1: none
-  bool constant = false;    // B is constant
-  bool may_round = false;   // the operands may be rounded to bf16 (graph/fused.h, 10)
+  ValueId bias = kNoValue;               // n elements, constant
+  int residual = -1;                     // index of an input of the output's shape that is added; -1: none
+  bool constant = false;                 // B is constant
+  Precision operands = Precision::kF32;  // that they may be rounded to (graph/fused.h, 10)
 
   // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
@@ -37,8 +38,9 @@ struct Product {
 // Returns the convolution of 1x1 over the rows of A that computes each of the products.
 ConvShape AsConvolution(const Product& product);
 
-// Returns whether this processor computes a product with rounded operands because that is sooner.
-bool RoundsOperands(const Product& product);
+// Returns the precision in which this processor computes a product: that of its operands if it is sooner than
+// f32.
+Precision PrecisionOf(const Product& product);
 
 // Returns the product of a Gemm, MatMul or mete.MatMul. Returns nothing if only the reference kernel can
 // compute it; `why` then receives the reason.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/precision.h"
 #include "graph/traits.h"
 
 namespace mete {
@@ -107,14 +106,16 @@ void CheckSumPiece(const InferContext& c) {
         kSumPiece, piece);
 }
 
-bool MayRoundOperands(const Node& node) { return node.attributes.Has(kOperands); }
+Precision OperandsOf(const Node& node) {
+  return ParsePrecision(node.name, node.attributes.String(kOperands, Name(Precision::kF32)));
+}
 
 void CheckOperands(const InferContext& c) {
   if (!c.attributes.Has(kOperands)) return;
-  const std::string_view precision = c.attributes.String(kOperands, "");
-  if (precision != Name(Precision::kBf16) || c.type(0) != DType::kF32)
-    c.Bad("{} does not fit; got '{}' for a product of {}, expected bf16 for one of f32", kOperands, precision,
-          Name(c.type(0)));
+  const std::string_view name = c.attributes.String(kOperands, "");
+  (void)ParsePrecision(c.node(), name);
+  if (c.type(0) != DType::kF32)
+    c.Bad("only a product of f32 can have {}; got '{}' for one of {}", kOperands, name, Name(c.type(0)));
 }
 
 Shape CheckSlice(const InferContext& c, const Shape& slice, DType type, int into) {

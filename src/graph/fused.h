@@ -71,12 +71,14 @@
 //    of any bit, because rounding is monotone.
 //
 // 10. operands (kOperands) = "bf16" on a Conv, Gemm, MatMul or mete.MatMul of f32: a kernel may round inputs
-// 0 and 1 to bf16.
-//    Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass round-operands
-//    writes the attribute where the user allows it.
+// 0
+//    and 1 to bf16. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or 4 bits. Sums, bias,
+//    residual and output are f32. The reference kernel rounds nothing. The pass round-operands writes the
+//    attribute where the user allows it.
 #pragma once
 
 #include "base/fused.h"
+#include "base/precision.h"
 #include "graph/operators.h"
 
 namespace mete {
@@ -87,8 +89,8 @@ bool TakesSumPiece(const Attributes& attributes, const Shape& weights);
 // Checks the sum_piece of a Conv, if it has one. The Conv's inference function calls it.
 void CheckSumPiece(const InferContext& c);
 
-// Returns true if a kernel may round the operands of the node to bf16 (10).
-bool MayRoundOperands(const Node& node);
+// Returns the precision that a node's operands may be rounded to (10).
+Precision OperandsOf(const Node& node);
 
 // Checks the operands (10) of a Conv, Gemm or MatMul. The node's inference function calls it.
 void CheckOperands(const InferContext& c);

@@ -19,7 +19,7 @@ constexpr Pass kPasses[] = {
     {"fuse-patterns", "recognises Gelu, Swish, HardSwish, Mish, LayerNormalization written as formulas",
      FusePatterns},
     {"round-operands", "lets products round their operands, where a precision below f32 is asked for",
-     RoundOperands},
+     RoundNoOperands},
     {"layout", "brings activations into NHWC", ToNhwc},
     {"cancel-transposes", "joins transposes that follow each other", CancelTransposes},
     {"fuse-matmul", "lets products read and write transposed matrices where they lie", FuseMatMul},
@@ -82,15 +82,17 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
     // The remaining DequantizeLinear are folded.
     return FoldConstants(g, {.limits = options.limits, .spent = &spent});
   };
+  const auto round_operands = [&](Graph& g) { return RoundOperands(g, options.precision); };
   records.push_back(RunOne(graph, "fold", [&](Graph& g) {
     return FoldConstants(
         g, {.limits = options.limits, .keep_dequantized = runs(kFuseQuantized), .spent = &spent});
   }));
   for (const Pass& pass : kPasses) {
     if (options.divisible && &pass == FirstBehindDivision()) *options.divisible = graph;
-    if (!runs(pass.name) || (pass.run == RoundOperands && options.precision == Precision::kF32)) continue;
-    records.push_back(pass.run == FuseQuantized ? RunOne(graph, pass.name, fuse_quantized)
-                                                : RunOne(graph, pass.name, pass.run));
+    if (!runs(pass.name)) continue;
+    records.push_back(pass.run == FuseQuantized     ? RunOne(graph, pass.name, fuse_quantized)
+                      : pass.run == RoundNoOperands ? RunOne(graph, pass.name, round_operands)
+                                                    : RunOne(graph, pass.name, pass.run));
   }
   return records;
 }

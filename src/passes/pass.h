@@ -70,7 +70,7 @@ struct PassOptions {
   bool optimize = true;                    // false: constants are folded and no other pass runs
   std::vector<std::string> disabled = {};  // passes that do not run; Error if a name is unknown
   bool onnxruntime_sums = false;           // LoadOptions::onnxruntime_sums
-  Precision precision = Precision::kF32;   // kF32: the pass round-operands does not run
+  Precision precision = Precision::kF32;   // what the pass round-operands allows
   FoldLimits limits = {};
   Graph* divisible = nullptr;  // gets a copy of the graph as it is before PassesBehindDivision()
 };
@@ -83,11 +83,13 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {})
 // quantization.cc and fuse_quantized.cc; the remaining DequantizeLinear are folded next
 bool FuseQuantized(Graph& graph);
 bool FuseQuantizedAsOnnxRuntime(Graph& graph);
-bool Simplify(Graph& graph);          // simplify.cc
-bool FoldBatchNorm(Graph& graph);     // fold_batchnorm.cc
-bool FoldPad(Graph& graph);           // fold_pad.cc
-bool FusePatterns(Graph& graph);      // fuse_patterns.cc
-bool RoundOperands(Graph& graph);     // round_operands.cc
+bool Simplify(Graph& graph);       // simplify.cc
+bool FoldBatchNorm(Graph& graph);  // fold_batchnorm.cc
+bool FoldPad(Graph& graph);        // fold_pad.cc
+bool FusePatterns(Graph& graph);   // fuse_patterns.cc
+// round_operands.cc; RunPasses() gives it the user's precision
+bool RoundOperands(Graph& graph, Precision precision);
+inline bool RoundNoOperands(Graph& graph) { return RoundOperands(graph, Precision::kF32); }
 bool ToNhwc(Graph& graph);            // layout.cc
 bool CancelTransposes(Graph& graph);  // transposes.cc
 bool FuseMatMul(Graph& graph);        // fuse_matmul.cc

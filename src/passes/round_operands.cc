@@ -1,4 +1,4 @@
-// Lets the kernels round the operands of products to bf16 (graph/fused.h, 10).
+// Lets the kernels round the operands of products (graph/fused.h, 10).
 #include "base/fused.h"
 #include "base/precision.h"
 #include "graph/traits.h"
@@ -14,15 +14,20 @@ bool IsDepthwise(const Graph& graph, const Node& node) {
          graph.value(node.inputs[1]).shape[1] == 1;
 }
 
+bool MayRound(const Graph& graph, const Node& node, Precision precision) {
+  if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || graph.value(node.inputs[0]).type != DType::kF32)
+    return false;
+  if (precision == Precision::kBf16) return !IsDepthwise(graph, node) && !node.attributes.Has(kSumPiece);
+  return node.op != "Conv" && graph.value(node.inputs[1]).is_constant();
+}
+
 }  // namespace
 
-bool RoundOperands(Graph& graph) {
+bool RoundOperands(Graph& graph, Precision precision) {
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || graph.value(node.inputs[0]).type != DType::kF32 ||
-        IsDepthwise(graph, node) || node.attributes.Has(kSumPiece))
-      continue;
-    node.attributes.Set(kOperands, std::string(Name(Precision::kBf16)));
+    if (precision == Precision::kF32 || !MayRound(graph, node, precision)) continue;
+    node.attributes.Set(kOperands, std::string(Name(precision)));
     changed = true;
   }
   return changed;

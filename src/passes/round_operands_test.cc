@@ -31,6 +31,22 @@ TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
   for (const Node& node : g.nodes) EXPECT_FALSE(node.attributes.Has(kOperands));
 }
 
+TEST(RoundOperands, FewBitsAreForConstantWeightsOfMatrixProducts) {
+  Builder b;
+  const ValueId conv = b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3);
+  const ValueId product = b.Op("MatMul", {conv, b.Weight({4, 4})});
+  Graph& g = b.Output(b.Op("MatMul", {product, b.Input({1, 8, 4, 4})}));
+  (void)RunPasses(g, {.precision = Precision::kW4});
+  int marked = 0;
+  for (const Node& node : g.nodes)
+    if (node.attributes.String(kOperands, "") == "w4") {
+      EXPECT_EQ(node.op, "MatMul");
+      EXPECT_TRUE(g.value(node.inputs[1]).is_constant());
+      ++marked;
+    }
+  EXPECT_EQ(marked, 1);
+}
+
 TEST(RoundOperands, VerifyRefusesOtherTypes) {
   Builder b;
   const ValueId x = b.Input({2, 3}), y = b.Op("MatMul", {x, b.Weight({3, 4})});

@@ -9,24 +9,11 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
-#include "kernels/fast/activation-inl.h"
+#include "kernels/fast/matvec/outputs-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
-
-// Applies bias, residual and activation to the sums in y.
-inline void FinishOutputs(const Epilogue& e, Range outputs, float* y) {
-  const F32 d;
-  for (int64_t i = outputs.begin; i < outputs.end; i += static_cast<int64_t>(kLanes)) {
-    const size_t left = static_cast<size_t>(outputs.end - i);
-    V32 v = LoadN(d, y + i, left);
-    if (e.bias) v = hn::Add(v, LoadN(d, e.bias + i, left));
-    if (e.residual) v = hn::Add(v, LoadN(d, e.residual + i, left));
-    StoreN(v, d, y + i, left);
-  }
-  ActivateRow(e.activation, y + outputs.begin, static_cast<size_t>(outputs.size()), y + outputs.begin);
-}
 
 // Computes R dot products side by side with two sums each, so that the order of additions in a product does
 // not depend on R. The processor's own prefetcher stops at the end of a page and starts again with each row.

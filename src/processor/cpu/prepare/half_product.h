@@ -35,7 +35,7 @@ class HalfProduct {
   Grid grid_;
 };
 
-// Prepares a product whose operands are rounded (RoundsOperands).
+// Prepares a product whose operands are rounded to bf16 (PrecisionOf).
 std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of);
 
 }  // namespace mete

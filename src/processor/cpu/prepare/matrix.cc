@@ -7,6 +7,7 @@
 #include "kernels/fast/matvec/matvec.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
+#include "processor/cpu/prepare/few_bits.h"
 #include "processor/cpu/prepare/half_product.h"
 #include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
@@ -279,7 +280,9 @@ class VectorStep : public PreparedNode {
 std::unique_ptr<PreparedNode> Prepare(const Product& product, const Preparation& of) {
   Epilogue epilogue;
   epilogue.activation = *FastActivation(of.node);
-  if (RoundsOperands(product)) return PrepareRounded(product, of);
+  const Precision precision = PrecisionOf(product);
+  if (precision == Precision::kBf16) return PrepareRounded(product, of);
+  if (precision != Precision::kF32) return PrepareFewBits(product, of);
   if (product.is_vector()) return std::make_unique<VectorStep>(of.graph, product, epilogue, of.pool());
   return PrepareProduct(of.graph, of.node, product, epilogue, of.options, of.packer);
 }
