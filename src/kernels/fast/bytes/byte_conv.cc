@@ -26,7 +26,8 @@ namespace mete {
 struct ByteConvCode {
   const char *target, *feature;
   int64_t lanes, most_vectors;
-  int64_t rows;  // of the widest tile
+  int64_t rows;      // of the widest tile
+  bool sees_signed;  // inputs; else they are seen as unsigned
   using Run = void (*)(const ByteStrip&);
   Run run_panel, run_channels;  // a panel, and a panel of channels (by_channel)
   // The place of a channel's quad within four vectors of quads (by_channel-inl.h).
@@ -51,6 +52,7 @@ const ByteConvCode* CodeOf() {
                                         int64_t{kLanes},
                                         Dot::kMostVectors,
                                         Dot::kMostRows[Dot::kMostVectors],
+                                        Dot::kSeesSigned,
                                         RunBytePanel<Dot>,
                                         RunChannels<Dot>,
                                         ChannelOf};
@@ -62,6 +64,9 @@ const ByteConvCode* GetByteConvCode() {
   if (Has(Feature::kAvx512Vnni)) return CodeOf<VnniDot>();
 #elif HWY_TARGET == HWY_AVX2
   if (Has(Feature::kAvxVnni)) return CodeOf<VnniDot>();
+#elif HWY_TARGET == HWY_NEON
+  if (Has(Feature::kI8mm)) return CodeOf<MixedDot>();
+  if (Has(Feature::kDotprod)) return CodeOf<SignedDot>();
 #elif HWY_TARGET == HWY_SCALAR
   return CodeOf<PlainDot>();
 #endif
@@ -124,9 +129,14 @@ class SignedWeights {
   int64_t length_, channel_stride_, element_stride_;
 };
 
-// Returns the zero point of inputs that the kernel sees as unsigned.
-int32_t UnsignedZero(const ByteConvPlan& plan, int32_t zero) {
-  return plan.signed_inputs ? zero + 128 : zero;
+// Returns whether the kernel sees inputs with their top bit flipped, signed ones as unsigned or the other
+// way.
+bool FlipsInputs(const ByteConvPlan& plan) { return plan.signed_inputs != plan.code->sees_signed; }
+
+// Returns the zero point of inputs as the kernel sees them.
+int32_t SeenZero(const ByteConvPlan& plan, int32_t zero) {
+  if (!FlipsInputs(plan)) return zero;
+  return plan.code->sees_signed ? zero - 128 : zero + 128;
 }
 
 // Packs one panel of a convolution of 1x1 whose channels are dense: four rows are interleaved at a time.
@@ -186,14 +196,15 @@ void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_
     }
 }
 
-// Sums the inputs of each row of a strip minus their zero point, both seen as unsigned.
+// Sums the inputs of each row of a strip minus their zero point, both as the kernel sees them.
+template <class Seen>
 void SumRows(const ByteStrip& s, int32_t* sums) {
   const auto flip = static_cast<uint8_t>(s.flip);
   for (size_t row = 0; row < s.row_count; ++row) {
     int32_t sum = -s.input_zero * static_cast<int32_t>(s.taps * s.k);
     for (size_t tap = 0; tap < s.taps; ++tap) {
       const uint8_t* from = s.rows[tap * s.tap_stride + row] + s.offset;
-      for (size_t k = 0; k < s.k; ++k) sum += from[k] ^ flip;
+      for (size_t k = 0; k < s.k; ++k) sum += static_cast<Seen>(from[k] ^ flip);
     }
     sums[row] = sum;
   }
@@ -224,7 +235,8 @@ void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range
   for (int64_t p = panels.begin, group = -1; p < panels.end; ++p) {
     const PanelPlace place = PlaceOf(plan, p);
     s.offset = static_cast<size_t>(place.group * plan.group_channels);
-    if (s.epilogue.weight_zeros && std::exchange(group, place.group) != place.group) SumRows(s, row_sums);
+    if (s.epilogue.weight_zeros && std::exchange(group, place.group) != place.group)
+      (plan.code->sees_signed ? SumRows<int8_t> : SumRows<uint8_t>)(s, row_sums);
     s.panel = call.packed + place.packed;
     s.width = static_cast<size_t>(place.width);
     RunColumns(call, s, first_pixel, place.group * plan.group_outputs + place.columns.begin,
@@ -333,7 +345,7 @@ void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_
 
 void StartOfByteSums(const ByteConvPlan& plan, const int32_t* weight_sums, const int32_t* bias,
                      int32_t input_zero, int32_t* start) {
-  const int64_t zero = UnsignedZero(plan, input_zero);
+  const int64_t zero = SeenZero(plan, input_zero);
   for (int64_t m = 0; m < plan.shape.out_channels; ++m)
     start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - zero * weight_sums[m]);
 }
@@ -367,8 +379,8 @@ void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero
     strip.k = static_cast<size_t>(plan.tap_length);
     strip.epilogue = epilogue;
     strip.out_stride = static_cast<size_t>(call.out_stride);
-    strip.input_zero = UnsignedZero(plan, input_zero);
-    strip.flip = plan.signed_inputs ? 0x80808080u : 0;
+    strip.input_zero = SeenZero(plan, input_zero);
+    strip.flip = FlipsInputs(plan) ? 0x80808080u : 0;
     if (plan.by_channel) RunPanelsOfChannels(call, strip, pass.begin, panels);
     else RunPanels(call, strip, pass.begin, panels, row_sums);
     if (epilogue.sum_scale) ScaleRows(call, pass, ChannelsOf(plan, panels));

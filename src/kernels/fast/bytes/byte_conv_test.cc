@@ -247,8 +247,9 @@ TEST(ByteConv, NoByteBehindTheInputIsRead) {
     const ByteWeights from{weights.data(), true};
     std::vector<uint8_t> packed(PackedByteConvBytes(plan));
     PackByteConv(plan, from, 0, {0, plan.panels}, packed.data());
-    const std::vector<int32_t> start(7 + 64);
-    std::vector<int32_t> sums(3 * 7);
+    std::vector<int32_t> start(7 + 64), sums(3 * 7);
+    SumByteWeights(plan, from, start.data());
+    StartOfByteSums(plan, start.data(), nullptr, 0, start.data());
     std::vector<double> scratch(ByteConvScratchBytes(plan) / sizeof(double) + 1);
     ByteEpilogue epilogue;
     epilogue.bias = start.data();
@@ -261,7 +262,9 @@ TEST(ByteConv, NoByteBehindTheInputIsRead) {
 TEST(Features, CanBeForcedAway) {
   const std::map<std::string, Feature> features{{"avx512vnni", Feature::kAvx512Vnni},
                                                 {"avxvnni", Feature::kAvxVnni},
-                                                {"avx512vbmi", Feature::kAvx512Vbmi}};
+                                                {"avx512vbmi", Feature::kAvx512Vbmi},
+                                                {"dotprod", Feature::kDotprod},
+                                                {"i8mm", Feature::kI8mm}};
   for (const std::string& name : AvailableFeatures()) {
     ForceWithout(name);
     EXPECT_FALSE(Has(features.at(name))) << name;

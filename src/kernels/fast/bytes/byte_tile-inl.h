@@ -161,6 +161,9 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
         }
         end = kQuad;
       }
+#if HWY_TARGET == HWY_NEON
+      AddByteQuads<Dot>(a, k, end, w, flip, sums);
+#endif
       for (; k < end; k += kQuad, w += step) {
         typename Dot::Weights weights[V];
 #pragma GCC unroll 4

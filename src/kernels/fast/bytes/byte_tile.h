@@ -58,8 +58,8 @@ struct ByteStrip {
   size_t width;             // packed columns
   size_t columns;           // columns of the output
   const int32_t* row_sums;  // of each row: the sum of its inputs minus their zero points; with weight_zeros
-  int32_t input_zero;       // of inputs that are seen as unsigned
-  uint32_t flip;            // four bytes that flip the top bits of signed inputs; 0 for unsigned ones
+  int32_t input_zero;       // of inputs as the kernel sees them, unsigned or signed
+  uint32_t flip;            // four bytes that flip the top bits of inputs of the other kind; else 0
   ByteEpilogue epilogue;    // pointers to the strip's first column
   void* out;                // first row and column of the strip
   size_t out_stride;        // elements from a row to the next

@@ -1,5 +1,5 @@
-// The step of a product of bytes: four products of an unsigned with a signed byte are added to each 32-bit
-// sum. All forms give the exact sum.
+// The step of a product of bytes: four products of an input with a signed weight are added to each 32-bit
+// sum. All forms give the exact sum. Inputs are seen as unsigned, or with kSeesSigned as signed.
 //
 // A quad is four neighbouring bytes of the sum's length K. Packed weights have a quad for each column.
 #if defined(METE_DOT_INL_H) == defined(HWY_TARGET_TOGGLE)
@@ -9,6 +9,7 @@
 #define METE_DOT_INL_H
 #endif
 
+#include "kernels/fast/bytes/dot_arm-inl.h"
 #include "kernels/fast/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,6 +27,7 @@ struct PlainDot {
   static constexpr int kMostVectors = 1;
   static constexpr int kMostRows[] = {0, 4};
   static constexpr const char* kName = "";
+  static constexpr bool kSeesSigned = false;
 
   using Inputs = uint32_t;
   using Weights = const int8_t*;
@@ -50,12 +52,13 @@ struct WideDot {
   static constexpr int kMostRows[] = {0, 6, 8};
 #elif HWY_TARGET == HWY_NEON
   static constexpr int kMostVectors = 2;
-  static constexpr int kMostRows[] = {0, 6, 5};
+  static constexpr int kMostRows[] = {0, 6, 4};
 #else
   static constexpr int kMostVectors = 2;
   static constexpr int kMostRows[] = {0, 4, 4};
 #endif
   static constexpr const char* kName = "";
+  static constexpr bool kSeesSigned = false;
 
   using I16 = hn::Repartition<int16_t, I32>;
   using U16 = hn::Repartition<uint16_t, I32>;
@@ -117,6 +120,7 @@ struct VnniDot {
   static constexpr int kMostRows[] = {0, 6, 6};
 #endif
   static constexpr const char* kName = " vnni";
+  static constexpr bool kSeesSigned = false;
 
   using Inputs = VI32;
   using Weights = VI32;

@@ -7,6 +7,9 @@
 
 #if HWY_ARCH_X86_64
 #include <cpuid.h>
+#elif HWY_ARCH_ARM_A64
+#include <asm/hwcap.h>
+#include <sys/auxv.h>
 #endif
 
 namespace mete {
@@ -19,7 +22,9 @@ struct Known {
 constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
                             {Feature::kAvxVnni, "avxvnni"},
                             {Feature::kAvx512Vbmi, "avx512vbmi"},
-                            {Feature::kAvx512Bf16, "avx512bf16"}};
+                            {Feature::kAvx512Bf16, "avx512bf16"},
+                            {Feature::kDotprod, "dotprod"},
+                            {Feature::kI8mm, "i8mm"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.
@@ -31,6 +36,14 @@ bool IsThere(Feature feature) {
     case Feature::kAvxVnni: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 4 & 1);
     case Feature::kAvx512Vbmi: return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 1 & 1);
     case Feature::kAvx512Bf16: return __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a >> 5 & 1);
+    default: return false;
+  }
+#elif HWY_ARCH_ARM_A64
+  // Linux reports what all cores of the machine have.
+  switch (feature) {
+    case Feature::kDotprod: return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
+    case Feature::kI8mm: return getauxval(AT_HWCAP2) & HWCAP2_I8MM;
+    default: return false;
   }
 #endif
   (void)feature;

@@ -13,13 +13,15 @@ enum class Feature {
   kAvxVnni,     // vpdpbusd on 256 bits, without AVX-512
   kAvx512Vbmi,  // vpermi2b on 512 bits: each byte is one of 128
   kAvx512Bf16,  // vdpbf16ps on 512 bits: two products of bf16 added to each of 16 sums of f32
+  kDotprod,     // SDOT: four products of signed bytes added to each of 4 sums
+  kI8mm,        // USDOT: the same of unsigned with signed bytes
 };
 
 // Returns whether this processor has the feature, and it is not forced away.
 bool Has(Feature feature);
 
-// Returns the names of the features that this processor has: some of "avx512vnni", "avxvnni",
-// "avx512vbmi", "avx512bf16".
+// Returns the names of the features that this processor has: some of "avx512vnni", "avxvnni", "avx512vbmi",
+// "avx512bf16", "dotprod", "i8mm".
 std::vector<std::string> AvailableFeatures();
 
 // Makes all later plans of the process do without the features of a list such as "avx512vnni,avxvnni"; ""

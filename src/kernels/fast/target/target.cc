@@ -24,6 +24,7 @@ double MultiplyAdds(size_t rounds, float* sink) {
   using V = hn::Vec<decltype(d)>;
   constexpr int kChains = 12;
   V acc[kChains];
+#pragma GCC unroll 12
   for (int i = 0; i < kChains; ++i) acc[i] = hn::Set(d, 0.5f + static_cast<float>(i));
   const V scale = hn::Set(d, sink[0]), shift = hn::Set(d, sink[1]);
   for (size_t r = 0; r < rounds; ++r) {
@@ -31,6 +32,7 @@ double MultiplyAdds(size_t rounds, float* sink) {
     for (int i = 0; i < kChains; ++i) acc[i] = hn::MulAdd(acc[i], scale, shift);
   }
   V sum = acc[0];
+#pragma GCC unroll 12
   for (int i = 1; i < kChains; ++i) sum = hn::Add(sum, acc[i]);
   sink[2] = hn::GetLane(hn::SumOfLanes(d, sum));
   return 2.0 * kChains * static_cast<double>(rounds) * static_cast<double>(hn::Lanes(d));
