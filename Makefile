@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -32,6 +32,7 @@ help:
 	@echo "  make format       lay out all C++ code as .clang-format says"
 	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (src, apps, zoo and tools without tests)"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
+	@echo "  make arm-loops    print what LLVM's models of Arm's cores say of the kernels' inner loops (no measurement)"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
 	@echo
@@ -145,6 +146,11 @@ build/arm64/build.ninja: | arm-deps
 arm-test: arm-deps build/arm64/build.ninja
 	cmake --build --preset arm64 -j $(JOBS)
 	ctest --preset arm64 -j $(JOBS)
+
+# The kernels are compiled to assembly alone. ARM_LOOPS_FLAGS: --family, --least, --markdown. Some two minutes.
+arm-loops: arm-deps build/arm64/build.ninja
+	@tools/install-deps.sh --arm-loops
+	python3 bench/arm/loops.py $(ARM_LOOPS_FLAGS)
 
 long-test: release build/asan/build.ninja build/tsan/build.ninja
 	ctest --preset long

@@ -5,6 +5,7 @@
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
+#   tools/install-deps.sh --arm-loops    and llvm-mca-19, whose models of Arm's cores `make arm-loops` asks
 set -euo pipefail
 
 packages=(
@@ -24,7 +25,8 @@ for argument in "$@"; do
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --lint) packages+=(clang-tidy) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --lint, --arm or nothing" >&2; exit 2 ;;
+    --arm-loops) packages+=(llvm-19) ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 

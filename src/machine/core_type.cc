@@ -1,6 +1,8 @@
 #include "machine/core_type.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <thread>
 
 #include "machine/machine.h"
@@ -108,6 +110,14 @@ std::string ArmCoreName(int64_t implementer, int64_t part) {
   for (const ArmCore& core : kArmCores)
     if (core.implementer == implementer && core.part == part) return core.name;
   return "";
+}
+
+// From Arm's technical reference manuals of these cores; Qualcomm's Silver cores are Cortex-A55s.
+bool IsInOrder(std::string_view core) {
+  constexpr std::string_view kInOrder[] = {"Cortex-A7",       "Cortex-A35",     "Cortex-A53",
+                                           "Cortex-A55",      "Cortex-A510",    "Cortex-A520",
+                                           "Kryo-3xx-Silver", "Kryo-4xx-Silver"};
+  return std::find(std::begin(kInOrder), std::end(kInOrder), core) != std::end(kInOrder);
 }
 
 // "Intel 64 and IA-32 Architectures Software Developer's Manual", CPUID: bit 15 of leaf 7's EDX is set if the

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "machine/sysfs.h"
@@ -19,6 +20,9 @@ std::map<int, std::string> ReadCoreTypes(Sysfs& sysfs, const std::vector<int>& c
 
 // Returns the name of an Arm core, for example "Cortex-A72" for 0x41 and 0xd08; "" if the table lacks it.
 std::string ArmCoreName(int64_t implementer, int64_t part);
+
+// Returns whether a core of this name issues its instructions in the order of the program; false if unknown.
+bool IsInOrder(std::string_view core);
 
 // Returns the type of an Intel core from the cpuid registers that were read on it: EDX of leaf 7 and EAX of
 // leaf 0x1a. "" if the processor is not hybrid.

@@ -40,6 +40,9 @@ TEST(CoreType, KnowsArmsPartNumbers) {
   EXPECT_EQ(ArmCoreName(0x41, 0xd0b), "Cortex-A76");
   EXPECT_EQ(ArmCoreName(0x42, 0xd0b), "");
   EXPECT_EQ(ArmCoreName(-1, -1), "");
+  EXPECT_TRUE(IsInOrder("Cortex-A53"));
+  EXPECT_FALSE(IsInOrder("Cortex-A72"));
+  EXPECT_FALSE(IsInOrder(""));
 }
 
 TEST(CoreType, ReadsIntelsRegisters) {

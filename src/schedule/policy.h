@@ -57,6 +57,9 @@ struct Region {
 struct WorkerSpeed {
   int cluster = 0;   // 0, 1, ...: workers of one cluster share a cache
   double speed = 1;  // > 0, relative to the fastest worker
+  // Whether the core issues instructions in the order of the program. Policies ignore it; kernels choose by
+  // it.
+  bool in_order = false;
 };
 
 // Returns workers with these speeds. Workers of equal speed form a cluster.

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/problems.h"
+#include "machine/core_type.h"
 #include "schedule/policy.h"
 
 namespace mete {
@@ -100,7 +101,14 @@ ThreadPlan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoic
 }
 
 std::vector<WorkerSpeed> WorkersOf(const ThreadPlan& plan, const Machine& machine) {
-  return WorkersOf(SpeedsOf(plan, machine));
+  std::vector<WorkerSpeed> workers = WorkersOf(SpeedsOf(plan, machine));
+  const auto in_order = [](const Cluster& cluster) { return IsInOrder(cluster.core); };
+  for (size_t w = 0; w < workers.size(); ++w) {
+    const Cluster* cluster = plan.cores.empty() ? nullptr : machine.ClusterOf(plan.cores[w]);
+    workers[w].in_order = cluster ? in_order(*cluster)
+                                  : std::all_of(machine.clusters.begin(), machine.clusters.end(), in_order);
+  }
+  return workers;
 }
 
 bool SameThreads(const ThreadPlan& a, const ThreadPlan& b) {

@@ -46,6 +46,7 @@ TEST(PlanOneCpu, TheFastestCoreIsTheCallingThreads) {
 TEST(PlanOneCpu, KnowsTheCoresCapacities) {
   Machine machine{"big.LITTLE", {{"cluster0", {2, 3}}, {"cluster1", {0, 1}}}, 1 << 30};
   machine.clusters[1].capacity = 0.4;
+  machine.clusters[1].core = "Cortex-A53";
   const ThreadPlan plan = PlanOneCpu(TwoNodes(), machine, {3, {0, 2, 3}, {}, "adaptive"});
   EXPECT_EQ(plan.cores, (std::vector<int>{2, 3, 0}));
   const std::vector<WorkerSpeed> workers = WorkersOf(plan, machine);
@@ -54,6 +55,8 @@ TEST(PlanOneCpu, KnowsTheCoresCapacities) {
   EXPECT_EQ(workers[1].cluster, workers[0].cluster);
   EXPECT_EQ(workers[2].speed, 0.4);
   EXPECT_NE(workers[2].cluster, workers[0].cluster);
+  EXPECT_FALSE(workers[1].in_order);
+  EXPECT_TRUE(workers[2].in_order);
 }
 
 TEST(ThreadPlan, SurvivesJson) {

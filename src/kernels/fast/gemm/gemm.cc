@@ -33,6 +33,7 @@ struct GemmCode {
   const char* target;
   int64_t lanes, most_vectors, row_step;
   const int* most_rows;  // largest number of rows of a tile, by its number of vectors
+  bool halves_in_order;  // whether in-order cores are faster with tiles of half a panel
   void (*run)(const GemmCall&, Range rows);
 };
 
@@ -95,7 +96,8 @@ void RunBlock(const GemmCall& g, Range rows) {
 
 const GemmCode* GetGemmCode() {
   static constexpr GemmCode code = {
-      TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, kMostRows, RunBlock};
+      TargetName(), static_cast<int64_t>(kLanes), kMostVectors, kTileRows, kMostRows, kHalvesInOrder,
+      RunBlock};
   return &code;
 }
 
@@ -127,12 +129,13 @@ std::vector<int64_t> GemmTileWidths(int64_t n) {
   return widths;
 }
 
-std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows) {
+std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows, bool in_order) {
   // Rows whose distance is a power of two share a set of a cache, and the caches of small cores have four
   // ways. This value is a guess.
   constexpr int64_t kFewRows = 4;
   std::vector<Tile> tiles{{}};
-  if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors) tiles.push_back({0, true});
+  if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors)
+    tiles.insert(in_order && plan.code->halves_in_order ? tiles.begin() : tiles.end(), Tile{0, true});
   if (rows > kFewRows && SizeOf(plan, {}).rows > kFewRows) tiles.push_back({kFewRows, false});
   return tiles;
 }

@@ -36,9 +36,10 @@ GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0);
 // first.
 std::vector<int64_t> GemmTileWidths(int64_t n);
 
-// Returns the candidate tiles for the panels of `plan` and blocks of `rows` rows: the default Tile(), and
-// tiles that may be faster on other cores.
-std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows);
+// Returns the candidate tiles for the panels of `plan` and blocks of `rows` rows, the fastest by estimate
+// first: the default Tile(), and tiles that may be faster on other cores. `in_order`: the core issues
+// instructions in the order of the program.
+std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows, bool in_order = false);
 // The size of a tile in the widest panel of a plan.
 struct TileSize {
   int64_t rows = 0, vectors = 0;

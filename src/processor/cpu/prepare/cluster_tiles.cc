@@ -20,19 +20,20 @@ std::string TilesText(const GemmPlan& plan, const std::vector<Tile>& tiles) {
 ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& plan, int64_t rows,
                          ThreadPool& pool, const std::function<Trial(const Tile&)>& make) {
   const std::vector<int> firsts = pool.FirstOfClusters();
-  const std::vector<Tile> candidates = GemmTiles(plan, rows);
   ClusterTiles chosen;
-  if (!tuner || firsts.size() < 2 || candidates.size() < 2) return chosen;
-  std::vector<std::string> names;
-  for (const Tile& tile : candidates) names.push_back("tile of " + TileText(plan, tile));
   for (const int first : firsts) {
     const WorkerSpeed& worker = pool.worker(first);
+    const std::vector<Tile> candidates = GemmTiles(plan, rows, worker.in_order);
+    chosen.tiles.resize(std::max(chosen.tiles.size(), size_t(worker.cluster) + 1));
+    Tile& tile = chosen.tiles[size_t(worker.cluster)] = candidates[0];
+    if (!tuner || firsts.size() < 2 || candidates.size() < 2) continue;
     const ThreadPool::StandIn alone(pool, first);
     if (!alone.there()) return {};
+    std::vector<std::string> names;
+    for (const Tile& candidate : candidates) names.push_back("tile of " + TileText(plan, candidate));
     const Choice choice = Choose(tuner, fmt::format("{}, {}", key, alone.settings()), names,
                                  [&](size_t i) { return make(candidates[i]); });
-    chosen.tiles.resize(std::max(chosen.tiles.size(), size_t(worker.cluster) + 1));
-    chosen.tiles[size_t(worker.cluster)] = candidates[choice.index];
+    tile = candidates[choice.index];
     chosen.why +=
         fmt::format("{}cores of speed {}: {}", chosen.why.empty() ? "" : "; ", worker.speed, choice.why);
   }

@@ -19,9 +19,9 @@ struct ClusterTiles {
 };
 
 // Measures which tile is the fastest on each cluster, if there is a tuner and the threads of the prepared
-// step are of several clusters; otherwise returns no tiles. The first worker of each cluster is measured
-// alone, with its share of the node. `key` describes all else that the times depend on. `rows` is the number
-// of rows of the product.
+// step are of several clusters; otherwise takes the first of GemmTiles() for each cluster's kind of core. The
+// first worker of each cluster is measured alone, with its share of the node. `key` describes all else that
+// the times depend on. `rows` is the number of rows of the product.
 ClusterTiles ChooseTiles(Tuner* tuner, const std::string& key, const GemmPlan& plan, int64_t rows,
                          ThreadPool& pool, const std::function<Trial(const Tile&)>& make);
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/temp_path_testing.h"
+#include "kernels/fast/target/target.h"
 
 namespace mete {
 namespace {
@@ -81,6 +82,24 @@ TEST(ChooseTiles, EqualCoresOneThreadOrNoTunerMeasureNothing) {
   kinds.PrepareStep(1);
   EXPECT_TRUE(kernels.Choose(&tuner, kinds).tiles.empty());
   EXPECT_EQ(kernels.calls, 0);
+}
+
+// Cores of the Cortex-A53's kind have a tile of their own where the target has one for them.
+TEST(ChooseTiles, InOrderCoresHaveTheirFirstTileWithoutATuner) {
+  const GemmPlan plan = PlanGemm(kColumns, kLength);
+  std::vector<WorkerSpeed> workers = kTwoKinds;
+  workers[1].in_order = workers[2].in_order = true;
+  ThreadPool pool(3, {}, "adaptive", {}, workers);
+  const std::vector<Tile> tiles = ChooseTiles(nullptr, "a product", plan, kRows, pool, {}).tiles;
+  const Tile in_order = GemmTiles(plan, kRows, true)[0];
+  if (ActiveTarget() == std::string("neon")) {
+    EXPECT_EQ(TileText(plan, in_order), "8x2");
+    EXPECT_EQ(TileText(plan, {}), "5x4");
+    EXPECT_EQ(tiles, (std::vector<Tile>{Tile(), in_order}));
+  } else {
+    EXPECT_EQ(in_order, Tile());
+    EXPECT_TRUE(tiles.empty());
+  }
 }
 
 // The keys of the file have the kind of core.
