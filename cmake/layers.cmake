@@ -44,6 +44,8 @@ add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                            -P ${CMAKE_SOURCE_DIR}/cmake/sources_digest.cmake
                    DEPENDS ${kernel_sources} cmake/sources_digest.cmake VERBATIM)
 target_sources(mete_cpu PRIVATE ${CMAKE_BINARY_DIR}/sources_digest.cc)
+mete_library(export_onnx src/export/onnx LAYERS graph import_onnx LINKS onnx_proto protobuf::libprotobuf)
+mete_library(quantize src/quantize LAYERS graph passes processor TEST_LAYERS cpu)
 mete_library(emulated src/processor/emulated LAYERS cpu)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
 mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
@@ -138,6 +140,8 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/worker.cc LAYERS discovery machine make_processor remote worker
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
+mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
+  apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize)
 if(METE_TESTS)
   add_subdirectory(tests)
 endif()

@@ -40,6 +40,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddMachine(app, context);
   AddPlan(app, context);
   AddProfile(app, context);
+  AddQuantize(app, context);
   AddSimulate(app, context);
   AddDevices(app, context);
   AddKeys(app, context);

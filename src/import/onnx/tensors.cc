@@ -118,6 +118,12 @@ DType DTypeOfOnnx(int32_t data_type) {
   return data_type >= 0 && data_type < int32_t(std::size(kTypes)) ? kTypes[data_type].type : DType::kUnknown;
 }
 
+int32_t OnnxTypeOf(DType type) {
+  const auto* row =
+      std::find_if(std::begin(kTypes), std::end(kTypes), [&](const TypeRow& r) { return r.type == type; });
+  return row == std::end(kTypes) ? 0 : int32_t(row - std::begin(kTypes));
+}
+
 std::string OnnxTypeName(int32_t data_type) {
   return data_type >= 0 && data_type < int32_t(std::size(kTypes)) ? kTypes[data_type].name
                                                                   : fmt::format("type {}", data_type);

@@ -17,6 +17,7 @@ namespace mete::onnx_import {
 // Returns the type for a number in TensorProto.data_type, also for numbers that the installed schema does not
 // know. Returns kUnknown for types that Mete lacks and for the types of narrow.h.
 DType DTypeOfOnnx(int32_t data_type);
+int32_t OnnxTypeOf(DType type);               // the inverse
 std::string OnnxTypeName(int32_t data_type);  // "FLOAT8E5M2", "INT4", "type 99"
 bool IsComplex(int32_t data_type);
 

@@ -1,0 +1,205 @@
+#include "export/onnx/onnx_file.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "base/error.h"
+#include "base/problems.h"
+#include "import/onnx/proto.h"
+#include "import/onnx/tensors.h"
+
+namespace mete {
+namespace {
+
+using ::onnx::AttributeProto;
+using ::onnx::ModelProto;
+using ::onnx::NodeProto;
+using ::onnx::TensorProto;
+using ::onnx::ValueInfoProto;
+using onnx_import::OnnxTypeOf;
+
+// The IR version that came with an opset, from ONNX's list of versions (docs/Versioning.md).
+int64_t IrVersionOf(int64_t opset) {
+  constexpr struct {
+    int64_t opset, ir;
+  } kVersions[] = {{14, 7}, {18, 8}, {20, 9}, {22, 10}, {24, 11}, {25, 12}};
+  for (const auto& row : kVersions)
+    if (opset <= row.opset) return row.ir;
+  return 13;
+}
+
+void FillTensor(const Tensor& from, TensorProto& to) {
+  to.set_data_type(OnnxTypeOf(from.type()));
+  for (const int64_t d : from.shape()) to.add_dims(d);
+  to.set_raw_data(from.data(), from.bytes());
+}
+
+// Returns whether the attribute names an element type, which Graph holds as text ("f32").
+bool NamesType(std::string_view name) { return name == "to" || name == "dtype" || name == "output_dtype"; }
+
+struct AttributeWriter {
+  AttributeProto& to;
+
+  void operator()(int64_t value) const {
+    to.set_type(AttributeProto::INT);
+    to.set_i(value);
+  }
+  void operator()(float value) const {
+    to.set_type(AttributeProto::FLOAT);
+    to.set_f(value);
+  }
+  void operator()(const std::string& value) const {
+    if (NamesType(to.name())) return (*this)(int64_t(OnnxTypeOf(DTypeOf(value))));
+    to.set_type(AttributeProto::STRING);
+    to.set_s(value);
+  }
+  void operator()(const Ints& values) const {
+    to.set_type(AttributeProto::INTS);
+    to.mutable_ints()->Add(values.begin(), values.end());
+  }
+  void operator()(const Floats& values) const {
+    to.set_type(AttributeProto::FLOATS);
+    to.mutable_floats()->Add(values.begin(), values.end());
+  }
+  void operator()(const Strings& values) const {
+    to.set_type(AttributeProto::STRINGS);
+    for (const std::string& value : values) to.add_strings(value);
+  }
+  void operator()(const Tensor& value) const {
+    to.set_type(AttributeProto::TENSOR);
+    FillTensor(value, *to.mutable_t());
+  }
+};
+
+// Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or
+// occur twice.
+std::vector<std::string> NamesOf(const Graph& graph) {
+  std::vector<std::string> names(graph.values.size());
+  std::set<std::string> taken;
+  const auto name = [&](ValueId id) {
+    std::string& at = names[size_t(id)];
+    if (!at.empty()) return;
+    const std::string& own = graph.value(id).name;
+    at = own.empty() ? fmt::format("value_{}", id) : own;
+    for (int i = 1; !taken.insert(at).second; ++i) at = fmt::format("{}_{}", own, i);
+  };
+  for (const ValueId id : graph.inputs) name(id);
+  for (const ValueId id : graph.outputs) name(id);
+  for (size_t i = 0; i < names.size(); ++i) name(ValueId(i));
+  return names;
+}
+
+class Writer {
+ public:
+  Writer(const Graph& graph, const OnnxFileOptions& options)
+      : graph_(graph), options_(options), names_(NamesOf(graph)) {}
+
+  std::string Write() {
+    CheckNodes();
+    CheckSize();
+    const int64_t opset = OpsetOf(graph_);
+    model_.set_ir_version(IrVersionOf(opset));
+    model_.set_producer_name("mete");
+    model_.add_opset_import()->set_version(opset);
+    model_.mutable_graph()->set_name(graph_.name);
+    for (const auto& [key, value] : options_.metadata) {
+      auto* entry = model_.add_metadata_props();
+      entry->set_key(key);
+      entry->set_value(value);
+    }
+    AddInputs();
+    for (const Node& node : graph_.nodes) AddNode(node);
+    AddConstants();
+    for (const ValueId id : graph_.outputs) AddOutput(id);
+    return model_.SerializeAsString();
+  }
+
+ private:
+  void CheckNodes() const {
+    SharedProblems problems;
+    for (const Node& node : graph_.nodes) {
+      const bool own =
+          node.op.starts_with("mete.") ||
+          std::any_of(node.attributes.begin(), node.attributes.end(),
+                      [](const Attributes::Item& item) { return item.first.starts_with("mete_"); });
+      if (own) problems.Add(node.name, fmt::format("ONNX has no operator for it; got {}", node.op));
+    }
+    if (problems.any()) throw Error(Code::kUnimplemented, problems.Text());
+  }
+
+  void CheckSize() const {
+    const int64_t bytes = ConstantBytes(graph_), most = std::numeric_limits<int32_t>::max();
+    if (bytes > most)
+      Fail(Code::kResourceExhausted, graph_.name,
+           "too large for one ONNX file; got {} bytes of constants, expected at most {}", bytes, most);
+  }
+
+  void AddInputs() {
+    for (const ValueId id : graph_.inputs) {
+      const Value& value = graph_.value(id);
+      ValueInfoProto& info = *model_.mutable_graph()->add_input();
+      info.set_name(names_[size_t(id)]);
+      auto& tensor = *info.mutable_type()->mutable_tensor_type();
+      tensor.set_elem_type(OnnxTypeOf(value.type));
+      const auto port = std::find_if(options_.inputs.begin(), options_.inputs.end(),
+                                     [&](const Port& p) { return p.name == value.name; });
+      const bool declared = port != options_.inputs.end() && port->declared.known();
+      const Shape& shape = declared ? port->declared : value.shape;
+      for (int i = 0; i < shape.rank(); ++i) {
+        auto& dim = *tensor.mutable_shape()->add_dim();
+        if (shape[i] >= 0) dim.set_dim_value(shape[i]);
+        else if (size_t(i) < port->dims.size() && !port->dims[size_t(i)].empty())
+          dim.set_dim_param(port->dims[size_t(i)]);
+      }
+    }
+  }
+
+  void AddNode(const Node& node) {
+    NodeProto& to = *model_.mutable_graph()->add_node();
+    to.set_op_type(node.op);
+    to.set_name(node.name);
+    for (const ValueId id : node.inputs) to.add_input(id == kNoValue ? "" : names_[size_t(id)]);
+    for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : names_[size_t(id)]);
+    for (const auto& [name, value] : node.attributes) {
+      AttributeProto& attribute = *to.add_attribute();
+      attribute.set_name(name);
+      std::visit(AttributeWriter{attribute}, value);
+    }
+  }
+
+  // Constants that no node reads, and that are no outputs, are left out.
+  void AddConstants() {
+    const Uses uses(graph_);
+    for (size_t i = 0; i < graph_.values.size(); ++i) {
+      if (!graph_.values[i].is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
+      TensorProto& tensor = *model_.mutable_graph()->add_initializer();
+      tensor.set_name(names_[i]);
+      FillTensor(graph_.values[i].constant, tensor);
+    }
+  }
+
+  // The shape of an output follows from the nodes, also where the sizes of inputs are open.
+  void AddOutput(ValueId id) {
+    ValueInfoProto& info = *model_.mutable_graph()->add_output();
+    info.set_name(names_[size_t(id)]);
+    info.mutable_type()->mutable_tensor_type()->set_elem_type(OnnxTypeOf(graph_.value(id).type));
+  }
+
+  const Graph& graph_;
+  const OnnxFileOptions& options_;
+  const std::vector<std::string> names_;
+  ModelProto model_;
+};
+
+}  // namespace
+
+std::string OnnxFileOf(const Graph& graph, const OnnxFileOptions& options) {
+  return Writer(graph, options).Write();
+}
+
+}  // namespace mete

@@ -1,0 +1,39 @@
+// Runs a network on samples and collects what its values are, in bounded memory.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "graph/graph.h"
+#include "processor/processor.h"
+#include "quantize/histogram.h"
+
+namespace mete {
+
+// The samples of a calibration: how many there are, and the inputs of each, in the graph's order. They are
+// read when they are needed, so that memory does not grow with their number.
+struct Samples {
+  size_t count = 0;
+  std::function<std::vector<Tensor>(size_t)> inputs;
+};
+
+// Is told before each run that `done` of `all` are over; throws to stop the work.
+using RunProgress = std::function<void(size_t done, size_t all)>;
+
+// What the commands of this folder need to run graphs.
+struct Runs {
+  Processor& processor;
+  RunProgress progress = {};
+};
+
+// Calls `see(sample, tensors)` with `values` of the graph, each of them once, for each sample.
+void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Samples& samples,
+                   const Runs& runs, const std::function<void(size_t, std::span<const Tensor>)>& see);
+
+// Returns the histograms of the values.
+std::vector<Histogram> HistogramsOf(const Graph& graph, std::span<const ValueId> values,
+                                    const Samples& samples, const Runs& runs);
+
+}  // namespace mete

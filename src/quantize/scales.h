@@ -1,0 +1,50 @@
+// Scales and zero points: of activations from their range, of weights from the weights.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "mete/tensor.h"
+
+namespace mete {
+
+struct Range {
+  float low = 0, high = 0;
+
+  bool empty() const { return low == high; }
+  bool operator==(const Range&) const = default;
+};
+
+// The number of a byte q is (q - zero) * scale.
+struct ActivationScale {
+  DType type = DType::kU8;
+  float scale = 1;
+  int zero = 0;
+};
+
+inline constexpr int kLevels8 = 255;  // steps between the smallest and the largest byte
+
+// Returns the scale at which the levels cover the range and 0 is a level. `type` is u8 or i8. The range is
+// not empty.
+ActivationScale ScaleOf(const Range& range, DType type);
+
+// i8 weights with a scale for each channel and no zero point.
+struct QuantizedWeights {
+  Tensor bytes;   // i8, of the shape of the weights
+  Tensor scales;  // f32, one for each channel
+};
+
+// Quantizes weights with output channels along `axis`. Channel c gets a scale of at least `least_scale[c]`,
+// if that is given: a bias in units of the scale must fit into 32 bits.
+QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<const float> least_scale = {});
+
+// Returns the weights as floats again.
+Tensor Dequantized(const QuantizedWeights& weights, int axis);
+
+// Returns the scale for some weights, those of a channel: the step of their grid if they lie on one of at
+// most 127 steps to each side, as the weights of networks that were trained with 8 bits do, because that is
+// exact; else the scale with the least squared error. 0 for weights that are all 0.
+float WeightScaleOf(std::span<const float> weights);
+
+}  // namespace mete
