@@ -54,7 +54,7 @@ target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}"
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
 # they are 450 KB at -O2 and 1570 KB at -O3.
-foreach(folder kernels cpu image)
+foreach(folder kernels cpu image quantize)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-O3>)
 endforeach()
 set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc

@@ -74,7 +74,9 @@ void Quantize(const QuantizeFlags& flags, const Context& context) {
   options.equalize = !flags.no_equalization;
   options.kept = {flags.keep.begin(), flags.keep.end()};
   const Calibration calibration = Calibrate(DivisibleOf(model), options, samples, runs);
-  const Quantized quantized = mete::Quantize(calibration, options);
+  options.ranges = calibration.ranges;
+  const Quantized quantized = mete::Quantize(calibration, options, runs);
+  fmt::print("{} {} {:.2f} dB\n", int(calibration.ranges.method), calibration.equalized, calibration.answers_db);
   WriteTextFile(flags.output, OnnxFileOf(quantized.graph, {model.inputs(), {}}));
   fmt::print("{}: in {}\n", flags.output, FormatMs(watch.ms()));
 }

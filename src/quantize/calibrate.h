@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -28,12 +30,24 @@ struct Runs {
   RunProgress progress = {};
 };
 
+// Makes the graph ready with other outputs, each of them once.
+std::shared_ptr<Ready> PrepareFor(const Graph& graph, std::span<const ValueId> outputs, const Runs& runs);
+
 // Calls `see(sample, tensors)` with `values` of the graph, each of them once, for each sample.
 void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Samples& samples,
                    const Runs& runs, const std::function<void(size_t, std::span<const Tensor>)>& see);
 
-// Returns the histograms of the values.
-std::vector<Histogram> HistogramsOf(const Graph& graph, std::span<const ValueId> values,
-                                    const Samples& samples, const Runs& runs);
+// What the samples say about a graph.
+struct Measured {
+  std::map<ValueId, Histogram> histograms;
+  std::map<ValueId, Tensor> means;                     // of each element
+  std::map<ValueId, std::vector<float>> magnitudes;    // the largest of each channel, which is dimension 1
+};
+
+// The values of each of these kinds.
+struct ToMeasure {
+  std::vector<ValueId> histograms, means, magnitudes;
+};
+Measured Measure(const Graph& graph, const ToMeasure& values, const Samples& samples, const Runs& runs);
 
 }  // namespace mete

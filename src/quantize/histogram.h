@@ -29,14 +29,17 @@ class Histogram {
 
   double width() const { return width_; }
   // Values from (i - kSide) * width to below (i + 1 - kSide) * width, without those that are 0.
-  std::span<const int64_t> bins() const { return bins_; }
+  std::span<const int64_t> bins() const { return std::span(bins_).first(size_t(2 * kSide)); }
   double CentreOf(int i) const { return (double(i - kSide) + 0.5) * width_; }
 
  private:
+  template <bool kAllFinite>
+  int64_t AddBins(std::span<const float> values);
   void Widen(double largest);
   void Halve();
 
-  std::vector<int64_t> bins_ = std::vector<int64_t>(size_t(2 * kSide));
+  // The last one is a bin for values that no bin counts.
+  std::vector<int64_t> bins_ = std::vector<int64_t>(size_t(2 * kSide) + 1);
   double width_ = 0;  // 0: only zeros were added
   int64_t count_ = 0, zeros_ = 0, not_finite_ = 0;
   float low_ = 0, high_ = 0;

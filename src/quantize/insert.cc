@@ -27,14 +27,14 @@ double LevelOf(double value, const ActivationScale& s) { return std::nearbyint(v
 
 class Inserter {
  public:
-  Inserter(const Graph& graph, const Places& places, std::span<const ActivationScale> scales)
+  Inserter(const Graph& graph, const Places& places, const Scales& scales)
       : graph_(graph), before_(graph), uses_(graph), places_(places), scales_(scales) {}
 
   Graph Run() {
-    scale_ids_.resize(scales_.size(), {kNoValue, kNoValue});
+    scale_ids_.resize(scales_.activations.size(), {kNoValue, kNoValue});
     LeaveOutClips();
-    const size_t values = before_.values.size();
-    for (size_t i = 0; i < values; ++i)
+    // Constants that the graph got after its places were found have no scale.
+    for (size_t i = 0; i < places_.scale_of.size(); ++i)
       if (places_.scale_of[i] != Places::kFloat) Quantize(ValueId(i));
     for (size_t n = 0; n < before_.nodes.size(); ++n)
       if (places_.computes[n] && HasWeights(before_, before_.nodes[n])) QuantizeProduct(n);
@@ -47,7 +47,7 @@ class Inserter {
   }
 
  private:
-  const ActivationScale& ScaleAt(ValueId id) const { return scales_[size_t(places_.scale_of[size_t(id)])]; }
+  const ActivationScale& ScaleAt(ValueId id) const { return scales_.activations[size_t(places_.scale_of[size_t(id)])]; }
 
   // The node before writes the clip's output, if saturation has the effect of the clip.
   void LeaveOutClips() {
@@ -118,7 +118,7 @@ class Inserter {
   void QuantizeProduct(size_t n) {
     const Node& product = before_.nodes[n];
     const float input_scale = ScaleAt(product.inputs[0]).scale;
-    const QuantizedWeights weights = WeightsOf(before_, product, input_scale);
+    const QuantizedWeights weights = WeightsOf(before_, product, *scales_.weights, input_scale);
     const int axis = WeightAxisOf(product);
     graph_.nodes[n].inputs[1] =
         Dequantized(product, before_.value(product.inputs[1]).name, weights.bytes, weights.scales, axis);
@@ -154,7 +154,7 @@ class Inserter {
   const Graph& before_;
   const Uses uses_;
   const Places& places_;
-  const std::span<const ActivationScale> scales_;
+  const Scales& scales_;
   std::vector<std::pair<ValueId, ValueId>> scale_ids_;
   std::map<std::string, int> names_;
 };
@@ -163,19 +163,29 @@ class Inserter {
 
 std::string DequantizedName(const std::string& value) { return value + "_dequantized"; }
 
-QuantizedWeights WeightsOf(const Graph& graph, const Node& product, float input_scale) {
-  // half of what 32 bits hold, so that the sum of the products has room beside the bias
-  constexpr float kMostBias = float(1 << 30);
-  std::vector<float> least;
-  if (product.input(2) != kNoValue) {
-    const Tensor& bias = graph.value(product.inputs[2]).constant;
-    for (int64_t c = 0; c < bias.elements(); ++c)
-      least.push_back(std::abs(bias.as<float>()[c]) / (input_scale * kMostBias));
-  }
-  return QuantizeWeights(graph.value(product.inputs[1]).constant, WeightAxisOf(product), least);
+WeightScales FindWeightScales(const Graph& graph) {
+  WeightScales scales;
+  for (const Node& node : graph.nodes)
+    if (HasWeights(graph, node) && !scales.contains(node.inputs[1]))
+      scales[node.inputs[1]] = WeightScalesOf(graph.value(node.inputs[1]).constant, WeightAxisOf(node));
+  return scales;
 }
 
-Graph InsertQuantization(const Graph& graph, const Places& places, std::span<const ActivationScale> scales) {
+QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const WeightScales& known, float input_scale) {
+  // A bias in units of the scale takes at most half of what 32 bits hold, so that the sum of the products has
+  // room beside it.
+  constexpr float kMostBias = float(1 << 30);
+  std::vector<float> scales = known.at(product.inputs[1]);
+  if (product.input(2) != kNoValue) {
+    const auto* bias = graph.value(product.inputs[2]).constant.as<float>();
+    for (size_t c = 0; c < scales.size(); ++c)
+      scales[c] = std::max(scales[c], std::abs(bias[c]) / (input_scale * kMostBias));
+  }
+  std::replace(scales.begin(), scales.end(), 0.0f, 1.0f);  // all weights and the bias are 0
+  return QuantizeWeights(graph.value(product.inputs[1]).constant, WeightAxisOf(product), scales);
+}
+
+Graph InsertQuantization(const Graph& graph, const Places& places, const Scales& scales) {
   return Inserter(graph, places, scales).Run();
 }
 

@@ -36,48 +36,104 @@ std::string MakerOf(const Graph& graph, ValueId id) {
   return p < 0 ? "input " + graph.value(id).name : graph.nodes[size_t(p)].name;
 }
 
-void CheckRanges(const Graph& graph, std::span<const ValueId> values, std::span<const Histogram> histograms) {
+// Values below this are all but 0; scales and biases of such values would leave the range of f32 and i32.
+constexpr float kLeastRange = 1e-20f;
+
+void CheckRanges(const Graph& graph, const std::map<ValueId, Histogram>& histograms) {
   SharedProblems problems;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Histogram& h = histograms[i];
+  for (const auto& [id, h] : histograms) {
     if (h.not_finite() > 0)
-      problems.Add(
-          MakerOf(graph, values[i]),
-          "its values are infinite or not numbers on the calibration's inputs; expected numbers; try the "
-          "right preprocessing, or inputs that the model was made for");
-    else if (h.count() == h.zeros())
-      problems.Add(
-          MakerOf(graph, values[i]),
-          "all of its values are 0 on the calibration's inputs, so they have no range; try more inputs, "
-          "the right preprocessing, or --keep");
+      problems.Add(MakerOf(graph, id),
+                   "its values are infinite or not numbers on the calibration's inputs; expected numbers; try the "
+                   "right preprocessing, or inputs that the model was made for");
+    else if (std::max(-h.low(), h.high()) < kLeastRange)
+      problems.Add(MakerOf(graph, id),
+                   "all of its values are 0 on the calibration's inputs, so they have no range; try more inputs, "
+                   "the right preprocessing, or --keep");
   }
   problems.ThrowIfAny();
 }
 
-}  // namespace
+Measured MeasureAll(const Graph& graph, const Places& places, const Samples& samples, const Runs& runs) {
+  ToMeasure values;
+  for (const auto& set : places.measured)
+    values.histograms.insert(values.histograms.end(), set.begin(), set.end());
+  for (size_t n = 0; n < graph.nodes.size(); ++n)
+    if (places.computes[n] && HasWeights(graph, graph.nodes[n]) && graph.nodes[n].op != "MatMul")
+      values.means.push_back(graph.nodes[n].inputs[0]);
+  std::sort(values.means.begin(), values.means.end());
+  values.means.erase(std::unique(values.means.begin(), values.means.end()), values.means.end());
+  for (const EqualizablePair& pair : EqualizablePairs(graph)) values.magnitudes.push_back(pair.between);
+  return Measure(graph, values, samples, runs);
+}
 
-Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const Samples& samples,
-                      const Runs& runs) {
-  CheckIsOfFloats(graph);
-  Calibration c{graph, {}, {}};
-  for (const auto& set : FindPlaces(c.graph, options.kept).measured)
-    c.values.insert(c.values.end(), set.begin(), set.end());
-  c.histograms = HistogramsOf(c.graph, c.values, samples, runs);
-  CheckRanges(c.graph, c.values, c.histograms);
+// The methods that are compared if the options leave the choice open.
+std::vector<RangeMethod> MethodsFor(const RangeOptions& ranges) {
+  if (ranges.method != RangeMethod::kAuto) return {ranges.method};
+  return {RangeMethod::kMinMax, RangeMethod::kAuto, RangeMethod::kPercentile, RangeMethod::kMse,
+          RangeMethod::kEntropy};
+}
+
+// Chooses the method whose answers are nearest to those in floats. Min-max is the first, and an earlier method
+// stays unless a later one has half of its error: the ranges follow from the same samples, and clipping helps
+// less on others. On SqueezeNet 1.1 the least squared error was 2.1 dB better on the calibration's pictures than
+// min-max, and 1.1 dB worse on 436 others.
+void ChooseMethod(Calibration& c, QuantizeOptions options, const Samples& samples, const Runs& runs) {
+  constexpr double kClearlyDb = 3;
+  const Samples some = SomeOf(samples, kJudged);
+  c.answers = AnswersOf(c.graph, some, runs);
+  bool first = true;
+  const RangeOptions asked = options.ranges;
+  for (const RangeMethod method : MethodsFor(asked)) {
+    options.ranges = {method, asked.percentile};
+    const Quantized q = Quantize(c, options, runs);
+    const double db = SignalToNoiseOf(c.answers, AnswersOf(q.graph, some, runs));
+    if (!first && db < c.answers_db + kClearlyDb) continue;
+    first = false;
+    c.answers_db = db;
+    c.ranges = options.ranges;
+  }
+}
+
+Calibration CalibrateAs(Graph graph, const QuantizeOptions& options, const Samples& samples, const Runs& runs) {
+  Calibration c;
+  c.graph = std::move(graph);
+  const Places places = FindPlaces(c.graph, options.kept);
+  c.measured = MeasureAll(c.graph, places, samples, runs);
+  CheckRanges(c.graph, c.measured.histograms);
+  c.weight_scales = FindWeightScales(c.graph);
+  ChooseMethod(c, options, samples, runs);
   return c;
 }
 
-Quantized Quantize(const Calibration& c, const QuantizeOptions& options) {
+}  // namespace
+
+Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const Samples& samples, const Runs& runs) {
+  CheckIsOfFloats(graph);
+  Calibration plain = CalibrateAs(graph, options, samples, runs);
+  const std::vector<EqualizablePair> pairs = EqualizablePairs(graph);
+  if (!options.equalize || pairs.empty()) return plain;
+  QuantizeOptions chosen = options;
+  chosen.ranges = plain.ranges;
+  Calibration equalized = CalibrateAs(Equalized(graph, pairs, plain.measured.magnitudes), chosen, samples, runs);
+  equalized.equalized = true;
+  return equalized.answers_db > plain.answers_db ? equalized : plain;
+}
+
+Quantized Quantize(const Calibration& c, const QuantizeOptions& options, const Runs& runs) {
   Quantized q;
+  Scales scales{{}, &c.weight_scales};
   q.places = FindPlaces(c.graph, options.kept);
-  std::map<ValueId, const Histogram*> of;
-  for (size_t i = 0; i < c.values.size(); ++i) of[c.values[i]] = &c.histograms[i];
   for (const auto& set : q.places.measured) {
     Histogram all;
-    for (const ValueId id : set) all.Merge(*of.at(id));
-    q.scales.push_back(ScaleOf(RangeOf(all, options.ranges), options.activations));
+    for (const ValueId id : set) all.Merge(c.measured.histograms.at(id));
+    scales.activations.push_back(ScaleOf(RangeOf(all, options.ranges), options.activations));
   }
-  q.graph = InsertQuantization(c.graph, q.places, q.scales);
+  const Graph corrected = options.correct_biases
+                              ? WithCorrectedBiases(c.graph, q.places, scales, c.measured.means, runs)
+                              : c.graph;
+  q.graph = InsertQuantization(corrected, q.places, scales);
+  q.scales = std::move(scales.activations);
   return q;
 }
 

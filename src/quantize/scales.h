@@ -35,9 +35,11 @@ struct QuantizedWeights {
   Tensor scales;  // f32, one for each channel
 };
 
-// Quantizes weights with output channels along `axis`. Channel c gets a scale of at least `least_scale[c]`,
-// if that is given: a bias in units of the scale must fit into 32 bits.
-QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<const float> least_scale = {});
+// Returns the scale of each channel of weights with output channels along `axis`; 0 where all weights are 0.
+std::vector<float> WeightScalesOf(const Tensor& weights, int axis);
+
+// Quantizes weights with these scales, which are not 0.
+QuantizedWeights QuantizeWeights(const Tensor& weights, int axis, std::span<const float> scales);
 
 // Returns the weights as floats again.
 Tensor Dequantized(const QuantizedWeights& weights, int axis);
