@@ -141,7 +141,9 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
-  apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize)
+  apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
+  apps/mete/quantize_report.cc LAYERS quantize
+  apps/mete/quantize_report.h LAYERS quantize)
 if(METE_TESTS)
   add_subdirectory(tests)
 endif()

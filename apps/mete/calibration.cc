@@ -38,17 +38,20 @@ std::vector<std::string> PicturesIn(const std::string& folder) {
 
 }  // namespace
 
+void CheckPicturesPath(const std::string& path) {
+  if (std::error_code ignored; !fs::exists(path, ignored)) FailToOpen(path, ENOENT, "--calibrate " + path);
+}
+
 std::vector<std::string> FindPictures(const std::vector<std::string>& paths, size_t most) {
   std::vector<std::string> all;
   for (const std::string& path : paths) {
+    CheckPicturesPath(path);
     std::error_code ignored;
     if (fs::is_directory(path, ignored)) {
       const std::vector<std::string> found = PicturesIn(path);
       all.insert(all.end(), found.begin(), found.end());
-    } else if (fs::exists(path, ignored)) {
-      all.push_back(path);
     } else {
-      FailToOpen(path, ENOENT, "--calibrate " + path);
+      all.push_back(path);
     }
   }
   if (all.empty())

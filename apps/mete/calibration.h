@@ -11,6 +11,9 @@
 
 namespace mete::cli {
 
+// Error NOT_FOUND for a path that is not there.
+void CheckPicturesPath(const std::string& path);
+
 // Returns the pictures of the files and folders, at most `most` of them, spread evenly over all in the order
 // of their names. Error NOT_FOUND for a path that is not there, INVALID_ARGUMENT if there is no picture at
 // all.

@@ -19,7 +19,8 @@ bool HasClasses(const Tensor& t) {
   return s.rank() >= 2 && s[0] > 0 && s[1] >= 2 && s.Elements(2, s.rank()) == 1;
 }
 
-// Returns scores of classes without their mean in each row, which a Softmax ignores; other tensors as they are.
+// Returns scores of classes without their mean in each row, which a Softmax ignores; other tensors as they
+// are.
 Tensor Centred(const Tensor& t) {
   if (!HasClasses(t)) return t;
   Tensor out(DType::kF32, t.shape());
@@ -33,7 +34,9 @@ Tensor Centred(const Tensor& t) {
   return out;
 }
 
-int64_t LargestOf(const float* scores, int64_t count) { return std::max_element(scores, scores + count) - scores; }
+int64_t LargestOf(const float* scores, int64_t count) {
+  return std::max_element(scores, scores + count) - scores;
+}
 
 // The value of a layer that other layers read: that behind a Relu or Clip which belongs to it.
 ValueId ResultOf(const Graph& graph, const Uses& uses, const Node& node) {
@@ -51,7 +54,8 @@ std::vector<ValueId> AnswerValues(const Graph& graph) {
   for (ValueId id : graph.outputs) {
     if (!IsF32(graph, id) || graph.value(id).is_constant()) continue;
     const int p = uses.producer[size_t(id)];
-    if (p >= 0 && IsOneOf(graph.nodes[size_t(p)].op, {"Softmax", "LogSoftmax"})) id = graph.nodes[size_t(p)].inputs[0];
+    if (p >= 0 && IsOneOf(graph.nodes[size_t(p)].op, {"Softmax", "LogSoftmax"}))
+      id = graph.nodes[size_t(p)].inputs[0];
     if (std::find(values.begin(), values.end(), id) == values.end()) values.push_back(id);
   }
   return values;

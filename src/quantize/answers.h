@@ -9,8 +9,8 @@
 
 namespace mete {
 
-// The values of a graph that count as its answers: its outputs of f32, before a Softmax, which is for people and
-// hides how far scores are from each other.
+// The values of a graph that count as its answers: its outputs of f32, before a Softmax, which is for people
+// and hides how far scores are from each other.
 std::vector<ValueId> AnswerValues(const Graph& graph);
 
 using Answers = std::vector<std::vector<Tensor>>;  // by sample
@@ -42,8 +42,8 @@ struct LayerError {
   bool bytes = false;  // computes on bytes
   double db = 0;
 };
-// Compares the outputs of the products, sums and averages of `exact` with those of the same names in `other`, in
-// the order of the nodes.
+// Compares the outputs of the products, sums and averages of `exact` with those of the same names in `other`,
+// in the order of the nodes.
 std::vector<LayerError> LayerErrors(const Graph& exact, const Graph& other, const Samples& samples,
                                     const Runs& runs);
 

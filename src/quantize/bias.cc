@@ -16,8 +16,8 @@ Tensor Difference(const Tensor& a, const Tensor& b) {
 }
 
 // Adds the product with the error of its weights instead of the weights, and its mean input as an input.
-void AddErrorOf(const Graph& graph, const Node& product, const QuantizedWeights& rounded, const Tensor& mean, Graph& errors,
-                std::vector<Tensor>& inputs) {
+void AddErrorOf(const Graph& graph, const Node& product, const QuantizedWeights& rounded, const Tensor& mean,
+                Graph& errors, std::vector<Tensor>& inputs) {
   const Tensor& weights = graph.value(product.inputs[1]).constant;
   const Tensor error = Difference(Dequantized(rounded, WeightAxisOf(product)), weights);
   const ValueId x = errors.AddValue(product.name + ".mean", DType::kF32, mean.shape());
@@ -53,8 +53,8 @@ void TakeFromBias(Graph& graph, Node& product, const std::vector<double>& error)
 
 }  // namespace
 
-Graph WithCorrectedBiases(const Graph& graph, const Places& places, const Scales& scales,
-                          const Means& means, const Runs& runs) {
+Graph WithCorrectedBiases(const Graph& graph, const Places& places, const Scales& scales, const Means& means,
+                          const Runs& runs) {
   Graph errors, out = graph;
   errors.name = graph.name;
   std::vector<Tensor> inputs;
@@ -65,7 +65,8 @@ Graph WithCorrectedBiases(const Graph& graph, const Places& places, const Scales
     if (!places.computes[n] || !HasWeights(graph, node) || node.op == "MatMul") continue;
     const int set = places.scale_of[size_t(node.inputs[0])];
     const float input_scale = scales.activations[size_t(set)].scale;
-    AddErrorOf(graph, node, WeightsOf(graph, node, *scales.weights, input_scale), means.at(node.inputs[0]), errors, inputs);
+    AddErrorOf(graph, node, WeightsOf(graph, node, *scales.weights, input_scale), means.at(node.inputs[0]),
+               errors, inputs);
     products.push_back(n);
   }
   if (products.empty()) return out;

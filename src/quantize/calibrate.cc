@@ -43,7 +43,8 @@ void OnThreads(size_t count, const std::function<void(size_t)>& f) {
     for (size_t i = next++; i < count; i = next++) f(i);
   };
   std::vector<std::jthread> others;
-  for (unsigned t = 1; t < std::min<size_t>(std::thread::hardware_concurrency(), count); ++t) others.emplace_back(work);
+  for (unsigned t = 1; t < std::min<size_t>(std::thread::hardware_concurrency(), count); ++t)
+    others.emplace_back(work);
   work();
 }
 
@@ -53,8 +54,8 @@ std::shared_ptr<Ready> PrepareFor(const Graph& graph, std::span<const ValueId> o
   return runs.processor.Prepare(WithOutputs(graph, outputs));
 }
 
-void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Samples& samples, const Runs& runs,
-                   const std::function<void(size_t, std::span<const Tensor>)>& see) {
+void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Samples& samples,
+                   const Runs& runs, const std::function<void(size_t, std::span<const Tensor>)>& see) {
   if (values.empty()) return;
   const auto ready = PrepareFor(graph, values, runs);
   for (size_t i = 0; i < samples.count; ++i) {
@@ -79,7 +80,8 @@ Measured Measure(const Graph& graph, const ToMeasure& values, const Samples& sam
       if (const auto h = m.histograms.find(all[i]); h != m.histograms.end())
         h->second.Add({t.as<float>(), size_t(t.elements())});
       if (const auto sum = m.means.find(all[i]); sum != m.means.end()) AddTo(sum->second, t);
-      if (const auto most = m.magnitudes.find(all[i]); most != m.magnitudes.end()) WidenMagnitudes(most->second, t);
+      if (const auto most = m.magnitudes.find(all[i]); most != m.magnitudes.end())
+        WidenMagnitudes(most->second, t);
     });
   });
   for (auto& [id, sum] : m.means) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "graph/graph.h"
@@ -24,10 +25,15 @@ struct Samples {
 // Is told before each run that `done` of `all` are over; throws to stop the work.
 using RunProgress = std::function<void(size_t done, size_t all)>;
 
-// What the commands of this folder need to run graphs.
+// What the functions of this folder need to run graphs.
 struct Runs {
   Processor& processor;
   RunProgress progress = {};
+  std::function<void(const std::string&)> stage = {};  // is told what the next runs are for
+
+  void Stage(const std::string& name) const {
+    if (stage) stage(name);
+  }
 };
 
 // Makes the graph ready with other outputs, each of them once.
@@ -40,8 +46,8 @@ void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Sa
 // What the samples say about a graph.
 struct Measured {
   std::map<ValueId, Histogram> histograms;
-  std::map<ValueId, Tensor> means;                     // of each element
-  std::map<ValueId, std::vector<float>> magnitudes;    // the largest of each channel, which is dimension 1
+  std::map<ValueId, Tensor> means;                   // of each element
+  std::map<ValueId, std::vector<float>> magnitudes;  // the largest of each channel, which is dimension 1
 };
 
 // The values of each of these kinds.

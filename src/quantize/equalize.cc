@@ -105,9 +105,7 @@ class Equalizer {
 std::vector<EqualizablePair> EqualizablePairs(const Graph& graph) {
   const Uses uses(graph);
   std::vector<EqualizablePair> pairs;
-  const auto only_reader = [&](ValueId id) {
-    return uses.OnlyReader(id) ? uses.readers[size_t(id)][0] : -1;
-  };
+  const auto only_reader = [&](ValueId id) { return uses.OnlyReader(id) ? uses.readers[size_t(id)][0] : -1; };
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (!HasWeights(graph, graph.nodes[n])) continue;
     ValueId between = graph.nodes[n].outputs[0];
@@ -119,16 +117,16 @@ std::vector<EqualizablePair> EqualizablePairs(const Graph& graph) {
     if (reader < 0) continue;
     const Node& second = graph.nodes[size_t(reader)];
     // a matrix product takes its channels along the last dimension, which is dimension 1 of a matrix
-    const bool same_channels =
-        (graph.nodes[n].op == "Conv") == (second.op == "Conv") &&
-        (second.op == "Conv" || graph.value(between).shape.rank() == 2);
+    const bool same_channels = (graph.nodes[n].op == "Conv") == (second.op == "Conv") &&
+                               (second.op == "Conv" || graph.value(between).shape.rank() == 2);
     if (same_channels && HasWeights(graph, second) && second.inputs[0] == between)
       pairs.push_back({n, size_t(reader), between});
   }
   return pairs;
 }
 
-Graph Equalized(const Graph& graph, const std::vector<EqualizablePair>& pairs, const ChannelMagnitudes& magnitudes) {
+Graph Equalized(const Graph& graph, const std::vector<EqualizablePair>& pairs,
+                const ChannelMagnitudes& magnitudes) {
   Equalizer equalizer(graph);
   for (const EqualizablePair& pair : pairs) equalizer.Equalize(pair, magnitudes.at(pair.between));
   return equalizer.Take();

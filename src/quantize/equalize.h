@@ -20,10 +20,11 @@ struct EqualizablePair {
 };
 std::vector<EqualizablePair> EqualizablePairs(const Graph& graph);
 
-// Returns the graph with weights and biases scaled. All channels have one scale as activations, and one in each
-// row of the second product's weights, so that a channel's factor is the square root of the ratio of its
+// Returns the graph with weights and biases scaled. All channels have one scale as activations, and one in
+// each row of the second product's weights, so that a channel's factor is the square root of the ratio of its
 // largest activation to its largest weight there: neither is then lost between the levels of the others'.
 // `magnitudes` has the values between the pairs, and is scaled as they are.
-Graph Equalized(const Graph& graph, const std::vector<EqualizablePair>& pairs, const ChannelMagnitudes& magnitudes);
+Graph Equalized(const Graph& graph, const std::vector<EqualizablePair>& pairs,
+                const ChannelMagnitudes& magnitudes);
 
 }  // namespace mete

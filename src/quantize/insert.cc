@@ -47,7 +47,9 @@ class Inserter {
   }
 
  private:
-  const ActivationScale& ScaleAt(ValueId id) const { return scales_.activations[size_t(places_.scale_of[size_t(id)])]; }
+  const ActivationScale& ScaleAt(ValueId id) const {
+    return scales_.activations[size_t(places_.scale_of[size_t(id)])];
+  }
 
   // The node before writes the clip's output, if saturation has the effect of the clip.
   void LeaveOutClips() {
@@ -171,7 +173,8 @@ WeightScales FindWeightScales(const Graph& graph) {
   return scales;
 }
 
-QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const WeightScales& known, float input_scale) {
+QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const WeightScales& known,
+                           float input_scale) {
   // A bias in units of the scale takes at most half of what 32 bits hold, so that the sum of the products has
   // room beside it.
   constexpr float kMostBias = float(1 << 30);

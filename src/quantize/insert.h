@@ -28,7 +28,8 @@ WeightScales FindWeightScales(const Graph& graph);
 Graph InsertQuantization(const Graph& graph, const Places& places, const Scales& scales);
 
 // Returns the weights of a product as its i8 weights will be, for an input with this scale.
-QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const WeightScales& scales, float input_scale);
+QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const WeightScales& scales,
+                           float input_scale);
 
 // Returns the name of the value that the graph above has, dequantized, for the value of this name.
 std::string DequantizedName(const std::string& value);

@@ -31,17 +31,22 @@ struct Calibration {
   WeightScales weight_scales;
   RangeOptions ranges;  // the method that was chosen, where the options ask for the best
   bool equalized = false;
-  Answers answers;          // of the graph in floats, on some samples: SomeOf(samples, kJudged)
-  double answers_db = 0;    // how near the answers of the 8-bit form are
+  Samples judged;         // those by whose answers methods are compared: SomeOf(samples, kJudged)
+  Answers answers;        // of the graph in floats on these
+  double answers_db = 0;  // how near the answers of the 8-bit form are
 };
 
 // The samples by which methods are compared: the answers of 16 pictures have 16,000 scores, from which the
 // signal-to-noise ratio follows within some tenths of a decibel.
 inline constexpr size_t kJudged = 16;
 
-// Throws Error INVALID_ARGUMENT for a graph that is quantized already, that has nothing to quantize, or whose
+// Throws Error INVALID_ARGUMENT for a graph that is quantized already, or that has nothing to quantize.
+void CheckIsOfFloats(const Graph& graph);
+
+// Throws Error INVALID_ARGUMENT as above, and for a graph whose
 // values are infinite or all zero on the samples; the message names the nodes.
-Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const Samples& samples, const Runs& runs);
+Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const Samples& samples,
+                      const Runs& runs);
 
 struct Quantized {
   Graph graph;

@@ -188,6 +188,12 @@ std::vector<std::string_view> RangeMethodNames() {
   return names;
 }
 
+std::string_view NameOf(RangeMethod method) {
+  for (const auto& row : kMethods)
+    if (row.method == method) return row.name;
+  return "";
+}
+
 RangeMethod RangeMethodOf(std::string_view name) {
   for (const auto& row : kMethods)
     if (row.name == name) return row.method;

@@ -33,5 +33,6 @@ double PowerOf(const Histogram& histogram);
 
 std::vector<std::string_view> RangeMethodNames();
 RangeMethod RangeMethodOf(std::string_view name);  // one of RangeMethodNames()
+std::string_view NameOf(RangeMethod method);
 
 }  // namespace mete

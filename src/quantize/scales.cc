@@ -10,8 +10,8 @@ namespace {
 // some engines add them sooner than with -127, and negation stays possible.
 constexpr float kMostWeight = 127;
 
-// Adding and subtracting 1.5 * 2^23 rounds a float of this size to the nearest even integer, in two instructions
-// that loops over vectors have.
+// Adding and subtracting 1.5 * 2^23 rounds a float of this size to the nearest even integer, in two
+// instructions that loops over vectors have.
 float Rounded(float weight, float per_scale) {
   constexpr float kRound = 12582912;
   const float steps = std::min(std::max(weight * per_scale, -kMostWeight), kMostWeight);
