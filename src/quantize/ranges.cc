@@ -17,14 +17,16 @@ constexpr struct {
                 {"entropy", RangeMethod::kEntropy},
                 {"mse", RangeMethod::kMse}};
 
-// The parts of the full range that are tried as bounds. Steps of a 50th are finer than the noise of a
-// calibration with 64 pictures; this value is a guess.
-constexpr int kSteps = 50, kLeastStep = 10;
+// The ends that are tried: those of the values, and each a sixteenth of an octave (4 %) nearer to 0, down to
+// 1/32. Steps this small are finer than the noise of a calibration with 64 pictures, and activations with
+// outliers at more than 32 times their width are not known; both values are guesses.
+constexpr int kStepsOfOctave = 16, kSteps = 5 * kStepsOfOctave;
 
 Range MinMax(const Histogram& h) { return {std::min(h.low(), 0.0f), std::max(h.high(), 0.0f)}; }
 
 Range Cut(const Range& full, int low_steps, int high_steps) {
-  return {full.low * float(low_steps) / kSteps, full.high * float(high_steps) / kSteps};
+  const auto part = [](int steps) { return std::exp2(-float(steps) / kStepsOfOctave); };
+  return {full.low * part(low_steps), full.high * part(high_steps)};
 }
 
 // Leaves out the values beyond the percentile, half of them on each side if there are values of both signs.
@@ -102,12 +104,12 @@ double DivergenceOf(const Histogram& h, const Range& range) {
 template <class Cost>
 Range Search(const Histogram& h, const Cost& cost) {
   const Range full = MinMax(h);
-  int low = kSteps, high = kSteps;
+  int low = 0, high = 0;
   double least = cost(full);
   const auto try_ends = [&](int& end) {
     const int had = end;
     int best = had;
-    for (int steps = kLeastStep; steps <= kSteps; ++steps) {
+    for (int steps = 0; steps <= kSteps; ++steps) {
       end = steps;
       const double c = cost(Cut(full, low, high));
       if (c < least) {

@@ -1,0 +1,106 @@
+#include "export/onnx/onnx_file.h"
+
+#include "base/errors_testing.h"
+#include "import/onnx/models_testing.h"
+
+namespace mete {
+namespace {
+
+Attributes With(const std::string& name, Attribute value) {
+  Attributes a;
+  a.Set(name, std::move(value));
+  return a;
+}
+
+// An input x of 2x3, and y = Relu(x).
+Graph ReluGraph() {
+  Graph g;
+  g.name = "net";
+  const ValueId x = g.AddValue("x", DType::kF32, {2, 3}), y = g.AddValue("y", DType::kF32, {2, 3});
+  g.inputs = {x};
+  g.outputs = {y};
+  g.AddNode("Relu", "relu", {x}, {y});
+  return g;
+}
+
+TEST(OnnxFile, ComesBackAsItWas) {
+  Graph g;
+  g.name = "net";
+  const ValueId x = g.AddValue("x", DType::kF32, {1, 2, 4, 4}), y = g.AddValue("y"), z = g.AddValue("z");
+  const float weights[] = {1, -2, 3, -4};
+  const ValueId w = g.AddConstant("w", Tensor::Floats({2, 2, 1, 1}, weights));
+  g.inputs = {x};
+  g.outputs = {z};
+  g.AddNode("Conv", "conv", {x, w}, {y}, With("strides", Ints{2, 2}));
+  Attributes elu = With("alpha", 0.5f);
+  g.AddNode("Elu", "elu", {y}, {z}, elu);
+  const Imported back = ImportBytes(OnnxFileOf(g));
+  ASSERT_EQ(back.graph.nodes.size(), 2u);
+  EXPECT_EQ(back.graph.name, "net");
+  EXPECT_EQ(back.graph.nodes[0].name, "conv");
+  EXPECT_EQ(back.graph.nodes[0].attributes.IntList("strides"), (Ints{2, 2}));
+  EXPECT_EQ(back.graph.nodes[1].attributes.Float("alpha", 0), 0.5f);
+  EXPECT_EQ(back.graph.value(back.graph.inputs[0]).shape, (Shape{1, 2, 4, 4}));
+  EXPECT_EQ(back.graph.value(back.graph.outputs[0]).name, "z");
+  const Tensor& read = ValueNamed(back.graph, "w").constant;
+  ASSERT_EQ(read.shape(), (Shape{2, 2, 1, 1}));
+  EXPECT_TRUE(std::equal(std::begin(weights), std::end(weights), read.as<float>()));
+}
+
+TEST(OnnxFile, NamesOfTypesAreNumbersInTheFile) {
+  Graph g = ReluGraph();
+  g.nodes[0].op = "Cast";
+  g.nodes[0].attributes.Set("to", "i32");
+  EXPECT_EQ(ImportBytes(OnnxFileOf(g)).graph.nodes[0].attributes.String("to", ""), "i32");
+}
+
+TEST(OnnxFile, OpenDimensionsStayOpen) {
+  const Graph g = ReluGraph();
+  const Port port{"x", DType::kF32, {2, 3}, {-1, 3}, {"N", ""}};
+  const Imported back = ImportBytes(OnnxFileOf(g, {std::span(&port, 1), {}}));
+  EXPECT_EQ(back.declared.at("x"), (Shape{-1, 3}));
+  EXPECT_EQ(back.dims.at("x"), (std::vector<std::string>{"N", ""}));
+}
+
+TEST(OnnxFile, EachValueHasANameOfItsOwn) {
+  Graph g = ReluGraph();
+  const float one = 1;
+  const ValueId a = g.AddConstant("c", Tensor::Floats({}, std::span(&one, 1))),
+                b = g.AddConstant("c", Tensor::Floats({}, std::span(&one, 1)));
+  const ValueId inner = g.AddValue(""), y = g.AddValue("x");  // an output may not take an input's name
+  g.AddNode("Add", "first", {g.outputs[0], a}, {inner});
+  g.AddNode("Add", "second", {inner, b}, {y});
+  g.outputs = {y};
+  const Imported back = ImportBytes(OnnxFileOf(g));
+  EXPECT_EQ(back.graph.nodes.size(), 3u);
+  EXPECT_EQ(back.graph.value(back.graph.inputs[0]).name, "x");
+}
+
+TEST(OnnxFile, TheOpsetIsTheOldestThatHasAllOperators) {
+  Graph g = ReluGraph();
+  EXPECT_EQ(OpsetOf(g), 13);
+  g.nodes[0].op = "HardSwish";
+  EXPECT_EQ(OpsetOf(g), 14);
+  g.nodes[0].op = "Gelu";
+  EXPECT_EQ(OpsetOf(g), 20);
+  g.nodes[0].op = "Reshape";
+  EXPECT_EQ(OpsetOf(g), 13);
+  g.nodes[0].attributes.Set("allowzero", int64_t(1));
+  EXPECT_EQ(OpsetOf(g), 14);
+  ::onnx::ModelProto model;
+  ASSERT_TRUE(model.ParseFromString(OnnxFileOf(g)));
+  EXPECT_EQ(model.opset_import(0).version(), 14);
+  EXPECT_EQ(model.ir_version(), 7);
+}
+
+TEST(OnnxFile, RefusesOperatorsThatOnnxLacks) {
+  Graph g = ReluGraph();
+  g.nodes[0].op = "mete.ByteTable";
+  EXPECT_TELLS(OnnxFileOf(g), "[relu] ONNX has no operator for it; got mete.ByteTable");
+  g = ReluGraph();
+  g.nodes[0].attributes.Set("mete_caffe", int64_t(1));
+  EXPECT_TELLS(OnnxFileOf(g), "[relu] ONNX has no operator for it");
+}
+
+}  // namespace
+}  // namespace mete
