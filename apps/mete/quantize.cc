@@ -163,7 +163,7 @@ Graph QuantizeStatically(const QuantizeFlags& flags, const Source& source, const
   options.ranges = calibration.ranges;
   Budgeted done;
   if (budget) done = QuantizeWithin(flags.drop, calibration, options, samples.holdout, runs);
-  else done.quantized = Quantize(calibration, options, runs);
+  else done.quantized = Quantize(calibration, options);
   runs.Stage("measuring layers, picture");
   report.pictures = int(pictures.count());
   report.unreadable = int(pictures.unreadable());

@@ -1,6 +1,6 @@
 #include "quantize/bias.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "graph/operators.h"
 
@@ -16,10 +16,13 @@ Tensor Difference(const Tensor& a, const Tensor& b) {
 }
 
 // Adds the product with the error of its weights instead of the weights, and its mean input as an input.
-void AddErrorOf(const Graph& graph, const Node& product, const QuantizedWeights& rounded, const Tensor& mean,
+void AddErrorOf(const Graph& graph, const Node& product, const WeightScales& scales, const Tensor& mean,
                 Graph& errors, std::vector<Tensor>& inputs) {
   const Tensor& weights = graph.value(product.inputs[1]).constant;
-  const Tensor error = Difference(Dequantized(rounded, WeightAxisOf(product)), weights);
+  const int axis = WeightAxisOf(product);
+  std::vector<float> own = scales.at(product.inputs[1]);
+  std::replace(own.begin(), own.end(), 0.0f, 1.0f);  // all weights are 0
+  const Tensor error = Difference(Dequantized(QuantizeWeights(weights, axis, own), axis), weights);
   const ValueId x = errors.AddValue(product.name + ".mean", DType::kF32, mean.shape());
   const ValueId w = errors.AddConstant(product.name + ".error", error);
   const ValueId y = errors.AddValue(product.name + ".mean_error");
@@ -29,7 +32,7 @@ void AddErrorOf(const Graph& graph, const Node& product, const QuantizedWeights&
   inputs.push_back(mean);
 }
 
-// The mean of each channel, which are dimension 1 of a Conv's output and the last one of a matrix product's.
+// The mean of each channel, which are dimension 1 of the outputs of Conv and Gemm.
 std::vector<double> ChannelMeans(const Tensor& t, int axis) {
   const int64_t channels = t.shape()[axis], inner = t.shape().Elements(axis + 1, t.shape().rank());
   std::vector<double> sums(static_cast<size_t>(channels));
@@ -53,27 +56,30 @@ void TakeFromBias(Graph& graph, Node& product, const std::vector<double>& error)
 
 }  // namespace
 
-Graph WithCorrectedBiases(const Graph& graph, const Places& places, const Scales& scales, const Means& means,
-                          const Runs& runs) {
-  Graph errors, out = graph;
+BiasErrors FindBiasErrors(const Graph& graph, const Places& places, const WeightScales& scales,
+                          const Means& means, const Runs& runs) {
+  Graph errors;
   errors.name = graph.name;
   std::vector<Tensor> inputs;
   std::vector<size_t> products;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
-    // A MatMul has no bias.
     if (!places.computes[n] || !HasWeights(graph, node) || node.op == "MatMul") continue;
-    const int set = places.scale_of[size_t(node.inputs[0])];
-    const float input_scale = scales.activations[size_t(set)].scale;
-    AddErrorOf(graph, node, WeightsOf(graph, node, *scales.weights, input_scale), means.at(node.inputs[0]),
-               errors, inputs);
+    AddErrorOf(graph, node, scales, means.at(node.inputs[0]), errors, inputs);
     products.push_back(n);
   }
-  if (products.empty()) return out;
+  if (products.empty()) return {};
   InferShapes(errors);
   const std::vector<Tensor> results = runs.processor.Prepare(errors)->Run(inputs, {});
-  for (size_t i = 0; i < products.size(); ++i)
-    TakeFromBias(out, out.nodes[products[i]], ChannelMeans(results[i], 1));
+  BiasErrors by_product;
+  for (size_t i = 0; i < products.size(); ++i) by_product[products[i]] = ChannelMeans(results[i], 1);
+  return by_product;
+}
+
+Graph WithCorrectedBiases(const Graph& graph, const Places& places, const BiasErrors& errors) {
+  Graph out = graph;
+  for (const auto& [n, error] : errors)
+    if (places.computes[n]) TakeFromBias(out, out.nodes[n], error);
   return out;
 }
 

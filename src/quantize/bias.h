@@ -2,21 +2,27 @@
 #pragma once
 
 #include <map>
+#include <vector>
 
 #include "graph/graph.h"
 #include "quantize/calibrate.h"
-#include "quantize/places.h"
 #include "quantize/insert.h"
+#include "quantize/places.h"
 
 namespace mete {
 
 // The mean of each element of a value over the samples.
 using Means = std::map<ValueId, Tensor>;
 
-// Returns the graph with other biases for the products that compute on bytes. A product is linear, so the
-// mean error of its outputs is the product of the mean input with the error of its weights; its mean over a
-// channel is taken from the bias. `means` has the inputs of all products with weights.
-Graph WithCorrectedBiases(const Graph& graph, const Places& places, const Scales& scales, const Means& means,
-                          const Runs& runs);
+// The mean error of each output channel of a product, by the number of its node.
+using BiasErrors = std::map<size_t, std::vector<double>>;
+
+// A product is linear, so the mean error of its outputs is the product of the mean input with the error of
+// its weights. `means` has the inputs of the products that `places` has on bytes. A MatMul has no bias.
+BiasErrors FindBiasErrors(const Graph& graph, const Places& places, const WeightScales& scales,
+                          const Means& means, const Runs& runs);
+
+// Returns the graph with biases that take the errors back, in the products that `places` has on bytes.
+Graph WithCorrectedBiases(const Graph& graph, const Places& places, const BiasErrors& errors);
 
 }  // namespace mete

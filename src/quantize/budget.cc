@@ -19,7 +19,7 @@ std::vector<std::string> LayersByHarm(const Calibration& c, const QuantizeOption
     if (runs.progress) runs.progress(i, layers.size());
     QuantizeOptions without = options;
     without.kept.insert(layers[i]);
-    const Graph graph = Quantize(c, without, quiet).graph;
+    const Graph graph = Quantize(c, without).graph;
     by_db.emplace_back(-SignalToNoiseOf(c.answers, AnswersOf(graph, c.judged, quiet)), layers[i]);
   }
   std::stable_sort(by_db.begin(), by_db.end(),
@@ -58,7 +58,7 @@ Budgeted QuantizeWithin(double budget, const Calibration& c, const QuantizeOptio
     b.kept.assign(layers.begin(), layers.begin() + std::ptrdiff_t(kept));
     QuantizeOptions some = options;
     some.kept.insert(b.kept.begin(), b.kept.end());
-    b.quantized = Quantize(c, some, quiet);
+    b.quantized = Quantize(c, some);
     b.changed = *ChangedClasses(exact, AnswersOf(b.quantized.graph, holdout, quiet));
     return b;
   };

@@ -80,7 +80,7 @@ void ChooseMethod(Calibration& c, QuantizeOptions options, const Samples& sample
   const RangeOptions asked = options.ranges;
   for (const RangeMethod method : MethodsFor(asked)) {
     options.ranges = {method, asked.percentile};
-    const Quantized q = Quantize(c, options, runs);
+    const Quantized q = Quantize(c, options);
     const double db = SignalToNoiseOf(c.answers, AnswersOf(q.graph, c.judged, runs));
     if (!first && db < c.answers_db + kClearlyDb) continue;
     first = false;
@@ -93,8 +93,11 @@ void ChooseMethod(Calibration& c, QuantizeOptions options, const Samples& sample
 Calibration MeasureAs(Graph graph, const QuantizeOptions& options, const Samples& samples, const Runs& runs) {
   Calibration c;
   c.graph = std::move(graph);
-  c.measured = MeasureAll(c.graph, FindPlaces(c.graph, options.kept), samples, runs);
+  const Places places = FindPlaces(c.graph, options.kept);
+  c.measured = MeasureAll(c.graph, places, samples, runs);
   c.weight_scales = FindWeightScales(c.graph);
+  if (options.correct_biases)
+    c.bias_errors = FindBiasErrors(c.graph, places, c.weight_scales, c.measured.means, runs);
   return c;
 }
 
@@ -147,7 +150,7 @@ Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const 
   return c;
 }
 
-Quantized Quantize(const Calibration& c, const QuantizeOptions& options, const Runs& runs) {
+Quantized Quantize(const Calibration& c, const QuantizeOptions& options) {
   Quantized q;
   Scales scales{{}, &c.weight_scales};
   q.places = FindPlaces(c.graph, options.kept);
@@ -156,9 +159,7 @@ Quantized Quantize(const Calibration& c, const QuantizeOptions& options, const R
     for (const ValueId id : set) all.Merge(c.measured.histograms.at(id));
     scales.activations.push_back(ScaleOf(RangeOf(all, options.ranges), options.activations));
   }
-  const Graph corrected = options.correct_biases
-                              ? WithCorrectedBiases(c.graph, q.places, scales, c.measured.means, runs)
-                              : c.graph;
+  const Graph corrected = WithCorrectedBiases(c.graph, q.places, c.bias_errors);
   q.graph = InsertQuantization(corrected, q.places, scales);
   q.scales = std::move(scales.activations);
   return q;

@@ -29,6 +29,7 @@ struct Calibration {
   Graph graph;
   Measured measured;
   WeightScales weight_scales;
+  BiasErrors bias_errors;
   RangeOptions ranges;  // the method that was chosen, where the options ask for the best
   bool equalized = false;
   Samples judged;         // those by whose answers methods are compared: SomeOf(samples, kJudged)
@@ -54,6 +55,6 @@ struct Quantized {
   std::vector<ActivationScale> scales;  // of activations, one for each of places.measured
 };
 // Returns the 8-bit form. The nodes of options.kept and the method may differ from those of Calibrate().
-Quantized Quantize(const Calibration& calibration, const QuantizeOptions& options, const Runs& runs);
+Quantized Quantize(const Calibration& calibration, const QuantizeOptions& options);
 
 }  // namespace mete

@@ -33,7 +33,7 @@ class QuantizeTest : public testing::Test {
   Quantized Make(const Graph& graph, QuantizeOptions options = {}) {
     const Calibration c = Calibrate(graph, options, RandomSamples(graph), runs_);
     options.ranges = c.ranges;
-    return Quantize(c, options, runs_);
+    return Quantize(c, options);
   }
   double DbOf(const Graph& exact, const Graph& other) {
     const Samples samples = RandomSamples(exact, 3);
