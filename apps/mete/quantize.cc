@@ -316,7 +316,7 @@ void AddQuantize(CLI::App& app, Context& context) {
       "mobilenet_v2.int8.onnx\n"
       "  mete quantize net.onnx --calibrate pictures --preprocess imagenet-torch --drop 0.5 -o "
       "net.int8.onnx\n"
-      "  mete quantize bert.onnx -o bert.int8.onnx --activations dynamic");
+      "  mete quantize decoder.onnx -o decoder.int8.onnx --activations dynamic");
   command->callback(
       [flags, &context] { context.command = [flags, &context] { Quantize(*flags, context); }; });
 }

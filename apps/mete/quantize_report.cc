@@ -60,7 +60,7 @@ void Report(const QuantizeReport& r, const Context& context) {
                   r.equalized ? ", channels equalized" : ""));
   PrintText(fmt::format("answers: {:.1f} dB above their error", r.answers_db));
   if (r.holdout)
-    PrintText(fmt::format("holdout: {} of {} pictures change their class ({:.2g} points)",
+    PrintText(fmt::format("holdout: {} of {} pictures change their class ({:.3g} points)",
                           r.holdout->pictures, r.holdout->of, r.holdout->points()));
   if (!r.kept.empty()) PrintText(fmt::format("in floats: {}", fmt::join(r.kept, ", ")));
   PrintWorst(r.layers);

@@ -73,9 +73,9 @@ Budgeted QuantizeWithin(double budget, const Calibration& c, const QuantizeOptio
   });
   if (!least)
     Fail(Code::kFailedPrecondition, "--drop",
-         "cannot be met; got {:.2g} points ({} of {} pictures change their class) with {} of {} layers in "
+         "cannot be met; got {:.3g} points ({} of {} pictures change their class) with {} of {} layers in "
          "floats, "
-         "expected at most {:.2g}; try more pictures, or --drop {:.2g}",
+         "expected at most {:.3g}; try more pictures, or --drop {:.3g}",
          best->changed.points(), best->changed.pictures, best->changed.of, best->kept.size(), all, budget,
          best->changed.points());
   return with(*least);

@@ -61,7 +61,7 @@ def zsh_completions(folder, load, line):
 
 class Help(Cli):
     def test_every_command_teaches(self):
-        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["profile"], ["simulate"], ["zoo"],
+        for words in ([], ["run"], ["bench"], ["compare"], ["inspect"], ["machine"], ["plan"], ["profile"], ["quantize"], ["simulate"], ["zoo"],
                       ["zoo", "list"], ["zoo", "make"], ["completion"], ["devices"], ["keys"], ["keys", "make"], ["keys", "show"],
                       ["keys", "token"]):
             done = mete(*words, "--help")

@@ -9,6 +9,7 @@ from onnx_files import floats, kInt64, message, model, number
 
 CLASSES = 10
 SIDE = 224  # of a picture that the nets take
+PICTURES = 8  # in a folder of them
 FEATURES = ("Conv", ["data", "weights"], ["features"], {"kernel_shape": [3, 3], "strides": [2, 2]})
 
 
@@ -84,6 +85,10 @@ BY_ENDING = {".onnx": classifier, ".prototxt": prototxt, ".caffemodel": caffemod
 
 def make(path):
     """The file, where it is not there and its name says what it is."""
+    if path.name == "pictures" and not path.exists():
+        path.mkdir()
+        for i in range(PICTURES):
+            (path / f"{i}.png").write_bytes(picture())
     maker = BY_NAME.get(path.name) or BY_ENDING.get(path.suffix)
     if not maker or path.exists():
         return
