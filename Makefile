@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -79,6 +79,12 @@ compare-bytes: deps build/release/build.ninja
 compare-bf16: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh --precision bf16 $(COMPARE_FLAGS)
+
+# mete quantize beside ONNX Runtime's quantizer. QUANTIZERS_FLAGS: --models, --methods, --pictures, --shared.
+compare-quantizers: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --install --quantized
+	build/peers/venv/bin/python bench/peers/quantizer.py --mete $(METE) $(QUANTIZERS_FLAGS)
 
 # Each says how far it is. CORES_FLAGS go to all three: --models, --cores, --markdown.
 bench-cores: deps build/release/build.ninja
