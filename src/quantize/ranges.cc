@@ -58,6 +58,7 @@ Range Percentile(const Histogram& h, double percentile) {
 // its ends, and the values of a level are taken to be spread evenly over the bins that had any.
 double DivergenceOf(const Histogram& h, const Range& range) {
   const double step = (double(range.high) - range.low) / kLevels8;
+  if (step < h.width()) return std::numeric_limits<double>::infinity();
   struct Level {
     double mass = 0;
     int bins = 0;

@@ -135,6 +135,13 @@ TEST(RangeOf, EntropyCutsALongTail) {
   EXPECT_LT(RangeOf(WithOutlier(100), {RangeMethod::kEntropy}).high, 50);
 }
 
+// All values but one lie in few bins, about which a histogram says nothing.
+TEST(RangeOf, EntropyHasABinForEachLevel) {
+  const Histogram h = WithOutlier(40000);
+  const Range r = RangeOf(h, {RangeMethod::kEntropy});
+  EXPECT_GE(r.high - r.low, 255 * h.width());
+}
+
 TEST(RangeOf, AutoKeepsMinMaxUnlessAnotherIsClearlyBetter) {
   const Histogram plain = Of(Normal(100000, 1, 6));
   EXPECT_EQ(RangeOf(plain, {RangeMethod::kAuto}), RangeOf(plain, {RangeMethod::kMinMax}));
