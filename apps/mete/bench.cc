@@ -30,6 +30,9 @@ constexpr int kLeastRuns = 5;  // with fewer runs a median and its spread mean n
 // guess: a larger share of a run's time in reference kernels gets a note
 constexpr double kMuchReference = 0.1;
 
+// Milliseconds. This value is a guess: a session that has settled takes less to say so.
+constexpr double kMuchSettling = 0.1;
+
 struct BenchFlags {
   ModelFlags model;
   PoolFlags pool;
@@ -97,7 +100,7 @@ bool Measure(Streams& streams, const BenchFlags& flags, const Context& context) 
 
 struct Result {
   Spread time;
-  double load_ms = 0, prepare_ms = 0, first_ms = 0, answer_ms = 0;
+  double load_ms = 0, prepare_ms = 0, first_ms = 0, answer_ms = 0, settle_ms = 0;
   int64_t peak_memory_bytes = 0;
   int threads = 1, streams = 1;
   int64_t batch = 1;      // the first dimension of the first input
@@ -136,6 +139,7 @@ Json ResultJson(const Result& r, const BenchFlags& flags, const DeviceInfo& devi
           {"prepare_ms", r.prepare_ms},
           {"first_run_ms", r.first_ms},
           {"first_answer_ms", r.answer_ms},
+          {"settle_ms", r.settle_ms},
           {"gflop", r.gflop},
           {"gflops", r.gflops()},
           {"peak_gflops", r.peak_gflops},
@@ -178,6 +182,9 @@ void PrintResult(const Result& r, const BenchFlags& flags, const DeviceInfo& dev
             {"load", FormatMs(r.load_ms)},
             {"prepare", FormatMs(r.prepare_ms)},
             {"first answer", fmt::format("{} after the start of loading", FormatMs(r.answer_ms))}};
+  if (r.settle_ms >= kMuchSettling)
+    rows.push_back(
+        {"settling", fmt::format("{} to choose kernels, after the first answer", FormatMs(r.settle_ms))});
   if (r.gflop > 0)
     rows.push_back(
         {"speed", fmt::format("{:.2f} GFLOP/s of {:.3f} GFLOP, {:.1f} % of the measured peak of {:.1f}",
@@ -284,7 +291,7 @@ void Gather(const Streams& streams, const Model& model, Result& result) {
     all.insert(all.end(), stream->ms.begin(), stream->ms.end());
     if (stream->seconds > 0) result.runs_per_s += double(stream->ms.size()) / stream->seconds;
   }
-  const SessionStats& stats = streams[0]->session.stats();
+  const SessionStats stats = streams[0]->session.stats();
   result.time = Summarize(std::move(all));
   result.peak_memory_bytes = StatusKib("VmHWM:") * 1024;
   result.prepare_ms = stats.prepare_ms;
@@ -355,8 +362,11 @@ void Bench(const BenchFlags& flags, const Context& context) {
   start.loaded_ns = MonotonicNs();
   result.first_ms = runner.RunMs();
   start.answered_ns = MonotonicNs();
-  if (flags.serve) return Serve(runner, start, ServeSettings(flags, session), context);
+  if (flags.serve) return Serve(session, runner, start, ServeSettings(flags, session), context);
   result.answer_ms = watch.ms();
+  const Stopwatch settling;
+  for (const auto& stream : streams) Settle(stream->session, context);
+  result.settle_ms = settling.ms();
   WarmUp(streams, flags.warmup, context);
   result.reference_share = ReferenceShare(*streams[0], flags, context);
   result.interrupted = Measure(streams, flags, context);

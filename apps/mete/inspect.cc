@@ -83,6 +83,7 @@ void ReportSession(const Model& model, const InspectFlags& flags, const Context&
   PutBackLeftFrequencies(context);
   if (f.explain && !context.json) fmt::print("\n");
   Session session = MakeSession(model, f, context);
+  Settle(session, context);
   if (flags.memory) ReportMemory(session.stats(), context.json, json);
   if (!f.explain && !f.traced()) return;
   std::vector<Tensor> inputs(model.inputs().size());

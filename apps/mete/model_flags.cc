@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "checks.h"
@@ -71,6 +72,20 @@ Json StepJson(const StepInfo& s) {
           {"computed_flops", s.computed_flops},
           {"bytes", s.bytes},
           {"why", s.why}};
+}
+
+constexpr std::pair<const char*, Tune> kTune[] = {
+    {"before", Tune::kBefore}, {"after", Tune::kAfter}, {"never", Tune::kNever}};
+
+std::vector<std::string> TuneWords() {
+  std::vector<std::string> words;
+  for (const auto& [word, when] : kTune) words.emplace_back(word);
+  return words;
+}
+
+Tune TuneOf(const ModelFlags& flags) {
+  const auto is = [&](const auto& known) { return flags.tune == known.first; };
+  return std::find_if(std::begin(kTune), std::end(kTune), is)->second;
 }
 
 }  // namespace
@@ -182,8 +197,13 @@ void AddSessionFlags(CLI::App& command, ModelFlags& flags) {
   command.add_flag("--reference", flags.reference, "force the slow, readable reference kernels")
       ->group(kMachineGroup);
   command
-      .add_flag("--no-tune", flags.no_tune,
-                "choose kernels by estimate alone, instead of measuring them once and keeping the times")
+      .add_option(
+          "--tune", flags.tune,
+          "measure once which kernels are the fastest: before the first answer, after it (between the "
+          "first runs, in a tenth of their time), or never (go by estimates); the times are kept")
+      ->type_name("WHEN")
+      ->check(OneOf(TuneWords()))
+      ->capture_default_str()
       ->group(kMachineGroup);
   command.add_option("--threads", flags.threads, "threads; 0: one for every core that this process may use")
       ->type_name("N")
@@ -283,7 +303,7 @@ SessionOptions SessionOptionsOf(const ModelFlags& flags) {
   options.speeds = flags.speeds;
   if (!flags.policy.empty()) options.policy = flags.policy;
   options.reference = flags.reference;
-  options.tune = !flags.no_tune;
+  options.tune = TuneOf(flags);
   options.tuning_cache = CacheFolder();
   options.profile_cache = CacheFolder();
   options.packed_cache = PackedCache(flags);
@@ -312,7 +332,8 @@ Session MakeSession(const Model& model, SessionOptions options, const std::strin
 
 Session MakeSession(const Model& model, const ModelFlags& flags, const Context& context) {
   CheckCores(flags);
-  const char* what = flags.no_tune || flags.reference ? "preparing" : "choosing kernels of";
+  const bool measures = TuneOf(flags) == Tune::kBefore && !flags.reference;
+  const char* what = measures ? "choosing kernels of" : "preparing";
   Session session = [&] {
     try {
       return MakeSession(model, SessionOptionsOf(flags), fmt::format("{} {}, node", what, flags.model),
@@ -343,9 +364,21 @@ void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& con
   json["profile"] = {{"total_us", double(trace.total_ns) * 1e-3}, {"events", events}};
 }
 
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context,
+void Settle(Session& session, const Context& context) {
+  if (session.settled()) return;
+  const std::vector<std::string> told = session.Notes();
+  {
+    const Progress progress(context, "choosing kernels");
+    session.Settle();
+  }
+  for (const std::string& note : session.Notes())
+    if (std::find(told.begin(), told.end(), note) == told.end()) PrintNote(context, note);
+}
+
+void ReportPlan(Session& session, const ModelFlags& flags, const Context& context,
                 const std::function<void(Trace*)>& run, Json& json) {
   if (!flags.explain) return;
+  Settle(session, context);
   Trace least;
   {
     Progress progress(context, "measuring every node, run");

@@ -24,7 +24,7 @@ struct ModelFlags {
   bool onnxruntime_sums = false;
   std::string precision = "f32";
   bool reference = false;
-  bool no_tune = false;
+  std::string tune = "after";  // a key of kTune in model_flags.cc
   int threads = 0;
   std::vector<int> cores;
   std::vector<double> speeds;  // the emulated speeds of --cores 0:1.0,1:0.4; empty if no core has one
@@ -75,9 +75,13 @@ Session MakeSession(const Model& model, SessionOptions options, const std::strin
 // --profile and --trace: prints the profile or adds "profile" to `json`, and writes the trace.
 void ReportTrace(const Trace& trace, const ModelFlags& flags, const Context& context, Json& json);
 
-// --explain: prints the plan or adds "explain" to `json`. `run` makes one run and fills its trace.
-void ReportPlan(const Session& session, const ModelFlags& flags, const Context& context,
+// --explain: settles the session, then prints the plan or adds "explain" to `json`. `run` makes one run and
+// fills its trace.
+void ReportPlan(Session& session, const ModelFlags& flags, const Context& context,
                 const std::function<void(Trace*)>& run, Json& json);
+
+// Measures what is left to measure, with the progress told. For commands whose answers are times.
+void Settle(Session& session, const Context& context);
 
 Json PortsJson(const std::vector<Port>& ports);
 

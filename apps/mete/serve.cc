@@ -76,7 +76,8 @@ int64_t StatusKib(const std::string& field) {
   return 0;
 }
 
-void Serve(Runner& runner, const ServeStart& start, const Json& settings, const Context& context) {
+void Serve(Session& session, Runner& runner, const ServeStart& start, const Json& settings,
+           const Context& context) {
   Answer({{"engine", "mete"},
           {"version", METE_VERSION},
           {"settings", settings},
@@ -84,7 +85,10 @@ void Serve(Runner& runner, const ServeStart& start, const Json& settings, const 
           {"loaded_ns", start.loaded_ns},
           {"answered_ns", start.answered_ns},
           {"ready_kib", start.ready_kib}});
-  for (std::string line; std::getline(std::cin, line);) Answer(Obey(runner, line, context));
+  for (std::string line; std::getline(std::cin, line);) {
+    session.Settle();
+    Answer(Obey(runner, line, context));
+  }
 }
 
 }  // namespace mete::cli

@@ -5,8 +5,8 @@
 //   at the start: {"engine", "version", "settings", "ready_ns", "loaded_ns", "answered_ns", "ready_kib"}
 //   {"do": "time", "warm": 1, "runs": 9}: {"ns": [...]}, the time of each run after `warm` uncounted ones
 //   {"do": "save", "folder": "F"}: {"files": [...]}, the outputs of a new run as .npy, in the model's order
-// The end of stdin ends the program. Times are those of the system's monotonic clock; between commands
-// nothing runs.
+// The session settles at the first command, so that none of its answers has to be waited for. The end of
+// stdin ends the program. Times are those of the system's monotonic clock; between commands nothing runs.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,7 @@ struct ServeStart {
 };
 
 // Writes the greeting line, then answers commands until stdin ends.
-void Serve(Runner& runner, const ServeStart& start, const Json& settings, const Context& context);
+void Serve(Session& session, Runner& runner, const ServeStart& start, const Json& settings,
+           const Context& context);
 
 }  // namespace mete::cli

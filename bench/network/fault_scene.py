@@ -38,7 +38,7 @@ class Scene:
     def start_worker(self, index=1, weights=None, secret=None, front=(), program=None):
         """On host `index`. `secret`: another folder of keys, or another token, than the right one."""
         host, port = self.lab.hosts[index], kBehindProxy if self.behind_proxy else kPort
-        words = program or [self.mete, "worker", "--no-tune", "--threads", 1, "--weights", weights or self.path(f"weights-{index}"),
+        words = program or [self.mete, "worker", "--tune", "never", "--threads", 1, "--weights", weights or self.path(f"weights-{index}"),
                             *self._worker_secret(secret, index)]
         process = host.start([*front, *words, "--listen", f"{host.address}:{port}"], log=self.path(f"worker-{index}.txt"),
                              env={**os.environ, "METE_CACHE": self.path(f"cache-{index}")})

@@ -8,11 +8,13 @@
 //   mete::Tensor input(mete::DType::kF32, model.inputs()[0].shape);
 //   std::vector<mete::Tensor> out = session.Run({input});
 //
-// A session runs as `mete run` does: on all cores that this process may use, with kernels that were measured
-// once on this machine and whose times are kept in CacheFolder() (mete/device.h). The following session
-// chooses its kernels by estimates, so that its construction takes little time:
+// A session runs as `mete run` does: on all cores that this process may use. It answers first: its kernels
+// are chosen by estimates, or by times that are kept in CacheFolder() (mete/device.h). Kernels without such a
+// time are measured between the first runs, in a tenth of their time, until the session has settled. A
+// session that shall be as fast as it can from its first run on, or whose answers shall have the same bits in
+// each run:
 //
-//   mete::Session estimated(model, {.threads = 1, .tune = false});
+//   mete::Session measured(model, {.tune = mete::Tune::kBefore});
 //
 // A session takes tensors of any shape that the model's file allows: a dimension that the file leaves open
 // (Port::declared) may have another size in each run. The session plans for each shape once and keeps the
@@ -169,6 +171,13 @@ class CancelToken {
   std::atomic<bool> cancelled_{false};
 };
 
+// When kernels are measured. kBefore: when the session is made, which takes some seconds for the first
+// session of a model. kAfter: between the runs, from the second one on, in at most a tenth of their time and
+// one step of the measurement more, which is one call of a kernel or the packing of its weights. kNever:
+// kernels are chosen by estimates. The parts of a model on a pool (mete/pool.h) take kAfter as kBefore,
+// because plans are compared by their times.
+enum class Tune { kBefore, kAfter, kNever };
+
 struct SessionOptions {
   int threads = 0;              // 0: one thread for every core that this process may use
   std::vector<int> cores = {};  // CPU numbers to pin the threads to, in order; empty: no pinning
@@ -183,11 +192,11 @@ struct SessionOptions {
   // a plan from PlanJson() for one processor, which replaces all options above except `reference`; empty: the
   // session plans
   std::string plan_json = {};
-  // The session measures which kernel is the fastest for each node, instead of estimating it: the first
-  // session of a model takes some seconds to make, and its results may differ in the last bits from those on
-  // another machine. The times are kept in a file in the folder `tuning_cache` for the next session; empty:
-  // the times are not kept. If the file cannot be written, Notes() says so.
-  bool tune = true;
+  // When the session measures which kernel is the fastest for each node. The times are kept in a file in the
+  // folder `tuning_cache` for the next session; empty: the times are not kept. If the file cannot be written,
+  // Notes() says so. Kernels differ in the last bits of their results: those of two machines may, and with
+  // kAfter those of a session's runs until it has settled, never within one run.
+  Tune tune = Tune::kAfter;
   std::string tuning_cache = CacheFolder();
   // The folder in which `mete profile` keeps a profile of this machine. The planner uses the profile's times
   // to decide how many threads take part in each step; without a profile all threads do. A profile that is
@@ -293,8 +302,15 @@ class Session {
 
   // Runs the model once and writes the outputs to the caller's memory. `outputs` must have the types of the
   // ports and the shapes that follow from those of the inputs, which must not depend on data. From the second
-  // run with the same shapes on, this function allocates nothing if every shape of the model is known.
+  // run with the same shapes on, this function allocates nothing if every shape of the model is known and the
+  // session has settled.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
+
+  // Returns whether all kernels are chosen for good: later runs compute the same bits from the same inputs. A
+  // session with Tune::kAfter settles between its runs, any other one is settled from the start.
+  bool settled() const;
+  // Measures what is left to measure now, for example before a benchmark. Waits for the run in progress.
+  void Settle();
 
   // Returns a table with one row per node: the kernel and the threads that compute the node, and the reason.
   // With a trace of this session and the result of MeasureLimits() (mete/device.h), a row also has the node's
@@ -309,9 +325,9 @@ class Session {
   // Returns the differences between the session and its options: cores to which no thread could be pinned, a
   // cache folder that cannot be written.
   std::vector<std::string> Notes() const;
-  const SessionStats& stats() const;  // of the constructor; on a pool prepare_ms alone, of the home
-  ShapeStats shape_stats() const;     // as of now; on a pool, of runs with other shapes than the loaded
-  PoolStats pool_stats() const;       // FAILED_PRECONDITION if the session is not on a pool
+  SessionStats stats() const;      // as of now; on a pool prepare_ms alone, of the home
+  ShapeStats shape_stats() const;  // as of now; on a pool, of runs with other shapes than the loaded
+  PoolStats pool_stats() const;    // FAILED_PRECONDITION if the session is not on a pool
 
  private:
   friend struct PoolInternals;  // access for the library's own code

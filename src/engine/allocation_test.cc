@@ -45,5 +45,19 @@ TEST(Allocation, ASteadyRunAllocatesNothing) {
       }
 }
 
+TEST(Allocation, ASessionThatHasSettledAllocatesNothing) {
+  if (!METE_COUNTS_ALLOCATIONS) GTEST_SKIP() << "sanitizers bring their own malloc";
+  const Model model = WideNet(WideOutput::kFloat);
+  Session session(model, {.threads = 1, .tuning_cache = "", .profile_cache = ""});
+  const Tensor input = Ramp(model.inputs()[0].shape, 0.02f);
+  Tensor output(DType::kF32, model.outputs()[0].shape);
+  const ConstView in[] = {input.view()};
+  const View out[] = {output.mutable_view()};
+  ASSERT_FALSE(session.settled());
+  while (!session.settled()) session.Run(in, out);
+  session.Run(in, out);
+  EXPECT_EQ(AllocationsOf([&] { session.Run(in, out); }), 0);
+}
+
 }  // namespace
 }  // namespace mete

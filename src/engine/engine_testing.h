@@ -101,6 +101,19 @@ inline Model WideNet(WideOutput output) {
   return Model::Load(file.path());
 }
 
+// data Nx32x?x? -> the same Conv -> y, loaded for 1x32x56x56
+inline Model OpenWideNet() {
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {1, 32, 56, 56});
+  auto* shape = m.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (const int axis : {0, 2, 3}) shape->mutable_dim(axis)->clear_dim_value();
+  AddRaw(m, "w", TensorProto::FLOAT, {32, 32, 3, 3}, Weights(32 * 32 * 9));
+  AddOp(m, "Conv", {"data", "w"}, {"y"}, "conv");
+  AddOutput(m, "y");
+  const ModelFile file(m);
+  return Model::Load(file.path(), {.input_shapes = {{"data", {1, 32, 56, 56}}}});
+}
+
 // data 4 -> NonZero -> indices 1x?: a shape that only the data decides
 inline ModelProto NonZeroNet() {
   ModelProto m = EmptyModel();

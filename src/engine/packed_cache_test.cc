@@ -36,7 +36,7 @@ class PackedCache : public testing::Test {
   };
   // Kernels by estimate: what is packed does not depend on times.
   Result Run(const Model& model, SessionOptions options) {
-    options.tune = false;
+    options.tune = Tune::kNever;
     options.profile_cache.clear();
     if (options.threads == 0) options.threads = 1;
     Session session(model, options);

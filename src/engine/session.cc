@@ -91,7 +91,13 @@ std::string Session::PlanJson() const {
   return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
 }
 
-const SessionStats& Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }
+bool Session::settled() const { return on_pool_ || impl().ready.settled(); }
+
+void Session::Settle() {
+  if (!on_pool_) impl().ready.Settle();
+}
+
+SessionStats Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }
 
 ShapeStats Session::shape_stats() const {
   return on_pool_ ? on_pool_->shape_stats() : impl().ready.shape_stats();

@@ -254,12 +254,12 @@ TEST_F(SessionTest, ModelsAndSessionsThatAreEmptyGiveErrors) {
 TEST_F(SessionTest, DefaultsAreThoseOfTheCommandLine) {
   const SessionOptions options;
   EXPECT_EQ(options.threads, 0);
-  EXPECT_TRUE(options.tune);
+  EXPECT_EQ(options.tune, Tune::kAfter);
   EXPECT_EQ(options.tuning_cache, CacheFolder());
   EXPECT_EQ(options.profile_cache, CacheFolder());
   const SessionOptions quick = SessionOptions::Estimated(2);
   EXPECT_EQ(quick.threads, 2);
-  EXPECT_FALSE(quick.tune);
+  EXPECT_EQ(quick.tune, Tune::kNever);
 }
 
 TEST_F(SessionTest, TellsHowFarItsMakingIs) {
@@ -388,14 +388,75 @@ TEST_F(SessionTest, WhatIsMeasuredIsKeptForTheNextSession) {
   const std::vector<float> want = Run(plain, 0.02f);
   EXPECT_EQ(plain.Explain().find("tuned"), std::string::npos);
   for (const bool known : {false, true}) {
-    Session wide(WideNet(WideOutput::kFloat), {.tune = true, .tuning_cache = cache.str()});
+    Session wide(WideNet(WideOutput::kFloat), {.tune = Tune::kBefore, .tuning_cache = cache.str()});
     const std::string explained = wide.Explain();
     EXPECT_NE(explained.find("tuned: "), std::string::npos);
-    EXPECT_EQ(explained.find("tuned: 0 candidates measured at this start") != std::string::npos, known)
+    EXPECT_EQ(explained.find("tuned: 0 candidates measured by this session") != std::string::npos, known)
         << explained;
-    Session small(model_, {.tune = true, .tuning_cache = cache.str()});
+    Session small(model_, {.tune = Tune::kBefore, .tuning_cache = cache.str()});
     ExpectNear(Run(small, 0.02f), want);
   }
+}
+
+// Runs with time to measure, until nothing is left.
+void RunUntilSettled(Session& session, const Tensor& input) {
+  while (!session.settled()) session.Run({input});
+}
+
+TEST_F(SessionTest, AnswersFirstAndSettlesBetweenItsRuns) {
+  const TempPath cache;
+  const Model model = WideNet(WideOutput::kFloat);
+  const Tensor input = Ramp(model.inputs()[0].shape, 0.01f);
+  Session estimated(model, SessionOptions::Estimated());
+  const std::vector<float> first = Values(estimated.Run({input})[0]);
+  {
+    Session once(model, {.threads = 1, .tuning_cache = cache.str(), .profile_cache = ""});
+    EXPECT_FALSE(once.settled());
+    EXPECT_EQ(Values(once.Run({input})[0]), first) << "the kernels of the estimate";
+    EXPECT_FALSE(once.settled());
+    EXPECT_NE(once.Explain().find("still computed by estimate"), std::string::npos);
+  }
+  EXPECT_FALSE(std::filesystem::exists(cache.str() + "/tuning")) << "one run measures nothing";
+  Session session(model, {.threads = 1, .tuning_cache = cache.str(), .profile_cache = ""});
+  RunUntilSettled(session, input);
+  EXPECT_EQ(session.Explain().find("by estimate"), std::string::npos) << session.Explain();
+  const std::vector<float> settled = Values(session.Run({input})[0]);
+  EXPECT_EQ(Values(session.Run({input})[0]), settled) << "the bits stay";
+  Session next(model,
+               {.threads = 1, .tune = Tune::kBefore, .tuning_cache = cache.str(), .profile_cache = ""});
+  EXPECT_TRUE(next.settled());
+  EXPECT_NE(next.Explain().find("tuned: 0 candidates measured"), std::string::npos) << "the times were kept";
+  EXPECT_EQ(Values(next.Run({input})[0]), settled) << "the same kernels as measured before";
+}
+
+TEST_F(SessionTest, SettlesAtOnceWhenAsked) {
+  const TempPath cache;
+  for (const int threads : {1, 2}) {
+    SCOPED_TRACE(threads);
+    Session session(WideNet(WideOutput::kFloat),
+                    {.threads = threads, .tuning_cache = cache.str(), .profile_cache = ""});
+    EXPECT_FALSE(session.settled());
+    session.Settle();
+    EXPECT_TRUE(session.settled());
+    EXPECT_EQ(session.Explain().find("by estimate"), std::string::npos) << session.Explain();
+    Session known(WideNet(WideOutput::kFloat),
+                  {.threads = threads, .tuning_cache = cache.str(), .profile_cache = ""});
+    EXPECT_TRUE(known.settled());
+    EXPECT_EQ(known.stats().packed_bytes, session.stats().packed_bytes);
+  }
+}
+
+TEST_F(SessionTest, OtherShapesTakeTheMeasuredKernels) {
+  Session session(OpenWideNet(), {.threads = 1, .tuning_cache = "", .profile_cache = ""});
+  const Tensor other = Ramp({2, 32, 40, 40}, 0.02f);
+  const std::vector<float> before = Values(session.Run({other})[0]);
+  ASSERT_FALSE(session.settled());
+  const int64_t planned = session.shape_stats().planned;
+  session.Settle();
+  ExpectNear(Values(session.Run({other})[0]), before);
+  EXPECT_EQ(session.shape_stats().planned, planned + 1) << "made again, by the measured kernels";
+  session.Run({other});
+  EXPECT_EQ(session.shape_stats().planned, planned + 1);
 }
 
 TEST(SessionOfQuantized, HasNoConvolutionWithALargerError) {

@@ -51,7 +51,7 @@ class Rounds {
 Session MakeSession(const Model& model, const TimedCore& core) {
   SessionOptions options = SessionOptions::Estimated();
   options.cores = {core.number};
-  options.tune = true;
+  options.tune = Tune::kBefore;
   if (core.speed < 1) options.speeds = {core.speed};
   return Session(model, options);
 }
@@ -171,7 +171,7 @@ CheckedPlan CheckPlan(const Model& model, const Machine& machine, const Profile&
   const ThreadPlan plan = PlanByProfile(graph, machine, choice, &profile);
   SessionOptions options = SessionOptions::Estimated();
   options.plan_json = ToJson(PlanOnOne(graph, kSessionProcessor, plan), graph);
-  options.tune = true;  // the prediction is for the fastest way too
+  options.tune = Tune::kBefore;  // the prediction is for the fastest way too
   Session session(model, options);
   const std::vector<Tensor> inputs = InputsFor(model);
   std::vector<double> runs;

@@ -349,8 +349,8 @@ class Energy(Cli):
         setting = {"governor": "powersave", "min_khz": "400000", "max_khz": "600000", "speed_khz": "", "tunables_in": "", "tunables": {}}
         left = {"format": "mete frequency lock 2", "boot_id": boot, "pid": os.getpid(), "start": "1",
                 "policies": {"policy99999": setting}}
-        commands = (["machine"], ["bench", self.net, "--runs", 1, "--warmup", 0, "--no-tune"], ["run", self.net, self.picture, "--no-tune"],
-                    ["inspect", self.net, "--memory", "--no-tune"], ["profile", "--check", self.net], ["profile", "--energy"])
+        commands = (["machine"], ["bench", self.net, "--runs", 1, "--warmup", 0, "--tune", "never"], ["run", self.net, self.picture, "--tune", "never"],
+                    ["inspect", self.net, "--memory", "--tune", "never"], ["profile", "--check", self.net], ["profile", "--energy"])
         for command in commands:
             lock.write_text(json.dumps(left))
             done = mete(*command, env=env)
@@ -390,7 +390,7 @@ class Energy(Cli):
         curves = {"format": "mete energy curves 1", "machine": name, "source": "a test", "idle_watts": 0, "gbytes_per_s": 0,
                   "clusters": clusters}
         (cache / "energy.json").write_text(json.dumps(curves))
-        done = mete("bench", self.net, "--objective", "energy", "--runs", 1, "--warmup", 0, "--no-tune", "--json", env=env)
+        done = mete("bench", self.net, "--objective", "energy", "--runs", 1, "--warmup", 0, "--tune", "never", "--json", env=env)
         self.assertEqual(done.returncode, OK, done.stderr)
         self.assertEqual(json.loads(done.stdout)["cores"], clusters[0]["cores"][:1])
         self.assertIn("frequencies stay as they are", done.stderr)

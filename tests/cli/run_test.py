@@ -270,7 +270,7 @@ class Commands(Cli):
             profile.parent.mkdir(parents=True)
             profile.write_text("{")
             env = {"METE_TARGET": target, "METE_CACHE": str(cache)}
-            for command in (["plan", self.net], ["inspect", self.net, "--explain", "--no-tune"]):
+            for command in (["plan", self.net], ["inspect", self.net, "--explain", "--tune", "never"]):
                 done = mete(*command, env=env)
                 self.assertEqual(done.returncode, OK, done.stderr)
                 self.assertIn(f"{profile}] damaged", done.stderr)
@@ -284,7 +284,7 @@ class Commands(Cli):
         self.assertIn("[METE_CONV] no such way to compute convolutions; got 'abacus', expected one of auto, direct", done.stderr)
 
     def test_explain_says_how_fast_every_node_is(self):
-        lines = mete("inspect", self.net, "--explain", "--no-tune").stdout.splitlines()
+        lines = mete("inspect", self.net, "--explain", "--tune", "never").stdout.splitlines()
         head = next(line for line in lines if line.split()[:2] == ["node", "operator"])
         self.assertEqual(head.split("kernel")[1].split(), ["us", "GFLOP/s", "of", "peak", "GB/s", "of", "memory", "why"])
         row = next(line for line in lines if "conv_1x1_f32" in line)
@@ -292,7 +292,7 @@ class Commands(Cli):
         self.assertGreater(float(us), 0)
         self.assertGreater(float(gflops), 0)
         self.assertGreater(float(share), 0)
-        answer = self.answer("inspect", self.net, "--explain", "--no-tune")
+        answer = self.answer("inspect", self.net, "--explain", "--tune", "never")
         self.assertGreater(answer["limits"]["gflops"], 0)
         self.assertGreater(answer["limits"]["read_gbytes"], 0)
         conv = next(step for step in answer["steps"] if step["kernel"].startswith("conv_1x1_f32"))
@@ -302,7 +302,7 @@ class Commands(Cli):
         cache = self.root / "cache"
         def explain(*flags):
             return self.answer("inspect", self.net, "--explain", *flags, env={"METE_CACHE": str(cache)})["explain"]
-        self.assertNotIn("tuned", explain("--no-tune"))
+        self.assertNotIn("tuned", explain("--tune", "never"))
         self.assertFalse(cache.exists())
         self.assertRegex(explain(), r"tuned: [1-9]\d* candidates measured")
         files = list((cache / "tuning").iterdir())
@@ -316,10 +316,10 @@ class Commands(Cli):
 
     def test_weights_are_kept_and_mapped(self):
         env = {"METE_CACHE": str(self.root / "weights")}
-        bench = ["bench", self.net, "--no-tune", "--warmup", "0", "--runs", "1"]
+        bench = ["bench", self.net, "--tune", "never", "--warmup", "0", "--runs", "1"]
         mapped = [self.answer(*bench, *flags, env=env)["mapped_bytes"] > 0 for flags in ([], ["--cache-weights"], ["--cache-weights"])]
         self.assertEqual(mapped, [False, False, True])
-        self.assertIn("MiB) mapped", mete("inspect", self.net, "--explain", "--no-tune", "--cache-weights", env=env).stdout)
+        self.assertIn("MiB) mapped", mete("inspect", self.net, "--explain", "--tune", "never", "--cache-weights", env=env).stdout)
         done = mete(*bench, "--cache-weights", env={"METE_CACHE": "", "XDG_CACHE_HOME": "", "HOME": ""})
         self.assertEqual(done.returncode, USAGE)
         self.assertIn("[--cache-weights] no folder to keep them in", done.stderr)

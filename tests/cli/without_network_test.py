@@ -35,7 +35,7 @@ class WithoutNetwork(unittest.TestCase):
 
     def test_computes(self):
         models = pathlib.Path(OPTIONS.source) / "models"
-        done = run(self.program, "run", models / "digits.onnx", models / "digit.png", "--no-tune")
+        done = run(self.program, "run", models / "digits.onnx", models / "digit.png", "--tune", "never")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"score +label\n +5 ")
 

@@ -24,7 +24,7 @@ namespace mete::cli {
 namespace {
 
 struct WorkerFlags {
-  ModelFlags machine;  // of it --threads, --cores, --policy, --no-tune
+  ModelFlags machine;  // of it --threads, --cores, --policy, --tune
   std::string listen = "127.0.0.1:7077";
   std::string processors;  // a list or a file; empty: the CPU alone
   std::string keys, token;

@@ -40,6 +40,12 @@ void CheckCores(const std::string& name, const ThreadPlan& got, const ThreadPlan
           text(got), text(own));
 }
 
+// Profiles, trials and the watch over drift compare times of shares, which must therefore stay as they are.
+SessionOptions MeasuredBefore(SessionOptions options) {
+  if (options.tune == Tune::kAfter) options.tune = Tune::kBefore;
+  return options;
+}
+
 // Threads and cores of the plans that the processor makes for its shares.
 ThreadPlan OwnThreads(const SessionOptions& options) {
   return PlanOneCpu({}, ReadMachine(), {options.threads, options.cores, options.speeds, options.policy});
@@ -53,7 +59,7 @@ int CallerCoreOf(const SessionOptions& options) {
 
 Cpu::Cpu(std::string name, SessionOptions options)
     : info_{std::move(name), "cpu", Describe(options)},
-      options_(std::move(options)),
+      options_(MeasuredBefore(std::move(options))),
       caller_core_(CallerCoreOf(options_)),
       arenas_(std::make_shared<Arenas>()) {}
 

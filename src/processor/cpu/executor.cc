@@ -166,6 +166,17 @@ void Executor::PrepareStep(size_t i, const Like* like) {
   step.prepared =
       like ? cpu_.PrepareAgain(graph_, *step.node, plan_.steps[i], there ? there->prepared.get() : nullptr)
            : cpu_.Prepare(graph_, *step.node, plan_.steps[i]);
+  if (cpu_.TakeWaiting()) unmeasured_.push_back(i);
+}
+
+// The policy has learned of another way of the step: the new number makes it learn again.
+std::optional<Tuner::Waiting> Executor::PrepareByTimes(size_t i) {
+  BoundStep& step = steps_[i];
+  step.prepared = cpu_.Prepare(graph_, *step.node, plan_.steps[i]);
+  std::optional<Tuner::Waiting> waiting = cpu_.TakeWaiting();
+  if (!waiting) step.number = cpu_.pool().NewStep();
+  cpu_.pool().TakeTimes();  // of what was packed
+  return waiting;
 }
 
 int64_t Executor::packed_bytes() const {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,6 +54,14 @@ class Executor {
   void UseArena(const Tensor& arena);
   // Releases the arena's memory. Before the next run, the caller must call UseArena().
   void LeaveArena() { arena_ = {}; }
+
+  // The steps that were prepared by estimate because their candidates have no times yet
+  // (Tuner::When::kLater).
+  const std::vector<size_t>& unmeasured() const { return unmeasured_; }
+  // Prepares such a step again with the times that are known now. Returns what has to be measured before it
+  // is prepared for good; nothing: it is.
+  std::optional<Tuner::Waiting> PrepareByTimes(size_t step);
+  int step_threads(size_t step) const { return plan_.steps[step].threads; }
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
@@ -118,6 +127,7 @@ class Executor {
   std::vector<ConstView> input_views_;  // of all steps, one after the other
   std::vector<View> output_views_;
   std::vector<BoundStep> steps_;
+  std::vector<size_t> unmeasured_;
   std::vector<Patch> patches_;
   std::vector<DynamicValue> dynamic_;  // per value
   std::vector<ConstView> current_inputs_;

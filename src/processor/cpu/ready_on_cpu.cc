@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/table.h"
 #include "dispatch/options.h"
-#include "kernels/fast/target/target.h"
+#include "kernels/fast/target/features.h"
 #include "plan/cores/cores.h"
 #include "processor/cpu/environment.h"
 #include "processor/cpu/stored_profile.h"
@@ -61,12 +61,6 @@ std::string ReasonOf(const ThreadPlan& plan) {
       std::count_if(plan.steps.begin(), plan.steps.end(), predicted));
 }
 
-std::string TuningText(const std::optional<Tuner>& tuner) {
-  if (!tuner) return "";
-  std::string text = fmt::format("tuned: {} candidates measured at this start\n", tuner->measured());
-  return tuner->note().empty() ? text : text + tuner->note() + "\n";
-}
-
 // Kernels read and write as many bytes as the graph says: a share must not be run on others. A view without
 // data stands for an output whose shape depends on data.
 template <class V, class ShapeOf>
@@ -117,9 +111,14 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
       executor_(graph_, plan_, kernels_, options.progress),
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
+  if (tuner_) to_measure_.emplace(executor_, kernels_.pool(), *tuner_);
   if (!arenas) return;
   need_.emplace(std::move(arenas), executor_.arena_bytes());
   executor_.LeaveArena();  // its own, which has not been used
+}
+
+ReadyOnCpu::~ReadyOnCpu() {
+  if (tuner_) tuner_->Save();
 }
 
 void ReadyOnCpu::KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped) {
@@ -153,8 +152,9 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
   if (kernels.reference && !plan_.speeds.empty())
     Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
   if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;
-  if (!options.tune || kernels.reference) return kernels;
-  tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveTarget()));
+  if (options.tune == Tune::kNever || kernels.reference) return kernels;
+  tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveInstructions()),
+                 options.tune == Tune::kBefore ? Tuner::When::kNow : Tuner::When::kLater);
   kernels.tuner = &*tuner_;
   const Cluster& fastest = machine_.clusters.front();
   kernels.weights_from_memory = ConstantBytes(graph_) + graph_.other_constant_bytes >
@@ -177,6 +177,19 @@ SessionStats ReadyOnCpu::StatsOf(const SessionOptions& options) const {
   return stats;
 }
 
+SessionStats ReadyOnCpu::stats() const {
+  std::lock_guard lock(mutex_);  // measurements change it
+  SessionStats stats = stats_;
+  stats.packed_bytes = executor_.packed_bytes();
+  stats.computed_flops = executor_.computed_flops();
+  return stats;
+}
+
+int64_t ReadyOnCpu::memory_bytes() const {
+  const SessionStats now = stats();
+  return now.arena_bytes + now.packed_bytes;
+}
+
 // Returns the executor for the shapes of the inputs, after a check of what may be wrong with them.
 std::shared_ptr<Executor> ReadyOnCpu::ExecutorFor(std::span<const ConstView> inputs) {
   if (!variants_ || HasTheShapes(graph_, inputs)) {
@@ -193,8 +206,39 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
   const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
   CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
   std::lock_guard lock(mutex_);
+  MeasureSome();
   const Arenas::Loan loan(need_, *executor);
-  executor->Run(inputs, outputs, options);
+  RunOnce(*executor, inputs, outputs, options);
+}
+
+void ReadyOnCpu::RunOnce(Executor& executor, std::span<const ConstView> inputs, std::span<const View> outputs,
+                         const RunOptions& options) {
+  const Clock::Time begin = spare_time_.Now();
+  executor.Run(inputs, outputs, options);
+  spare_time_.Earn(begin);
+}
+
+bool ReadyOnCpu::settled() const {
+  std::lock_guard lock(mutex_);
+  return !to_measure_ || to_measure_->done();
+}
+
+void ReadyOnCpu::Settle() {
+  std::lock_guard lock(mutex_);
+  if (!to_measure_ || to_measure_->done()) return;
+  to_measure_->Resume();
+  while (!to_measure_->done()) to_measure_->Step();
+  HaveSettled();
+}
+
+// Before a run, so that a session that runs once measures nothing.
+void ReadyOnCpu::MeasureSome() {
+  if (to_measure_ && spare_time_.Spend(*to_measure_) && to_measure_->done()) HaveSettled();
+}
+
+// Other shapes have taken the estimated kernels, and take the measured ones when they come again.
+void ReadyOnCpu::HaveSettled() {
+  if (variants_) variants_->Forget();
 }
 
 std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOptions& options) {
@@ -210,8 +254,9 @@ std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOpt
     out[i] = results[i].mutable_view();
   }
   std::lock_guard lock(mutex_);
+  MeasureSome();
   const Arenas::Loan loan(need_, *executor);
-  executor->Run(in, out, options);
+  RunOnce(*executor, in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {
     if (results[i].has_value()) continue;
     const ConstView v = executor->Output(i);
@@ -243,6 +288,30 @@ std::string ReadyOnCpu::WholeRunText() const {
   return text.empty() ? "" : "whole runs: " + text + "\n";
 }
 
+std::vector<std::string> ReadyOnCpu::TunerNotes() const {
+  std::vector<std::string> notes;
+  if (!tuner_) return notes;
+  std::lock_guard lock(mutex_);
+  if (!tuner_->note().empty()) notes.push_back(tuner_->note());
+  if (!to_measure_->problem().empty()) notes.push_back(to_measure_->problem());
+  return notes;
+}
+
+std::string ReadyOnCpu::TuningText() const {
+  if (!tuner_) return "";
+  std::lock_guard lock(mutex_);  // runs change it
+  std::string text = fmt::format("tuned: {} candidates measured by this session", tuner_->measured());
+  if (const int64_t left = to_measure_->left(); left > 0)
+    text += fmt::format("; {} node{} still computed by estimate", left, left == 1 ? " is" : "s are");
+  text += "\n";
+  return tuner_->note().empty() ? text : text + tuner_->note() + "\n";
+}
+
+std::vector<StepInfo> ReadyOnCpu::Steps(const Trace& trace) const {
+  std::lock_guard lock(mutex_);  // measurements change them
+  return executor_.Steps(trace);
+}
+
 // The packer's text and problems change when runs with other shapes prepare nodes.
 std::string ReadyOnCpu::PackerText() const {
   std::lock_guard lock(mutex_);
@@ -257,7 +326,7 @@ std::vector<std::string> ReadyOnCpu::PackerProblems() const {
 std::string ReadyOnCpu::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
   const std::string head = fmt::format("plan for {} on {}, {} thread{}: {}\n", graph_.name, plan_.machine,
                                        plan_.threads, plan_.threads == 1 ? "" : "s", ReasonOf(plan_)) +
-                           WholeRunText() + TuningText(tuner_) + PackerText();
+                           WholeRunText() + TuningText() + PackerText();
   std::string text;
   for (const std::string& line : WrapText(head, columns)) text += line + "\n";
   text.erase(text.find_last_not_of('\n') + 2);  // one line break, and not that of the empty line behind it
@@ -268,7 +337,7 @@ std::vector<std::string> ReadyOnCpu::Notes() const {
   std::vector<std::string> notes;
   if (!profile_note_.empty()) notes.push_back(profile_note_);
   if (const std::string note = shape_stats().note; !note.empty()) notes.push_back(note);
-  if (tuner_ && !tuner_->note().empty()) notes.push_back(tuner_->note());
+  for (const std::string& note : TunerNotes()) notes.push_back(note);
   for (const std::string& problem : PackerProblems()) notes.push_back(problem);
   for (const int core : kernels_.pool().refused_cores())
     notes.push_back(fmt::format(
@@ -280,7 +349,7 @@ std::vector<std::string> ReadyOnCpu::Notes() const {
 SessionOptions SessionOptions::Estimated(int threads) {
   SessionOptions options;
   options.threads = threads;
-  options.tune = false;
+  options.tune = Tune::kNever;
   options.tuning_cache = options.profile_cache = "";
   return options;
 }

@@ -11,7 +11,9 @@
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/arenas.h"
 #include "processor/cpu/executor.h"
+#include "processor/cpu/measurements.h"
 #include "processor/cpu/prepare/kernels.h"
+#include "processor/cpu/spare_time.h"
 #include "processor/cpu/variants.h"
 #include "processor/processor.h"
 
@@ -30,11 +32,12 @@ class ReadyOnCpu : public Ready {
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::shared_ptr<Arenas> arenas = nullptr);
+  ~ReadyOnCpu() override;  // keeps the times that were measured
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
              const RunOptions& options) override;
   void Wait() override {}
-  int64_t memory_bytes() const override { return stats_.arena_bytes + stats_.packed_bytes; }
+  int64_t memory_bytes() const override;
   int threads() const override { return plan_.threads; }
   double prepare_ms() const override { return stats_.prepare_ms; }
 
@@ -43,10 +46,12 @@ class ReadyOnCpu : public Ready {
 
   // These functions do what the functions of Session with the same names do (mete/engine.h).
   std::string Explain(const Trace& trace, const DeviceLimits& limits, int columns) const;
-  std::vector<StepInfo> Steps(const Trace& trace) const { return executor_.Steps(trace); }
+  std::vector<StepInfo> Steps(const Trace& trace) const;
   std::vector<std::string> Notes() const;
   const ThreadPlan* thread_plan() const override { return &plan_; }
-  const SessionStats& stats() const { return stats_; }
+  SessionStats stats() const;
+  bool settled() const;
+  void Settle();
   ShapeStats shape_stats() const;
 
  private:
@@ -57,6 +62,12 @@ class ReadyOnCpu : public Ready {
   ThreadPlan PlanAgain(const Graph& graph) const;
   std::shared_ptr<Executor> ExecutorFor(std::span<const ConstView> inputs);
   SessionStats StatsOf(const SessionOptions& options) const;
+  void MeasureSome();
+  void HaveSettled();
+  void RunOnce(Executor& executor, std::span<const ConstView> inputs, std::span<const View> outputs,
+               const RunOptions& options);
+  std::string TuningText() const;
+  std::vector<std::string> TunerNotes() const;
   std::string WholeRunText() const;
   std::string PackerText() const;
   std::vector<std::string> PackerProblems() const;
@@ -70,13 +81,15 @@ class ReadyOnCpu : public Ready {
   std::string profile_note_;          // before the profile, which fills it
   std::unique_ptr<Profile> profile_;  // null where there is none, or none is to be used
   const ThreadPlan plan_;
-  std::optional<Tuner> tuner_;  // measures while the executor prepares
+  std::optional<Tuner> tuner_;  // nothing: kernels are chosen by estimate
   CpuKernels kernels_;
   Executor executor_;
   std::optional<Arenas::Need> need_;  // nothing: the executor has an arena of its own
   SessionStats stats_;
-  std::optional<Variants> variants_;  // for other shapes than those of `graph_`
-  mutable std::mutex mutex_;
+  std::optional<Variants> variants_;        // for other shapes than those of `graph_`
+  std::optional<Measurements> to_measure_;  // nothing: no tuner
+  SpareTime spare_time_{Clock::Steady()};
+  mutable std::mutex mutex_;  // of runs, and of all that changes between them
 };
 
 }  // namespace mete

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "processor/cpu/environment.h"
-#include "kernels/fast/target/target.h"
+#include "kernels/fast/target/features.h"
 #include "processor/cpu/prepare/sources_digest.h"
 
 namespace mete {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 ProfileKey KeyOf(const Machine& machine) {
   ReferenceFromEnvironment();  // which may name another instruction set than the best one
-  return {machine.name, ActiveTarget(), METE_VERSION, kSourcesDigest};
+  return {machine.name, ActiveInstructions(), METE_VERSION, kSourcesDigest};
 }
 
 std::unique_ptr<Profile> LoadProfile(const std::string& folder, const Machine& machine, std::string* why) {

@@ -42,6 +42,12 @@ std::shared_ptr<Executor> Variants::Of(std::span<const ConstView> inputs) {
   return {kept_.front(), kept_.front()->executor.get()};
 }
 
+// The walked variant has the estimated kernels too, and would hand them on.
+void Variants::Forget() {
+  kept_.clear();
+  walked_ = nullptr;
+}
+
 std::shared_ptr<Variants::Variant> Variants::Make(std::span<const ConstView> inputs) {
   auto variant = std::make_shared<Variant>();
   for (const ConstView& input : inputs) variant->inputs.push_back(input.shape);

@@ -30,6 +30,10 @@ class Variants {
   // Allocates nothing where the variant is kept. Errors as those of the passes and of Executor.
   std::shared_ptr<Executor> Of(std::span<const ConstView> inputs);
 
+  // Lets go of all variants: they are made again when their shapes come, by the kernels of `first` as it is
+  // then. A caller that holds an executor may run it once more.
+  void Forget();
+
   int64_t kept() const { return int64_t(kept_.size()); }
   int64_t planned() const { return planned_; }
   int64_t arena_bytes() const { return int64_t(arena_.bytes()); }

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "hwy/base.h"
+#include "kernels/fast/target/target.h"
 
 #if HWY_ARCH_X86_64
 #include <cpuid.h>
@@ -84,6 +85,13 @@ std::vector<std::string> AvailableFeatures() {
   for (const Known& known : kKnown)
     if (IsThere(known.feature)) names.emplace_back(known.name);
   return names;
+}
+
+std::string ActiveInstructions() {
+  std::string text = ActiveTarget();
+  for (size_t i = 0; i < std::size(kKnown); ++i)
+    if (IsThere(kKnown[i].feature) && !Usable()[i]) text += std::string(" without ") + kKnown[i].name;
+  return text;
 }
 
 void ForceWithout(std::string_view names) {

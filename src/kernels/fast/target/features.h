@@ -24,6 +24,10 @@ bool Has(Feature feature);
 // "avx512bf16", "dotprod", "i8mm".
 std::vector<std::string> AvailableFeatures();
 
+// Returns the active target (target.h) and the features of this processor that are forced away, as a part of
+// the names of what is measured: "avx512", "avx512 without avx512vnni".
+std::string ActiveInstructions();
+
 // Makes all later plans of the process do without the features of a list such as "avx512vnni,avxvnni"; ""
 // takes that back. Throws FAILED_PRECONDITION for a name that is no feature. No other thread may make plans
 // during the call.

@@ -14,6 +14,7 @@
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/target/cache_lines.h"
+#include "kernels/fast/target/features.h"
 #include "mete/error.h"
 
 namespace mete {
@@ -81,6 +82,17 @@ TEST(Target, OnArmTheFastKernelsAreThoseForNeon) {
                "neon");
 }
 #endif
+
+// Times and profiles are kept under these names.
+TEST(Features, WhatIsForcedAwayIsAPartOfTheNameOfTheInstructions) {
+  EXPECT_EQ(ActiveInstructions(), ActiveTarget());
+  for (const std::string& name : AvailableFeatures()) {
+    ForceWithout(name);
+    EXPECT_EQ(ActiveInstructions(), std::string(ActiveTarget()) + " without " + name);
+  }
+  ForceWithout("");
+  EXPECT_EQ(ActiveInstructions(), ActiveTarget());
+}
 
 TEST(Target, ReadBandwidthIsPositive) { EXPECT_GT(MeasureReadBandwidth(1 << 20), 0.1); }
 

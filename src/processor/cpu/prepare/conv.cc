@@ -29,6 +29,22 @@ bool MayBeRounded(const std::vector<ConvWay>& ways) {
                      [](const ConvWay& way) { return way.algorithm == ConvAlgorithm::kBf16; });
 }
 
+// The tensors of all trials of a node, which are made for the first trial: the input is in the caches, as it
+// is between other layers.
+struct TrialData {
+  Tensor input, output, residual;
+  Epilogue epilogue;
+
+  void Allocate(const ConvShape& shape, bool has_residual) {
+    const int64_t pixels = shape.batch * shape.in_height * shape.in_width;
+    input = Ones(pixels * std::max(shape.in_pixel_stride, shape.in_channels));
+    output = Ones(shape.out_pixels() * std::max(shape.out_pixel_stride, shape.out_channels));
+    if (!has_residual) return;
+    residual = Ones(shape.out_pixels() * shape.out_channels);
+    epilogue.residual = residual.as<float>();
+  }
+};
+
 class ConvStep : public PreparedNode {
   using MakeWayTrial = std::function<Trial(const ConvWay&)>;
 
@@ -87,7 +103,7 @@ class ConvStep : public PreparedNode {
         options.weights_from_memory ? "far" : "near");
     const ThreadPool::CallerPin pin(packer.pool());
     const MakeWayTrial make = TrialsOf(shape, weights, options.cold_weights(), packer.pool());
-    const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return make(ways[i]); });
+    const Choice choice = Choose(options.tuner, key, names, [make, ways](size_t i) { return make(ways[i]); });
     reason_ = choice.why;
     ConvWay way = ways[choice.index];
     if (way.algorithm == ConvAlgorithm::kDirect && !IsDepthwise(shape))
@@ -101,9 +117,9 @@ class ConvStep : public PreparedNode {
 
   void ChooseClusterTiles(const ConvShape& shape, const std::string& key, const KernelOptions& options,
                           ThreadPool& pool, const MakeWayTrial& make, ConvWay* way) {
-    const auto make_tile = [&](const Tile& tile) {
-      ConvWay with = *way;
-      with.tiles.assign(size_t(pool.threads()), tile);  // a tile for each cluster; only one cluster computes
+    const auto make_tile = [make, way = *way, threads = pool.threads()](const Tile& tile) {
+      ConvWay with = way;
+      with.tiles.assign(size_t(threads), tile);  // a tile for each cluster; only one cluster computes
       return make(with);
     };
     const ClusterTiles chosen =
@@ -124,8 +140,8 @@ class ConvStep : public PreparedNode {
         way->tiles.empty() ? "" : ", tiles " + TilesText(PlanConv(shape, way->tile_vectors).gemm, way->tiles);
     const Choice side = Choose(
         options.tuner, fmt::format("{}, {}{}", key, Name(*way), tiles),
-        {"usual side divided", "other side divided"}, [&](size_t i) { return make(i == 0 ? *way : other); },
-        kMuchFaster);
+        {"usual side divided", "other side divided"},
+        [make, usual = *way, other](size_t i) { return make(i == 0 ? usual : other); }, kMuchFaster);
     if (side.index == 1) *way = other;
     AddReason(side.why);
   }
@@ -134,29 +150,17 @@ class ConvStep : public PreparedNode {
     if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
   }
 
-  // All trials use the same tensors, which are made for the first trial: the input is in the caches, as it is
-  // between other layers.
   MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold,
                         ThreadPool& pool) const {
-    struct Data {
-      Tensor input, output, residual;
-      Epilogue epilogue;
-    };
-    const auto data = std::make_shared<Data>();
-    return [=, this, &pool](const ConvWay& way) -> Trial {
-      const int64_t pixels = shape.batch * shape.in_height * shape.in_width;
-      if (!data->input.has_value()) {
-        data->input = Ones(pixels * std::max(shape.in_pixel_stride, shape.in_channels));
-        data->output = Ones(shape.out_pixels() * std::max(shape.out_pixel_stride, shape.out_channels));
-        data->epilogue = epilogue_;
-        if (residual_) data->residual = Ones(shape.out_pixels() * shape.out_channels);
-        if (residual_) data->epilogue.residual = data->residual.as<float>();
-      }
+    const auto data = std::make_shared<TrialData>();
+    data->epilogue = epilogue_;
+    return [=, residual = residual_, &pool](const ConvWay& way) -> Trial {
+      if (!data->input.has_value()) data->Allocate(shape, residual);
       Packer candidates(pool);  // stores no files
       const auto conv = std::make_shared<FloatConv>(shape, weights, way, candidates);
       const int64_t step = pool.NewStep();
-      const auto call_us = [=, &pool] {
-        pool.BeginStep(step, pool.step_threads());
+      const auto call_us = [=, &pool, threads = pool.step_threads()] {
+        pool.BeginStep(step, threads);
         return conv->MeasureUs(data->input.view(), data->epilogue, data->output.mutable_view().as<float>(),
                                cold);
       };

@@ -50,6 +50,11 @@ class CpuKernels {
   std::unique_ptr<PreparedNode> PrepareAgain(const Graph& graph, const Node& node, const Step& step,
                                              const PreparedNode* like);
 
+  // What has to be measured for the node that Prepare() has prepared by estimate; nothing: no more.
+  std::optional<Tuner::Waiting> TakeWaiting() {
+    return options_.tuner ? options_.tuner->TakeWaiting() : std::nullopt;
+  }
+
   ThreadPool& pool() { return pool_; }
   const ThreadPool& pool() const { return pool_; }
   const Packer& packer() const { return packer_; }

@@ -201,7 +201,8 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
   std::vector<std::string> names;
   for (int64_t width : widths) names.push_back(fmt::format("tile {}", width));
   const auto plan = [&](size_t i) { return PlanGemm(p.n, p.k, widths[i]); };
-  const auto prepare = [&](size_t i, const std::vector<Tile>& tiles, Packer& with) {
+  const auto prepare = [&graph, &node, p, epilogue, widths](size_t i, const std::vector<Tile>& tiles,
+                                                            Packer& with) {
     return std::make_unique<MatrixStep>(graph, node, p, epilogue, MatrixWay{widths[i], tiles}, with);
   };
   const bool constant = IsConstant(graph, node.inputs[1]);
@@ -210,28 +211,27 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
       p.transposed ? "transposed" : "as it is", p.b_step == 0 ? "" : " each", constant ? " constant" : "",
       Name(epilogue.activation.op), p.residual < 0 ? p.view ? ", in views" : "" : ", residual",
       packer.pool().settings(), options.weights_from_memory ? "far" : "near");
-  std::optional<Sample> sample;  // the same for all trials
-  const auto trial = [&](size_t i, const std::vector<Tile>& tiles) -> Trial {
-    if (!sample) sample.emplace(p, constant);
-    Packer candidates(packer.pool());  // stores no files
+  const auto sample = std::make_shared<std::optional<Sample>>();  // the same for all trials
+  ThreadPool& pool = packer.pool();
+  const auto trial = [=, &pool, cold = options.cold_weights()](size_t i,
+                                                               const std::vector<Tile>& tiles) -> Trial {
+    if (!*sample) sample->emplace(p, constant);
+    Packer candidates(pool);  // stores no files
     const std::shared_ptr<MatrixStep> step = prepare(i, tiles, candidates);
-    const int64_t number = packer.pool().NewStep();
-    const auto call_us = [&sample, &options, &packer, step, number] {
-      packer.pool().BeginStep(number, packer.pool().step_threads());
-      return step->MeasureUs(sample->in(), sample->out(), options.cold_weights());
+    const auto call_us = [=, &pool, number = pool.NewStep(), threads = pool.step_threads()] {
+      pool.BeginStep(number, threads);
+      return step->MeasureUs((*sample)->in(), (*sample)->out(), cold);
     };
     call_us();
     return {call_us, step->packed_bytes()};
   };
   const ThreadPool::CallerPin pin(packer.pool());
-  const Choice choice = Choose(options.tuner, key, names, [&](size_t i) { return trial(i, {}); });
-  const size_t clusters = size_t(packer.pool().threads());  // an upper bound; only one cluster computes
-  const auto tile_trial = [&](const Tile& tile) {
-    return trial(choice.index, std::vector<Tile>(clusters, tile));
+  const Choice choice = Choose(options.tuner, key, names, [trial](size_t i) { return trial(i, {}); });
+  const auto tile_trial = [trial, way = choice.index, clusters = size_t(pool.threads())](const Tile& tile) {
+    return trial(way, std::vector<Tile>(clusters, tile));  // more than enough; only one cluster computes
   };
   const ClusterTiles tiles = ChooseTiles(options.tuner, fmt::format("{}, {}", key, names[choice.index]),
                                          plan(choice.index), p.m, packer.pool(), tile_trial);
-  sample.reset();
   packer.pool().BeginStep(0);
   auto step = prepare(choice.index, tiles.tiles, packer);
   step->set_why(choice.why.empty() || tiles.why.empty() ? choice.why + tiles.why

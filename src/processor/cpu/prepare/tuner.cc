@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <limits>
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -18,49 +17,9 @@ namespace {
 constexpr const char* kFormat = "mete tuning 1";
 constexpr uintmax_t kLargestFile = 64 << 20;  // enough for some hundred thousand shapes
 
-// Returns the least time of several calls of each trial. Each round calls every trial once; after some rounds
-// only trials that may still win go on. The order is the same in every round: if it were reversed, the last
-// trial would run twice in a row and find its weights in the cache.
-std::vector<double> LeastInTurns(const std::vector<Trial>& trials) {
-  // This value is a guess: the least of four is within some percent on a quiet machine.
-  constexpr int kLeastRounds = 4, kMostRounds = 10;
-  // Microseconds per trial. This value is a guess: short calls are repeated more often, because they vary
-  // more.
-  constexpr double kEnoughUs = 1000;
-  constexpr double kMayWin = 1.2;  // guess: more than the usual noise of the least of four
-  std::vector<double> least(trials.size(), std::numeric_limits<double>::infinity());
-  double all = 0, best = least.empty() ? 0 : least[0];
-  for (int round = 0;
-       round < kLeastRounds || (round < kMostRounds && all < kEnoughUs * double(trials.size())); ++round) {
-    for (size_t i = 0; i < trials.size(); ++i) {
-      if (round >= kLeastRounds && least[i] > kMayWin * best) continue;
-      const double us = trials[i].call_us();
-      least[i] = std::min(least[i], us);
-      best = std::min(best, us);
-      all += us;
-    }
-  }
-  return least;
-}
-
-// Short calls are over before a disturbance of some milliseconds is, which may have slowed all calls of the
-// first trial. Therefore a trial that seems faster than the first one, the fastest by estimate, is measured
-// beside it once more.
-void Confirm(const std::vector<Trial>& trials, std::vector<double>& least) {
-  size_t confirmed = 0;
-  for (size_t i = 1; i < trials.size(); ++i) {
-    const size_t best = size_t(std::min_element(least.begin(), least.end()) - least.begin());
-    if (best == confirmed) return;
-    const std::vector<double> again = LeastInTurns({trials[0], trials[best]});
-    least[0] = std::min(least[0], again[0]);
-    least[best] = std::min(least[best], again[1]);
-    confirmed = best;
-  }
-}
-
 }  // namespace
 
-Tuner::Tuner(std::string path) : path_(std::move(path)) {
+Tuner::Tuner(std::string path, When when) : path_(std::move(path)), when_(when) {
   std::string problem;
   times_ = Read(&problem);
   if (!problem.empty()) note_ = fmt::format("{}: {}; everything is measured again", path_, problem);
@@ -94,31 +53,39 @@ Tuner::Table Tuner::Read(std::string* problem) const {
 
 std::vector<Timed> Tuner::Times(const std::string& key, const std::vector<std::string>& names,
                                 const MakeTrial& make) {
-  std::map<std::string, double>& known = times_[key];
-  for (size_t i = 0; i < names.size();) {
-    std::vector<Trial> group;
-    std::vector<size_t> numbers;
-    for (int64_t bytes = 0; i < names.size() && bytes < kTogether; ++i) {
-      if (known.contains(names[i])) continue;
-      group.push_back(make(i));
-      numbers.push_back(i);
-      bytes += group.back().bytes;
+  std::vector<size_t> unknown;
+  Waiting waiting{key, {}, {{}, {}}};
+  const std::map<std::string, double>& known = times_[key];
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (known.contains(names[i])) continue;
+    unknown.push_back(i);
+    waiting.names.push_back(names[i]);
+  }
+  if (!unknown.empty()) {
+    waiting.contest = Contest(std::move(unknown), make);
+    if (when_ == When::kLater) {
+      if (!waiting_) waiting_ = std::move(waiting);
+      return {};
     }
-    std::vector<double> us = LeastInTurns(group);
-    Confirm(group, us);
-    for (size_t j = 0; j < us.size(); ++j) {
-      known[names[numbers[j]]] = us[j];
-      ++measured_;
-    }
+    while (!waiting.contest.done()) waiting.contest.Step();
+    Add(waiting);
   }
   std::vector<Timed> result;
   for (const std::string& name : names) result.push_back({name, known.at(name)});
   return result;
 }
 
+void Tuner::Add(const Waiting& measured) {
+  for (size_t i = 0; i < measured.names.size(); ++i) {
+    times_[measured.key][measured.names[i]] = measured.contest.us()[i];
+    ++measured_;
+  }
+  unsaved_ |= !measured.names.empty();
+}
+
 void Tuner::Save() {
   cold_weights_ = {};
-  if (path_.empty() || measured_ == 0) return;
+  if (path_.empty() || !std::exchange(unsaved_, false)) return;
   static std::mutex saving;  // processors of one process prepare at the same time, and add to one file
   const std::lock_guard lock(saving);
   std::string ignored;
@@ -146,9 +113,9 @@ void Tuner::Save() {
 Choice Choose(Tuner* tuner, const std::string& key, const std::vector<std::string>& names,
               const MakeTrial& make, double clear) {
   if (names.size() < 2) return {};
-  if (!tuner)
+  std::vector<Timed> times = tuner ? tuner->Times(key, names, make) : std::vector<Timed>();
+  if (times.empty())
     return {0, fmt::format("by estimate, before {}", fmt::join(names.begin() + 1, names.end(), "; "))};
-  std::vector<Timed> times = tuner->Times(key, names, make);
   Choice choice;
   for (size_t i = 1; i < times.size(); ++i)
     if (times[i].us < clear * times[0].us && times[i].us < times[choice.index].us) choice.index = i;

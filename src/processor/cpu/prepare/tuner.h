@@ -1,16 +1,19 @@
-// Chooses by measurement: the ways to compute a node are timed once on this machine, and a file keeps the
-// times for the next start.
+// Chooses by measurement: the ways to compute a node are timed once on this machine, at prepare or later, and
+// a file keeps the times for the next start.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "machine/machine.h"
 #include "mete/tensor.h"
 #include "processor/cpu/prepare/cold_weights.h"
+#include "processor/cpu/prepare/contest.h"
 #include "processor/cpu/prepare/sources_digest.h"
 
 namespace mete {
@@ -20,33 +23,34 @@ struct Timed {
   double us = 0;
 };
 
-// A candidate that is ready to be timed: its weights are packed, and it has run once, so that its memory is
-// allocated.
-struct Trial {
-  std::function<double()> call_us;  // computes the node once and returns the microseconds
-  int64_t bytes = 0;                // the memory that the candidate holds, mainly packed weights
-};
-using MakeTrial = std::function<Trial(size_t)>;  // makes the candidate with this index
-
 class Tuner {
  public:
+  // When candidates without a known time are measured: as soon as they are asked for, or by the owner of the
+  // tuner, who takes what waits.
+  enum class When { kNow, kLater };
+
   // `path`: the file that keeps the times; Save() makes it and its folder. Empty: the times last as long as
   // the object. A damaged file counts as empty, and note() says so.
-  explicit Tuner(std::string path = "");
+  explicit Tuner(std::string path = "", When when = When::kNow);
 
   // Returns the time of every candidate for `key`, which describes all that the times depend on beside the
-  // machine. Candidates without a known time are made and measured in turns: one call of each, then again one
-  // call of each; the least time of each counts. A temporary load on the machine then slows all candidates,
-  // and not only the one that is measured during it. The candidates that exist at one time hold kTogether
-  // bytes and one candidate more at most; larger ones, such as those of a fully connected layer of 400 MB,
-  // are measured group after group. The value of kTogether is a guess: below the largest candidate of usual
-  // networks, F(4x4) of 512 x 512 channels.
-  static constexpr int64_t kTogether = 32 << 20;
+  // machine. Candidates without a known time are measured in a contest (contest.h): now, or later. Later:
+  // returns nothing, and the first contest since the last call of TakeWaiting() waits there.
   std::vector<Timed> Times(const std::string& key, const std::vector<std::string>& names,
                            const MakeTrial& make);
 
-  // Adds the new times to the file, and keeps the times that other processes have written meanwhile; all or
-  // nothing. A failure loses only the times, and note() says so. Frees the memory that measuring took.
+  // The measurement of candidates for a key.
+  struct Waiting {
+    std::string key;
+    std::vector<std::string> names;  // of the contest's candidates
+    Contest contest;
+  };
+  std::optional<Waiting> TakeWaiting() { return std::exchange(waiting_, std::nullopt); }
+  void Add(const Waiting& measured);  // the times of a contest that is done
+
+  // Adds the new times to the file, if there are any, and keeps the times that other processes have written
+  // meanwhile; all or nothing. A failure loses only the times, and note() says so. Frees the memory that
+  // measuring took.
   void Save();
 
   ColdWeights& cold_weights() { return cold_weights_; }
@@ -59,8 +63,11 @@ class Tuner {
   Table Read(std::string* problem) const;
 
   const std::string path_;
+  const When when_;
   Table times_;
+  std::optional<Waiting> waiting_;
   int measured_ = 0;
+  bool unsaved_ = false;
   std::string note_;
   ColdWeights cold_weights_;
 };
@@ -70,7 +77,7 @@ struct Choice {
   std::string why;  // for people; empty where there was only one candidate
 };
 
-// Chooses the fastest of the candidates: by time where there is a tuner, otherwise the first one, which is
+// Chooses the fastest of the candidates: by time where the tuner has it, otherwise the first one, which is
 // the fastest by estimate. Another candidate is preferred to the first only if its time is less than `clear`
 // times the first one's; a closer one is as good, and the choice stays the same at every start. 0.97 is a
 // guess, a little more than the least of many calls varies by: 0.95 kept ResNet-50's 3x3 layers of 256

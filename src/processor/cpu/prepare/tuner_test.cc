@@ -179,8 +179,61 @@ TEST(Tuner, LargeCandidatesAreMeasuredInGroups) {
     return greatest;
   };
   EXPECT_EQ(most(1 << 20), 3 << 20);
-  EXPECT_EQ(most(Tuner::kTogether / 2 + 1), Tuner::kTogether + 2);
-  EXPECT_EQ(most(Tuner::kTogether), Tuner::kTogether);
+  EXPECT_EQ(most(Contest::kTogether / 2 + 1), Contest::kTogether + 2);
+  EXPECT_EQ(most(Contest::kTogether), Contest::kTogether);
+}
+
+TEST(Tuner, LaterTheContestOfTheFirstKeyWaits) {
+  Tuner tuner("", Tuner::When::kLater);
+  EXPECT_EQ(Choose(&tuner, "k", kNames, Taking({100, 80, 90})).why, "by estimate, before clever; odd");
+  EXPECT_EQ(Choose(&tuner, "next", kNames, Never).index, 0u)
+      << "what it is asked for may depend on the first";
+  std::optional<Tuner::Waiting> waiting = tuner.TakeWaiting();
+  ASSERT_TRUE(waiting);
+  EXPECT_FALSE(tuner.TakeWaiting());
+  EXPECT_EQ(waiting->key, "k");
+  EXPECT_EQ(waiting->names, kNames);
+  while (!waiting->contest.done()) waiting->contest.Step();
+  tuner.Add(*waiting);
+  EXPECT_EQ(tuner.measured(), 3);
+  EXPECT_EQ(Choose(&tuner, "k", kNames, Never).why, "clever measured 80.0 us; odd 90.0; plain 100.0");
+  EXPECT_FALSE(tuner.TakeWaiting());
+}
+
+TEST(Tuner, WhatIsKnownIsNotMeasuredLater) {
+  const TempPath file;
+  Fill(file.str());
+  Tuner tuner(file.str(), Tuner::When::kLater);
+  EXPECT_EQ(Choose(&tuner, "a shape", kNames, Never).why, "plain measured 5.0 us; clever 6.0; odd 7.0");
+  EXPECT_FALSE(tuner.TakeWaiting());
+  (void)Choose(&tuner, "a shape", {"plain", "new"}, Taking({1, 2}));
+  const auto waiting = tuner.TakeWaiting();
+  ASSERT_TRUE(waiting);
+  EXPECT_EQ(waiting->names, std::vector<std::string>{"new"});
+  EXPECT_EQ(waiting->contest.candidates(), std::vector<size_t>{1});
+}
+
+// What a trial finds in the caches depends on the trial before it, which a pause with other work replaces.
+TEST(Contest, AfterAPauseTheTrialBeforeRunsOnceMoreUncounted) {
+  std::string calls;
+  bool paused = false;
+  Contest contest({0, 1, 2}, [&](size_t i) {
+    return Trial{[&, i] {
+      calls += char('a' + i);
+      return paused ? 0.5 : 1.0 + double(i);
+    }};
+  });
+  for (int step = 0; step < 3 + 4; ++step) {
+    contest.Resume();  // nothing yet, or the trial before
+    contest.Step();
+  }
+  EXPECT_EQ(calls, "caabbcca");
+  paused = true;
+  contest.Resume();
+  paused = false;
+  EXPECT_EQ(calls, "caabbccaa");
+  while (!contest.done()) contest.Step();
+  EXPECT_EQ(contest.us(), (std::vector<double>{1, 2, 3})) << "the calls of Resume() do not count";
 }
 
 TEST(CallUs, TimesOneCall) {
