@@ -21,6 +21,10 @@ std::string FlagOf(std::string key) {
 
 bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) == "true|false"; }
 
+bool IsOfAnswers(std::string_view key) {
+  return key == "labels" || key == "top_k" || key == "softmax" || key == "classify";
+}
+
 // Returns the settings before flags: those of the TOML beside the model, with the pixel settings of a recipe
 // if one is named; or those of the TOML that is named instead.
 Preprocess Start(const std::string& model_path, const Port& port, const std::string& preprocess) {
@@ -86,7 +90,7 @@ const char* TurnedText(int orientation) {
 
 }  // namespace
 
-void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
+void AddPictureFlags(CLI::App& command, PictureFlags& flags, PictureKeys keys) {
   command
       .add_option("--preprocess", flags.preprocess,
                   "settings for many models at once: a recipe (mete help preprocess), or a TOML of these "
@@ -96,7 +100,7 @@ void AddPictureFlags(CLI::App& command, PictureFlags& flags) {
       ->group(kGroup);
   for (const PreprocessKey& row : PreprocessKeys()) {
     const std::string key = row.key;
-    if (key == "preprocess") continue;
+    if (key == "preprocess" || (keys == PictureKeys::kPixels && IsOfAnswers(key))) continue;
     const auto add = [&flags, key](const std::string& value) { flags.settings.emplace_back(key, value); };
     CLI::Option* option =
         IsSwitch(row)
@@ -135,12 +139,11 @@ bool PictureFlags::given(const std::string& key) const {
 PictureSetting::PictureSetting(const PictureFlags& flags, const std::string& model_path,
                                const std::string& key)
     : name_(key), where_(key) {
-  const bool of_answers = key == "labels" || key == "top_k" || key == "softmax" || key == "classify";
   const bool has_recipe = !flags.preprocess.empty() && !flags.preprocess.ends_with(".toml");
   if (flags.given(key)) {
     name_ = FlagOf(key);
     where_ = name_;
-  } else if (has_recipe && !of_answers) {  // a recipe is about pixels; the others stay the file's
+  } else if (has_recipe && !IsOfAnswers(key)) {  // a recipe is about pixels; the others stay the file's
     where_ = fmt::format("{} of --preprocess {}:", key, flags.preprocess);
   } else {
     in_file_ = true;

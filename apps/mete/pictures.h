@@ -34,7 +34,9 @@ class PictureSetting {
   bool in_file_ = false;
 };
 
-void AddPictureFlags(CLI::App& command, PictureFlags& flags);
+// kPixels: without the flags about how answers are printed.
+enum class PictureKeys { kAll, kPixels };
+void AddPictureFlags(CLI::App& command, PictureFlags& flags, PictureKeys keys = PictureKeys::kAll);
 Preprocess PreprocessOf(const std::string& model_path, const Port& port, const PictureFlags& flags);
 
 // Returns the shape that the port must have for these settings. If the file leaves height and width open,

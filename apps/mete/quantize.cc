@@ -283,7 +283,7 @@ void AddQuantize(CLI::App& app, Context& context) {
       ->add_flag("--no-equalization", flags->no_equalization,
                  "never scale channels between layers so that their ranges become alike")
       ->group(kGroup);
-  AddPictureFlags(*command, flags->preprocess);
+  AddPictureFlags(*command, flags->preprocess, PictureKeys::kPixels);
   command
       ->add_option(
           "--shape", flags->model.shapes,
