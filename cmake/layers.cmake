@@ -68,7 +68,7 @@ endforeach()
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
-                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
+                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels cpu)
 mete_bench(pool_bench bench/pool run)

@@ -164,8 +164,7 @@ void RegisterTiles() {
         Packer packer(pool);
         std::vector<std::unique_ptr<FloatConv>> copies;
         const auto add = [&] {
-          copies.push_back(
-              std::make_unique<FloatConv>(shape, one.data[1].as<float>(), ConvWay{.tiles = {tile}}, packer));
+          copies.push_back(std::make_unique<FloatConv>(shape, one.data[1], ConvWay{.tiles = {tile}}, packer));
         };
         add();
         while (copies.size() < CopiesFor(copies[0]->packed_bytes())) add();

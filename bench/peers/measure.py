@@ -10,7 +10,7 @@ from protocol import Worker, WorkerFailed, running
 
 def start_costs(commands, cores, starts):
     """({engine: medians over `starts` fresh processes}, {engine: reason}). Engines in turn, the files in the system's cache. A start
-    before these fills it (and Mete's own, with the times of its kernels); it is told apart, as "very_first_ms"."""
+    before these fills it; it is told apart, as "very_first_ms". No start waits for measurements of kernels: Mete makes them later."""
     samples, failed = {name: [] for name in commands}, {}
     for turn in range(starts + 1):
         for name in commands:

@@ -111,6 +111,8 @@ struct View {
   operator ConstView() const { return {data, type, shape}; }
 };
 
+class TensorSource;  // the library's own
+
 // A tensor with shared ownership of its bytes. The bytes belong to a mapped file, to a parsed message, or to
 // this tensor alone. A copy of a Tensor shares the bytes.
 class Tensor {
@@ -119,6 +121,8 @@ class Tensor {
   // Allocates zeroed memory, aligned to 64 bytes. Error RESOURCE_EXHAUSTED if there is not enough memory.
   Tensor(DType type, const Shape& shape);
   Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner);
+  // A constant whose bytes are made when they are first asked for.
+  Tensor(DType type, const Shape& shape, std::shared_ptr<TensorSource> source);
 
   // Copies `values` as elements of `type`; T must have the size of `type`. T is float, double, int8_t,
   // uint8_t, int32_t, int64_t or bool. Error if the number of values is not that of the shape.
@@ -130,25 +134,30 @@ class Tensor {
   bool has_value() const { return type_ != DType::kUnknown; }
   DType type() const { return type_; }
   const Shape& shape() const { return shape_; }
-  const void* data() const { return data_; }
+  const void* data() const { return source_ ? Made().data() : data_; }
   // What keeps the bytes alive: for tensors that are a part of this one.
-  const std::shared_ptr<const void>& owner() const { return owner_; }
+  const std::shared_ptr<const void>& owner() const { return source_ ? Made().owner() : owner_; }
+  // What makes the bytes; null: they are there.
+  const std::shared_ptr<TensorSource>& source() const { return source_; }
   template <class T>
   const T* as() const {
-    return static_cast<const T*>(data_);
+    return static_cast<const T*>(data());
   }
   // The view may be written only while this object alone owns the bytes, for example right after Tensor(type,
   // shape).
   View mutable_view() { return {const_cast<void*>(data_), type_, shape_}; }
-  ConstView view() const { return {data_, type_, shape_}; }
+  ConstView view() const { return {data(), type_, shape_}; }
   int64_t elements() const { return shape_.Elements(); }
   size_t bytes() const { return size_t(elements()) * SizeOf(type_); }
 
  private:
+  const Tensor& Made() const;
+
   DType type_ = DType::kUnknown;
   Shape shape_;
   const void* data_ = nullptr;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<TensorSource> source_;
 };
 
 }  // namespace mete

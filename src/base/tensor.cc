@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/tensor_source.h"
 
 namespace mete {
 namespace {
@@ -108,6 +109,11 @@ Tensor::Tensor(DType type, const Shape& shape) : type_(type), shape_(shape) {
 
 Tensor::Tensor(DType type, const Shape& shape, const void* data, std::shared_ptr<const void> owner)
     : type_(type), shape_(shape), data_(data), owner_(std::move(owner)) {}
+
+Tensor::Tensor(DType type, const Shape& shape, std::shared_ptr<TensorSource> source)
+    : type_(type), shape_(shape), source_(std::move(source)) {}
+
+const Tensor& Tensor::Made() const { return source_->All(type_, shape_); }
 
 template <class T>
 Tensor Tensor::Of(DType type, const Shape& shape, std::span<const T> values) {

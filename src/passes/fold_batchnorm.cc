@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/mapped_file.h"
+#include "base/tensor_source.h"
 #include "graph/operators.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -149,29 +149,35 @@ class Folder {
   }
 
   void ScaleWeights(Node& node, const Affine& a) {
-    const Tensor& w = graph_.value(node.inputs[1]).constant;
+    const Tensor w = graph_.value(node.inputs[1]).constant;
+    const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
+    Tensor scaled =
+        by_rows && w.bytes() >= kLeastSource ? ScaledRows(w, a.scale) : Scaled(node, w, a, by_rows);
+    // The old weights are freed now, not at the end of the pass, so that never all weights exist twice.
+    const auto old = size_t(node.inputs[1]);
+    if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old]))
+      graph_.values[old].constant = Tensor();
+    node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
+  }
+
+  static Tensor Scaled(const Node& node, const Tensor& w, const Affine& a, bool by_rows) {
     Tensor scaled(DType::kF32, w.shape());
     float* to = scaled.mutable_view().as<float>();
-    const bool by_rows = node.op == "Conv" || (node.op == "Gemm" && node.attributes.Int("transB", 0));
     const int64_t rows = w.shape()[0], columns = w.elements() / std::max<int64_t>(rows, 1);
     // The weights of a ConvTranspose are C x M/group x k..., so each group has C / group rows.
     const int64_t group_rows = rows / node.attributes.Int("group", 1);
     const int64_t spatial = node.op == "ConvTranspose" ? w.shape().Elements(2, w.shape().rank()) : 1;
     const float* from = w.as<float>();
     for (int64_t r = 0; r < rows; ++r, from += columns, to += columns) {
-      if (by_rows) {  // the common case, which needs no division per weight
+      if (by_rows) {
         for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * a.scale[size_t(r)]);
         continue;
       }
       const double* scale = a.scale.data() + (node.op == "ConvTranspose" ? r / group_rows * w.shape()[1] : 0);
       for (int64_t c = 0; c < columns; ++c) to[c] = float(double(from[c]) * scale[c / spatial]);
     }
-    ReleasePages(w.data(), w.bytes());
-    // The old weights are freed now, not at the end of the pass, so that never all weights exist twice.
-    const auto old = size_t(node.inputs[1]);
-    if (old >= uses_.readers.size() || (uses_.readers[old].size() == 1 && !uses_.is_output[old]))
-      graph_.values[old].constant = Tensor();
-    node.inputs[1] = graph_.AddConstant(graph_.value(node.outputs[0]).name + ".weight", std::move(scaled));
+    ReleasePagesOf(w);
+    return scaled;
   }
 
   // Makes the product write the output of the folded node. The folded node is left without an operator and

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/tensor_source.h"
 #include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
@@ -159,9 +160,7 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
     if (data.bytes.size() != needed)
       Invalid(where, "raw data does not fill {} {}; got {} bytes, expected {}", Name(type), ToString(shape),
               data.bytes.size(), needed);
-    if (!narrow)
-      return NeedsCopy(data.bytes, type) ? CopyBytes(data.bytes, type, shape)
-                                         : Tensor(type, shape, data.bytes.data(), data.owner);
+    if (!narrow) return TensorOf(data, type, shape);
     out = Tensor(type, shape);
     Widen(*narrow, {reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
   } else if (narrow) {
@@ -178,6 +177,13 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
     FillTyped(proto, out, where);
   }
   return out;
+}
+
+// Weights that are not aligned are copied when they are packed, or when a kernel reads them as they are.
+Tensor TensorReader::TensorOf(const Bytes& data, DType type, const Shape& shape) {
+  if (!NeedsCopy(data.bytes, type)) return {type, shape, data.bytes.data(), data.owner};
+  if (type == DType::kBool || data.bytes.size() < kLeastSource) return CopyBytes(data.bytes, type, shape);
+  return UnalignedTensor(type, shape, data.bytes, data.owner);
 }
 
 TensorReader::Bytes TensorReader::RawBytes(const TensorProto& proto, const std::string& where) const {

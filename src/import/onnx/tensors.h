@@ -40,6 +40,7 @@ class TensorReader {
     std::span<const std::byte> bytes;
     std::shared_ptr<const void> owner;
   };
+  static Tensor TensorOf(const Bytes& data, DType type, const Shape& shape);
   Bytes RawBytes(const ::onnx::TensorProto& proto, const std::string& where) const;
   Bytes ExternalBytes(const ::onnx::TensorProto& proto, size_t needed, const std::string& where);
   const std::shared_ptr<const MappedFile>& OpenBeside(const std::string& location, const std::string& where);

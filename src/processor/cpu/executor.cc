@@ -59,10 +59,32 @@ void Executor::BindValues() {
     if (v.open != kNoValue) open_.push_back(v.constant);
     ConstView& view = bound_.emplace_back(ConstView{nullptr, v.type, v.shape});
     switch (memory_.home[i]) {
-      case Home::kConstant: view.data = graph_.value(memory_.alias_of[i]).constant.data(); break;
+      case Home::kConstant: view.data = DataIfThere(ValueId(i)); break;
       case Home::kArena: view.data = InArena(ValueId(i)); break;
       default: break;
     }
+  }
+}
+
+const Tensor& Executor::ConstantOf(ValueId id) const {
+  return graph_.value(memory_.alias_of[size_t(id)]).constant;
+}
+
+// A constant with a source (base/tensor_source.h) gets its data only for steps that read it.
+const void* Executor::DataIfThere(ValueId id) const {
+  const Tensor& constant = ConstantOf(id);
+  return constant.source() ? nullptr : constant.data();
+}
+
+void Executor::BindSources(BoundStep& step) const {
+  for (size_t i = 0; i < step.inputs.size(); ++i) {
+    const ValueId id = step.node->inputs[i];
+    if (id == kNoValue || memory_.home[size_t(id)] != Home::kConstant || step.inputs[i].data) continue;
+    const Tensor& constant = ConstantOf(id);
+    if (!step.prepared || !constant.source()) continue;
+    const PreparedNode::Reads reads = step.prepared->reads(i);
+    if (reads == PreparedNode::Reads::kBytes) step.inputs[i].data = constant.source()->bytes();
+    if (reads != PreparedNode::Reads::kNothing && !step.inputs[i].data) step.inputs[i].data = constant.data();
   }
 }
 
@@ -153,9 +175,10 @@ void Executor::Bind(size_t i, const Like* like) {
   if (there && there->prepared && there->threads == step.threads) {
     step.prepared = there->prepared;
     step.number = there->number;
-    return;
+  } else {
+    PrepareStep(i, like);
   }
-  PrepareStep(i, like);
+  BindSources(step);
 }
 
 void Executor::PrepareStep(size_t i, const Like* like) {
@@ -174,6 +197,7 @@ std::optional<Tuner::Waiting> Executor::PrepareByTimes(size_t i) {
   BoundStep& step = steps_[i];
   step.prepared = cpu_.Prepare(graph_, *step.node, plan_.steps[i]);
   std::optional<Tuner::Waiting> waiting = cpu_.TakeWaiting();
+  BindSources(step);
   if (!waiting) step.number = cpu_.pool().NewStep();
   cpu_.pool().TakeTimes();  // of what was packed
   return waiting;
@@ -199,6 +223,9 @@ ConstView Executor::Current(ValueId id) const {
     case Home::kDynamic: return dynamic_[size_t(id)].view;
     case Home::kInput: view.data = current_inputs_[size_t(memory_.where[size_t(id)])].data; return view;
     case Home::kOutput: view.data = current_outputs_[size_t(memory_.where[size_t(id)])].data; return view;
+    case Home::kConstant:
+      if (!view.data) view.data = ConstantOf(id).data();
+      return view;
     default: return view;
   }
 }

@@ -101,6 +101,9 @@ class Executor {
   void BindValues();
   void MakeViews();
   const void* InArena(ValueId id) const;
+  const Tensor& ConstantOf(ValueId id) const;
+  const void* DataIfThere(ValueId id) const;
+  void BindSources(BoundStep& step) const;
   void BindAll(const Like* like, const std::function<void(int, int)>& progress);
   void Bind(size_t step, const Like* like);
   bool BindViews(size_t step);  // returns whether a shape of the step is known only at run time

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "base/tensor_source.h"
 #include "graph/operators.h"
 #include "processor/cpu/slices_testing.h"
 
@@ -54,6 +55,62 @@ TEST(Executor, SlicesOfAConcatenationGiveWhatTheirConcatGives) {
           for (int64_t i = 0; i < want[o].elements(); ++i)
             ASSERT_EQ(got[o].as<float>()[i], want[o].as<float>()[i]) << "output " << o << " element " << i;
       }
+}
+
+// A tensor whose bytes lie at an odd address, and which counts as large whatever its size.
+Tensor Unaligned(const Tensor& t) {
+  const auto bytes = std::make_shared<std::vector<std::byte>>(t.bytes() + 1);
+  std::memcpy(bytes->data() + 1, t.data(), t.bytes());
+  return UnalignedTensor(t.type(), t.shape(), std::span<const std::byte>(*bytes).subspan(1), bytes);
+}
+
+// x -> Conv of two groups -> Conv 3x3 -> Reshape -> MatMul -> Add -> Gemm with a transposed B -> y; and rows
+// of a table. All weights have sources, or none.
+Graph NetOfSources(bool sources) {
+  Graph g;
+  g.name = "sources";
+  const auto weights = [&](const char* name, const Shape& shape) {
+    Tensor t(DType::kF32, shape);
+    for (int64_t i = 0; i < t.elements(); ++i)
+      t.mutable_view().as<float>()[i] = float((i * 7919) % 101 - 50) * 0.01f;
+    return g.AddConstant(name, sources ? Unaligned(t) : t);
+  };
+  const auto value = [&](const char* name, const Shape& shape) {
+    return g.AddValue(name, DType::kF32, shape);
+  };
+  const auto node = [&](const char* op, const char* name, std::vector<ValueId> in, ValueId out) -> Node& {
+    return g.AddNode(op, name, std::move(in), {out});
+  };
+  const ValueId x = value("x", {1, 9, 9, 32}), a = value("a", {1, 9, 9, 70}), b = value("b", {1, 9, 9, 40}),
+                flat = value("flat", {81, 40}), c = value("c", {81, 100}), d = value("d", {81, 100}),
+                y = value("y", {81, 130}), rows = value("rows", {3, 25});
+  Node& grouped = node("Conv", "grouped", {x, weights("w1", {70, 16, 1, 1})}, a);
+  grouped.attributes.Set("group", int64_t{2});
+  grouped.attributes.Set("layout", std::string("NHWC"));
+  Node& wide = node("Conv", "wide", {a, weights("w2", {40, 70, 3, 3})}, b);
+  wide.attributes.Set("pads", Ints{1, 1, 1, 1});
+  wide.attributes.Set("layout", std::string("NHWC"));
+  node("Reshape", "reshape", {b, g.AddConstant("to", Tensor::Ints(std::vector<int64_t>{81, 40}))}, flat);
+  node("MatMul", "product", {flat, weights("w3", {40, 100})}, c);
+  node("Add", "add", {c, weights("w4", {81, 100})}, d);
+  node("Gemm", "gemm", {d, weights("w5", {130, 100})}, y).attributes.Set("transB", int64_t{1});
+  node("Gather", "gather",
+       {weights("table", {50, 25}), g.AddConstant("at", Tensor::Ints(std::vector<int64_t>{7, 0, 49}))}, rows);
+  g.inputs = {x};
+  g.outputs = {y, rows};
+  return g;
+}
+
+TEST(Executor, WeightsWithASourceGiveTheSameBits) {
+  const Graph there = NetOfSources(false), made = NetOfSources(true);
+  for (const bool reference : {false, true})
+    for (const int threads : {1, 3}) {
+      SCOPED_TRACE(testing::Message() << "reference " << reference << ", threads " << threads);
+      const auto want = Outputs(there, {threads, {}, reference}),
+                 got = Outputs(made, {threads, {}, reference});
+      for (size_t o = 0; o < want.size(); ++o)
+        ASSERT_EQ(std::memcmp(got[o].data(), want[o].data(), want[o].bytes()), 0) << "output " << o;
+    }
 }
 
 // What a policy learns of is what several threads compute.

@@ -93,10 +93,11 @@ int64_t PackedLength(const ConvPlan& plan) {
 PanelPlace PlaceOf(const ConvPlan& plan, int64_t panel) { return {plan.split, SumLength(plan), panel}; }
 
 // Packs one panel as [ky][kx][c][width].
-void PackPanel(const ConvPlan& plan, const float* weights, const PanelPlace& place, float* to) {
+void PackPanel(const ConvPlan& plan, const float* weights, int64_t first, const PanelPlace& place,
+               float* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, columns = place.columns.size();
   const float* from =
-      weights + (place.group * plan.group_outputs + place.columns.begin) * plan.group_channels * taps;
+      weights + (place.group * plan.group_outputs + place.columns.begin - first) * plan.group_channels * taps;
   // The loop over channels is the outer one, so that the weights are read nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c) {
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -153,10 +154,16 @@ size_t PackedConvBytes(const ConvPlan& plan) {
   return static_cast<size_t>(PackedLength(plan) + zeros) * sizeof(float);
 }
 
-void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed) {
+Range PanelChannels(const ConvPlan& plan, int64_t panel) {
+  const PanelPlace place = PlaceOf(plan, panel);
+  const int64_t of_group = place.group * plan.group_outputs;
+  return {of_group + place.columns.begin, of_group + place.columns.end};
+}
+
+void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed, int64_t first) {
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const PanelPlace place = PlaceOf(plan, p);
-    PackPanel(plan, weights, place, packed + place.packed);
+    PackPanel(plan, weights, first, place, packed + place.packed);
   }
   if (panels.end == plan.panels)
     std::fill(packed + PackedLength(plan), packed + PackedConvBytes(plan) / sizeof(float), 0.0f);

@@ -67,9 +67,12 @@ const char* TargetOf(const ConvPlan& plan);
 size_t PackedConvBytes(const ConvPlan& plan);
 
 // Packs the given panels, each at a place that does not depend on the others; the last panel includes the
-// zeros. `weights` is [out_channels][in_channels / groups][kernel_height][kernel_width] as in ONNX. `packed`
-// has PackedConvBytes() bytes, best aligned to 64 bytes.
-void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed);
+// zeros. `weights` is [out_channels][in_channels / groups][kernel_height][kernel_width] as in ONNX, from the
+// output channel `first` on. `packed` has PackedConvBytes() bytes, best aligned to 64 bytes.
+void PackConv(const ConvPlan& plan, const float* weights, Range panels, float* packed, int64_t first = 0);
+
+// Returns the output channels of a panel.
+Range PanelChannels(const ConvPlan& plan, int64_t panel);
 
 // Returns the size of one thread's working memory, which does not depend on the block. Its contents need not
 // survive a call.

@@ -156,13 +156,14 @@ size_t PackedGemmBytes(const GemmPlan& plan) {
 }
 
 void PackGemm(const GemmPlan& plan, const GemmWeights& weights, Range panels, float* packed) {
-  const auto& [b, stride, transposed, scale] = weights;
+  const auto& [b, stride, transposed, scale, skipped] = weights;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(),
                   width = plan.split.Width(p);
     float* to = packed + first * plan.k;
     for (int64_t k = 0; k < plan.k; ++k, to += width) {
-      const float* from = transposed ? b + first * stride + k : b + k * stride + first;
+      const int64_t column = first - skipped;
+      const float* from = transposed ? b + column * stride + k : b + k * stride + column;
       const int64_t step = transposed ? stride : 1;
       for (int64_t j = 0; j < columns; ++j) to[j] = scale * from[j * step];
       std::fill(to + columns, to + width, 0.0f);

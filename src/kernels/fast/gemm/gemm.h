@@ -51,10 +51,11 @@ const char* TargetOf(const GemmPlan& plan);
 size_t PackedGemmBytes(const GemmPlan& plan);
 
 struct GemmWeights {
-  const float* b;
+  const float* b;           // from the column `first` on
   int64_t stride;           // elements between two rows
   bool transposed = false;  // B is [N,K] instead of [K,N]
   float scale = 1;          // multiplies every weight (Gemm's alpha)
+  int64_t first = 0;
 };
 
 // Packs the given panels of B, each at a place that does not depend on the others. `packed` has

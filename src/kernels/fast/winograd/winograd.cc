@@ -306,13 +306,14 @@ size_t PackedWinogradBytes(const WinogradPlan& plan) {
   return static_cast<size_t>(plan.positions) * PackedGemmBytes(plan.gemm);
 }
 
-void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed) {
+void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed,
+                  int64_t first) {
   const int64_t channels = plan.shape.in_channels, lanes = plan.code->lanes;
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const Range columns = plan.gemm.split.Columns(p);
     for (int64_t n = columns.begin; n < columns.end; n += lanes) {
       plan.code->pack[plan.tile / 2 - 1](
-          plan, weights + n * channels * 9, std::min(lanes, plan.shape.out_channels - n),
+          plan, weights + (n - first) * channels * 9, std::min(lanes, plan.shape.out_channels - n),
           packed + columns.begin * channels + n - columns.begin, plan.gemm.split.Width(p));
     }
   }

@@ -58,11 +58,12 @@ const char* TargetOf(const WinogradPlan& plan);
 
 double WinogradGrowth(int m);
 
-// Packs the weights of the given panels. `weights` is [out_channels][in_channels][3][3] as in ONNX. The
-// weights are transformed in double and rounded once. `packed` has PackedWinogradBytes() bytes, best aligned
-// to 64 bytes.
+// Packs the weights of the given panels. `weights` is [out_channels][in_channels][3][3] as in ONNX, from the
+// output channel `first` on. The weights are transformed in double and rounded once. `packed` has
+// PackedWinogradBytes() bytes, best aligned to 64 bytes.
 size_t PackedWinogradBytes(const WinogradPlan& plan);
-void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed);
+void PackWinograd(const WinogradPlan& plan, const float* weights, Range panels, float* packed,
+                  int64_t first = 0);
 
 // Returns the size of one thread's working memory, which does not depend on the block. Its contents need not
 // survive a call.

@@ -1,7 +1,7 @@
 // Convolutions of f32 over NHWC.
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include "base/tensor_source.h"
 #include "dispatch/activations.h"
 #include "processor/cpu/prepare/conv_pieces.h"
 #include "processor/cpu/prepare/prepare.h"
@@ -56,11 +56,11 @@ class ConvStep : public PreparedNode {
     epilogue_.activation = *FastActivation(node);
     epilogue_.residual_stride = weights.shape()[0];
     if (node.input(2) != kNoValue) epilogue_.bias = of.graph.value(node.inputs[2]).constant.as<float>();
-    ChooseWay(conv.shape, weights.as<float>(), WaysOf(conv, of.options), of.options, of.packer);
+    ChooseWay(conv.shape, weights, WaysOf(conv, of.options), of.options, of.packer);
     if (const int64_t all = node.attributes.Int(kIntoChannels, 0); all > 0)
       AddReason(
           fmt::format("channels {} to {} of {}", offset_, offset_ + epilogue_.residual_stride - 1, all));
-    ReleasePages(weights.data(), weights.bytes());
+    ReleasePagesOf(weights);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -70,6 +70,7 @@ class ConvStep : public PreparedNode {
     conv_->Run(in[0].as<float>(), epilogue, out[0].as<float>() + offset_);
   }
 
+  Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
   std::string kernel() const override { return conv_->kernel(); }
   std::string reason() const override { return reason_; }
   int64_t packed_bytes() const override { return conv_->packed_bytes(); }
@@ -77,7 +78,7 @@ class ConvStep : public PreparedNode {
 
  private:
   // Takes the way in which the convolution was computed for other shapes, where it is one of `ways`.
-  void TakeWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
+  void TakeWay(const ConvShape& shape, const Tensor& weights, const std::vector<ConvWay>& ways,
                const PreparedNode* before, Packer& packer) {
     way_ = ways[0];
     const auto* like = dynamic_cast<const ConvStep*>(before);
@@ -92,7 +93,7 @@ class ConvStep : public PreparedNode {
     conv_.emplace(shape, weights, way_, packer);
   }
 
-  void ChooseWay(const ConvShape& shape, const float* weights, const std::vector<ConvWay>& ways,
+  void ChooseWay(const ConvShape& shape, const Tensor& weights, const std::vector<ConvWay>& ways,
                  const KernelOptions& options, Packer& packer) {
     if (options.again) return TakeWay(shape, weights, ways, options.like, packer);
     std::vector<std::string> names;
@@ -150,7 +151,7 @@ class ConvStep : public PreparedNode {
     if (!more.empty()) reason_ += fmt::format("{}{}", reason_.empty() ? "" : "; ", more);
   }
 
-  MakeWayTrial TrialsOf(const ConvShape& shape, const float* weights, ColdWeights* cold,
+  MakeWayTrial TrialsOf(const ConvShape& shape, const Tensor& weights, ColdWeights* cold,
                         ThreadPool& pool) const {
     const auto data = std::make_shared<TrialData>();
     data->epilogue = epilogue_;

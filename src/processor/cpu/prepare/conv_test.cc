@@ -176,7 +176,7 @@ TEST(FloatConv, EveryTileGivesTheSameBits) {
   for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {.plain_sums = true}))) {
     EXPECT_EQ(way.algorithm, ConvAlgorithm::kDirect);
     ++direct;
-    FloatConv conv(s, weights.as<float>(), way, packer);
+    FloatConv conv(s, weights, way, packer);
     Tensor output(DType::kF32, Shape{s.out_pixels() * 70});
     conv.Run(input.as<float>(), {}, output.mutable_view().as<float>());
     if (!first.has_value()) first = output;
@@ -242,8 +242,7 @@ TEST(CpuPackedCache, GivesEveryWayOfAConvolutionItsOwnWeights) {
   const TempPath folder;
   auto run = [&](const ConvWay& way, Packer& packer) {
     Tensor output(DType::kF32, Shape{s.out_pixels() * 130});
-    FloatConv(s, weights.as<float>(), way, packer)
-        .Run(input.as<float>(), {}, output.mutable_view().as<float>());
+    FloatConv(s, weights, way, packer).Run(input.as<float>(), {}, output.mutable_view().as<float>());
     return output;
   };
   for (const ConvWay& way : ConvWaysFor(s, AlgorithmsFor(s, {}))) {

@@ -3,14 +3,10 @@
 #include <fmt/format.h>
 
 #include "processor/cpu/prepare/tuner.h"
+#include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {
 namespace {
-
-// Returns all elements of the weights of a convolution.
-std::span<const float> AllOf(const ConvShape& s, const float* weights) {
-  return {weights, size_t(s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width)};
-}
 
 // Returns the sizes that packing depends on, except those of the output's panels.
 std::string SizesOf(const ConvShape& s) {
@@ -26,7 +22,7 @@ size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 }  // namespace
 
-FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer)
+FloatConv::FloatConv(const ConvShape& shape, const Tensor& weights, const ConvWay& way, Packer& packer)
     : pool_(packer.pool()), shape_(shape), way_(way) {
   if (way.algorithm == ConvAlgorithm::kBf16)
     half_.emplace(shape, HalfWeights{weights}, AllOf(shape, weights), packer);
@@ -35,13 +31,19 @@ FloatConv::FloatConv(const ConvShape& shape, const float* weights, const ConvWay
   else PlanProduct(weights, packer);
 }
 
-void FloatConv::PlanProduct(const float* weights, Packer& packer) {
+void FloatConv::PlanProduct(const Tensor& weights, Packer& packer) {
   product_.emplace(PlanConv(shape_, way_.tile_vectors), way_.tiles, pool_);
   const ConvPlan& plan = product_->any();
   const std::string what = fmt::format("{}, {}, columns {}, taps {} of {}", kernel(), SizesOf(shape_),
                                        plan.split.padded_columns(), plan.taps, plan.tap_length);
-  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedConvBytes(plan)), plan.panels,
-                        [&](Range panels, float* packed) { PackConv(plan, weights, panels, packed); });
+  packed_ = packer.Pack(what, weights, int64_t(PackedConvBytes(plan)), plan.panels,
+                        [&](Range panels, float* packed) {
+                          WeightRows rows(weights);
+                          for (int64_t p = panels.begin; p < panels.end; ++p) {
+                            const Range channels = PanelChannels(plan, p);
+                            PackConv(plan, rows.Of(channels), {p, p + 1}, packed, channels.begin);
+                          }
+                        });
   const int64_t inputs = shape_.batch * shape_.in_height * shape_.in_width * shape_.in_channels;
   const int64_t row_bytes = (inputs + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};
   grid_ = MakeGrid({shape_.out_pixels(), plan.row_step, row_bytes, plan.panels, packed_bytes()},
@@ -49,22 +51,30 @@ void FloatConv::PlanProduct(const float* weights, Packer& packer) {
   pool_.ReserveScratch(int64_t(ConvScratchBytes(plan)));
 }
 
-void FloatConv::PlanByChannel(const float* weights, Packer& packer) {
+void FloatConv::PlanByChannel(const Tensor& weights, Packer& packer) {
   by_channel_ = PlanDepthwise(shape_);
-  packed_ = packer.Pack(kernel() + ", " + SizesOf(shape_), AllOf(shape_, weights),
-                        int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
-                        [&](Range, float* packed) { PackDepthwise(*by_channel_, weights, packed); });
+  packed_ =
+      packer.Pack(kernel() + ", " + SizesOf(shape_), weights, int64_t(PackedDepthwiseBytes(*by_channel_)), 1,
+                  [&](Range, float* packed) {
+                    PackDepthwise(*by_channel_, WeightRows(weights).Of({0, shape_.out_channels}), packed);
+                  });
   const int64_t step = by_channel_->channel_step;
   grid_ = MakeGrid({by_channel_->out_rows, 1, 1, (shape_.out_channels + step - 1) / step, 0},
                    pool_.step_speeds(), way_.other_side);
 }
 
-void FloatConv::PlanTiles(const float* weights, Packer& packer) {
+void FloatConv::PlanTiles(const Tensor& weights, Packer& packer) {
   tiles_ = PlanWinograd(shape_, WinogradTile(way_.algorithm));
   const std::string what =
       fmt::format("{}, {}, columns {}", kernel(), SizesOf(shape_), tiles_->gemm.split.padded_columns());
-  packed_ = packer.Pack(what, AllOf(shape_, weights), int64_t(PackedWinogradBytes(*tiles_)), tiles_->panels,
-                        [&](Range panels, float* packed) { PackWinograd(*tiles_, weights, panels, packed); });
+  packed_ = packer.Pack(what, weights, int64_t(PackedWinogradBytes(*tiles_)), tiles_->panels,
+                        [&](Range panels, float* packed) {
+                          WeightRows rows(weights);
+                          for (int64_t p = panels.begin; p < panels.end; ++p) {
+                            const Range channels = tiles_->gemm.split.Columns(p);
+                            PackWinograd(*tiles_, rows.Of(channels), {p, p + 1}, packed, channels.begin);
+                          }
+                        });
   const int64_t transformed = tiles_->positions * tiles_->tiles * shape_.in_channels;
   const int64_t row_bytes =
       (transformed + shape_.out_pixels() * shape_.out_channels) * int64_t{sizeof(float)};

@@ -20,9 +20,9 @@ namespace mete {
 
 class FloatConv {
  public:
-  // `weights`: [out_channels][in_channels / groups][kernel_height][kernel_width]; not used after the
+  // `weights`: f32 [out_channels][in_channels / groups][kernel_height][kernel_width]; not used after the
   // constructor. `way` must be able to compute this shape.
-  FloatConv(const ConvShape& shape, const float* weights, const ConvWay& way, Packer& packer);
+  FloatConv(const ConvShape& shape, const Tensor& weights, const ConvWay& way, Packer& packer);
 
   // All pointers are to whole tensors. Only one call at a time is allowed.
   void Run(const float* input, const Epilogue& epilogue, float* output);
@@ -37,9 +37,9 @@ class FloatConv {
   int64_t computed_flops(int64_t flops) const;
 
  private:
-  void PlanProduct(const float* weights, Packer& packer);
-  void PlanByChannel(const float* weights, Packer& packer);
-  void PlanTiles(const float* weights, Packer& packer);
+  void PlanProduct(const Tensor& weights, Packer& packer);
+  void PlanByChannel(const Tensor& weights, Packer& packer);
+  void PlanTiles(const Tensor& weights, Packer& packer);
   void RunInStages(const float* input, const Epilogue& epilogue, float* output);
   void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows,
                 Range columns);

@@ -42,12 +42,13 @@ std::vector<float> Outputs(const ConvShape& shape, const ConvWay& way, int threa
                            const std::vector<WorkerSpeed>& workers = {}) {
   ThreadPool pool(threads, {}, policy, {}, workers);
   Packer packer(pool);
-  const std::vector<float> weights = Random(shape.out_channels * shape.in_channels / shape.groups *
-                                            shape.kernel_height * shape.kernel_width);
+  const Shape sizes{shape.out_channels, shape.in_channels / shape.groups, shape.kernel_height,
+                    shape.kernel_width};
+  const Tensor weights = Tensor::Floats(sizes, Random(sizes.Elements()));
   const std::vector<float> input = Random(shape.batch * shape.in_height * shape.in_width * shape.in_channels);
   std::vector<float> output(
       static_cast<size_t>(shape.out_pixels() * std::max(shape.out_channels, shape.out_pixel_stride)), 7.0f);
-  FloatConv conv(shape, weights.data(), way, packer);
+  FloatConv conv(shape, weights, way, packer);
   // what the policy learns in the first runs makes it divide the last one differently
   for (int run = 0; run < 3; ++run) {
     std::fill(output.begin(), output.end(), 7.0f);

@@ -17,6 +17,10 @@ class ReferenceStep : public PreparedNode {
     scratch_.Reset();
     kernel_(args);
   }
+  // Gather copies whole elements. Its table may be most of a model, of which a run reads some rows.
+  Reads reads(size_t input) const override {
+    return node_.op == "Gather" && input == 0 ? Reads::kBytes : Reads::kElements;
+  }
   std::string kernel() const override { return "reference"; }
   std::string reason() const override { return reason_; }
 

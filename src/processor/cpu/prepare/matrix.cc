@@ -1,7 +1,7 @@
 // Gemm and MatMul.
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include "base/tensor_source.h"
 #include "dispatch/activations.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/matvec/matvec.h"
@@ -11,6 +11,7 @@
 #include "processor/cpu/prepare/half_product.h"
 #include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/grid.h"
+#include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {
 namespace {
@@ -46,10 +47,9 @@ class MatrixStep : public PreparedNode {
     by_worker_ = !constant_ && p_.b_step != 0 && many;
     if (constant_) {
       const Tensor& b = graph.value(node.inputs[1]).constant;
-      packed_ = packer.Pack(PackedAs(), std::span(b.as<float>(), size_t(b.elements())), bytes,
-                            matrices_ * plan_.panels,
-                            [&](Range panels, float* packed) { Pack(b.as<float>(), panels, packed); });
-      ReleasePages(b.data(), b.bytes());
+      packed_ = packer.Pack(PackedAs(), b, bytes, matrices_ * plan_.panels,
+                            [&](Range panels, float* packed) { PackConstant(b, panels, packed); });
+      ReleasePagesOf(b);
     } else if (by_worker_) {
       pool_.ReserveScratch(packed_step_ * int64_t{sizeof(float)});
     } else {
@@ -89,6 +89,9 @@ class MatrixStep : public PreparedNode {
     return CallUs([&] { Execute(in, out); });
   }
 
+  Reads reads(size_t input) const override {
+    return constant_ && input == 1 ? Reads::kNothing : Reads::kElements;
+  }
   std::string kernel() const override { return fmt::format("{} {}", p_.kernel(), TargetOf(plan_)); }
   std::string reason() const override {
     return constant_ ? why_ : why_ + (why_.empty() ? "" : "; ") + "B is packed at each run";
@@ -115,6 +118,22 @@ class MatrixStep : public PreparedNode {
   // Returns where the matrices of product i begin.
   MatMulView::Product Place(int64_t i) const {
     return p_.view ? p_.view->At(i) : MatMulView::Product{i * p_.m * p_.k, i * p_.b_step, i * p_.m * p_.n};
+  }
+
+  // The same for a constant, of which it reads the columns of one panel at a time where it has a source.
+  void PackConstant(const Tensor& b, Range panels, float* packed) const {
+    if (!b.source()) return Pack(b.as<float>(), panels, packed);
+    WeightRows rows(b);
+    for (int64_t i = panels.begin; i < panels.end; ++i) {
+      const int64_t matrix = i / plan_.panels, panel = i % plan_.panels, base = Place(matrix).b;
+      const Range columns = plan_.split.Columns(panel);
+      const float* strips =
+          p_.transposed ? rows.Read(base + columns.begin * p_.b_stride, p_.k, columns.size(), p_.b_stride)
+                        : rows.Read(base + columns.begin, columns.size(), p_.k, p_.b_stride);
+      const int64_t stride = p_.transposed ? p_.k : columns.size();
+      PackGemm(plan_, {strips, stride, p_.transposed, p_.alpha, columns.begin}, {panel, panel + 1},
+               packed + matrix * packed_step_);
+    }
   }
 
   // Packs panels; the panels of all matrices are numbered one after the other.

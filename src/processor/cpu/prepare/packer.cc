@@ -14,7 +14,15 @@ namespace {
 // cache.
 constexpr int64_t kLeastKept = 1 << 20;
 
+std::shared_ptr<const void> LifeOf(const Tensor& constant) {
+  return constant.source() ? std::shared_ptr<const void>(constant.source()) : constant.owner();
+}
+
 }  // namespace
+
+const void* Packer::IdOf(const Tensor& constant) {
+  return constant.source() ? static_cast<const void*>(constant.source().get()) : constant.data();
+}
 
 Tensor Packer::Known(const void* weights, const std::string& what) const {
   const auto at = in_use_.find({weights, what});
@@ -27,10 +35,10 @@ Tensor Packer::Known(const void* weights, const std::string& what) const {
 void Packer::Know(const void* weights, const std::string& what, const Tensor& packed) {
   std::erase_if(in_use_, [](const auto& entry) { return entry.second.owner.expired(); });
   const auto source = std::find_if(constants_.begin(), constants_.end(), [&](const Tensor& constant) {
-    return constant.data() == weights && constant.owner();
+    return IdOf(constant) == weights && (constant.source() || constant.owner());
   });
   if (source == constants_.end()) return;
-  in_use_[{weights, what}] = {source->owner(), packed.owner(), packed.data(), int64_t(packed.bytes())};
+  in_use_[{weights, what}] = {LifeOf(*source), packed.owner(), packed.data(), int64_t(packed.bytes())};
 }
 
 int64_t Packer::packed_bytes() const {
@@ -46,8 +54,11 @@ bool Packer::Keeps(int64_t bytes) {
   return bytes >= kLeastKept;
 }
 
-PackedDigest Packer::KeyOf(const std::string& what, std::span<const std::byte> weights) const {
-  return DigestOf(fmt::format("{}\n{}\n{}", kSourcesDigest, what, ToString(DigestOf(weights, pool_))));
+PackedDigest Packer::KeyOf(const std::string& what, const Parts& weights) const {
+  std::string text = fmt::format("{}\n{}", kSourcesDigest, what);
+  for (const std::span<const std::byte> part : weights)
+    text += fmt::format("\n{}", ToString(DigestOf(part, pool_)));
+  return DigestOf(text);
 }
 
 std::string Packer::PathOf(const PackedDigest& key) const {

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/tensor_source.h"
 #include "kernels/fast/epilogue.h"
 #include "mete/tensor.h"
 #include "processor/cpu/prepare/packed_file.h"
@@ -36,21 +37,14 @@ class Packer {
   // target, and its sizes. The caller must not write to the result.
   template <class T, class F>
   Tensor Pack(const std::string& what, std::span<const T> weights, int64_t bytes, int64_t pieces, F&& fill) {
-    const std::string all = fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces);
-    Tensor packed = Known(weights.data(), all);
-    if (packed.has_value()) return packed;
-    const bool keep = Keeps(bytes);
-    const PackedDigest key = keep ? KeyOf(all, std::as_bytes(weights)) : PackedDigest{};
-    packed = keep ? Find(key, bytes) : Tensor();
-    if (!packed.has_value()) {
-      packed = Tensor(DType::kU8, Shape{bytes});
-      T* to = static_cast<T*>(packed.mutable_view().data);
-      pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
-      pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
-      if (keep) Keep(key, packed);
-    }
-    Know(weights.data(), all, packed);
-    return packed;
+    return PackAs<T>(
+        what, weights.data(), [=] { return Parts{std::as_bytes(weights)}; }, bytes, pieces, fill);
+  }
+  // The same for f32 weights that may have a source (base/tensor_source.h): `fill` reads it.
+  template <class F>
+  Tensor Pack(const std::string& what, const Tensor& weights, int64_t bytes, int64_t pieces, F&& fill) {
+    return PackAs<float>(
+        what, IdOf(weights), [&] { return PartsOf(weights); }, bytes, pieces, fill);
   }
 
   ThreadPool& pool() const { return pool_; }
@@ -61,6 +55,29 @@ class Packer {
   std::string Explain() const;
 
  private:
+  using Parts = std::vector<std::span<const std::byte>>;
+
+  // `id` stands for the weights, which the bytes that content() returns decide.
+  template <class T, class C, class F>
+  Tensor PackAs(const std::string& what, const void* id, C&& content, int64_t bytes, int64_t pieces,
+                F&& fill) {
+    const std::string all = fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces);
+    Tensor packed = Known(id, all);
+    if (packed.has_value()) return packed;
+    const bool keep = Keeps(bytes);
+    const PackedDigest key = keep ? KeyOf(all, content()) : PackedDigest{};
+    packed = keep ? Find(key, bytes) : Tensor();
+    if (!packed.has_value()) {
+      packed = Tensor(DType::kU8, Shape{bytes});
+      T* to = static_cast<T*>(packed.mutable_view().data);
+      pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
+      pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
+      if (keep) Keep(key, packed);
+    }
+    Know(id, all, packed);
+    return packed;
+  }
+
   struct Count {
     int tensors = 0;
     int64_t bytes = 0;
@@ -79,10 +96,11 @@ class Packer {
   };
   using WhatIsPacked = std::pair<const void*, std::string>;
 
+  static const void* IdOf(const Tensor& constant);
   Tensor Known(const void* weights, const std::string& what) const;  // has no value where it is unknown
   void Know(const void* weights, const std::string& what, const Tensor& packed);
   bool Keeps(int64_t bytes);
-  PackedDigest KeyOf(const std::string& what, std::span<const std::byte> weights) const;
+  PackedDigest KeyOf(const std::string& what, const Parts& weights) const;
   std::string PathOf(const PackedDigest& key) const;
   Tensor Find(const PackedDigest& key, int64_t bytes);  // has no value where there is no such file
   void Keep(const PackedDigest& key, const Tensor& packed);

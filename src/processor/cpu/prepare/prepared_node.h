@@ -16,6 +16,14 @@ class PreparedNode {
   // the data (an index out of range).
   virtual void Execute(std::span<const ConstView> inputs, std::span<View> outputs) = 0;
 
+  // What Execute() reads of an input. Nothing: a node that has packed its weights, which get null where they
+  // have a source (base/tensor_source.h). Bytes: the input need not be aligned to its elements.
+  enum class Reads { kNothing, kBytes, kElements };
+  virtual Reads reads(size_t input) const {
+    (void)input;
+    return Reads::kElements;
+  }
+
   virtual std::string kernel() const = 0;            // for people: "reference", "conv_f32 avx512"
   virtual std::string reason() const { return ""; }  // why this kernel was chosen
   virtual int64_t packed_bytes() const { return 0; }

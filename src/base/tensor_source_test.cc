@@ -1,0 +1,79 @@
+#include "base/tensor_source.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace mete {
+namespace {
+
+constexpr int64_t kRows = 5, kColumns = 7, kAll = kRows * kColumns;
+
+// The floats 0, 0.5, 1, ... at an odd address.
+class OddFloats {
+ public:
+  OddFloats() : bytes_(std::make_shared<std::vector<std::byte>>(kAll * 4 + 1)) {
+    for (int64_t i = 0; i < kAll; ++i) {
+      const float value = Value(i);
+      std::memcpy(bytes_->data() + 1 + 4 * i, &value, 4);
+    }
+  }
+  static float Value(int64_t i) { return float(i) * 0.5f; }
+  std::span<const std::byte> bytes() const { return std::span<const std::byte>(*bytes_).subspan(1); }
+  Tensor tensor() const { return UnalignedTensor(DType::kF32, Shape{kRows, kColumns}, bytes(), bytes_); }
+
+ private:
+  const std::shared_ptr<std::vector<std::byte>> bytes_;
+};
+
+TEST(UnalignedTensor, GivesItsElementsInPartsAndAllTogether) {
+  const Tensor t = OddFloats().tensor();  // keeps the bytes
+  EXPECT_EQ(t.bytes(), size_t(kAll * 4));
+  float part[3];
+  ReadElements(t, 11, 3, part);
+  for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(part[i], OddFloats::Value(11 + i));
+  const Tensor copy = t;
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(t.as<float>()[i], OddFloats::Value(i));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(t.data()) % alignof(float), 0u);
+  EXPECT_EQ(copy.data(), t.data()) << "copies share what was made";
+  EXPECT_EQ(copy.view().data, t.data());
+}
+
+TEST(UnalignedTensor, TellsWhereItsBytesLie) {
+  const OddFloats floats;
+  const Tensor t = floats.tensor();
+  EXPECT_EQ(t.source()->bytes(), floats.bytes().data());
+  ASSERT_EQ(PartsOf(t).size(), 1u);
+  EXPECT_EQ(PartsOf(t)[0].data(), floats.bytes().data());
+  EXPECT_EQ(PartsOf(t)[0].size(), size_t(kAll * 4));
+}
+
+// Scaled twice, each time rounded to f32: as if the tensors between were there.
+TEST(ScaledRows, RoundsAfterEachScale) {
+  const std::vector<double> first{1, 2, 1.0 / 3, -0.1, 0}, second{0.7, 1e-3, 3, 1, 5};
+  const Tensor once = ScaledRows(OddFloats().tensor(), first), twice = ScaledRows(once, second);
+  const auto want = [&](int64_t i) {
+    const size_t row = size_t(i / kColumns);
+    return float(double(float(double(OddFloats::Value(i)) * first[row])) * second[row]);
+  };
+  for (int64_t begin = 0; begin < kAll; ++begin)
+    for (const int64_t count : {int64_t{1}, std::min<int64_t>(kAll - begin, 9), kAll - begin}) {
+      std::vector<float> part(size_t(count), -1);
+      ReadElements(twice, begin, count, part.data());
+      for (int64_t i = 0; i < count; ++i) ASSERT_EQ(part[size_t(i)], want(begin + i)) << begin << " " << i;
+    }
+  for (int64_t i = 0; i < kAll; ++i) EXPECT_EQ(twice.as<float>()[i], want(i));
+  EXPECT_EQ(twice.source()->bytes(), nullptr) << "they lie nowhere";
+  EXPECT_EQ(PartsOf(twice).size(), 3u) << "the bytes and both scales";
+}
+
+TEST(ScaledRows, OfATensorInMemoryLeavesIt) {
+  const Tensor t = Tensor::Floats({2, 2}, std::vector<float>{1, 2, 3, 4});
+  const Tensor scaled = ScaledRows(t, {2, 0.5});
+  EXPECT_EQ(scaled.as<float>()[1], 4);
+  EXPECT_EQ(scaled.as<float>()[3], 2);
+  EXPECT_EQ(t.as<float>()[3], 4);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,40 @@
+// Rows of weights, as code that packs them reads them: where they lie, or, of a constant that has a source
+// (base/tensor_source.h), copied into a buffer that is reused.
+#pragma once
+
+#include <memory>
+
+#include "base/tensor_source.h"
+#include "kernels/fast/epilogue.h"
+
+namespace mete {
+
+class WeightRows {
+ public:
+  // `weights`: f32; its rows are those of its first dimension. Keeps a reference to it.
+  explicit WeightRows(const Tensor& weights)
+      : weights_(weights), row_(weights.elements() / std::max<int64_t>(weights.shape()[0], 1)) {}
+
+  // Returns the rows, valid until the next call.
+  const float* Of(Range rows) {
+    if (!weights_.source()) return weights_.as<float>() + rows.begin * row_;
+    return Read(rows.begin * row_, rows.size() * row_, 1, 0);
+  }
+
+  // Returns `count` strips of `length` elements, one after the other; strip i begins at first + i * step.
+  const float* Read(int64_t first, int64_t length, int64_t count, int64_t step) {
+    if (length * count > capacity_) buffer_ = std::make_unique_for_overwrite<float[]>(size_t(length * count));
+    capacity_ = std::max(capacity_, length * count);
+    for (int64_t i = 0; i < count; ++i)
+      ReadElements(weights_, first + i * step, length, buffer_.get() + i * length);
+    return buffer_.get();
+  }
+
+ private:
+  const Tensor& weights_;
+  const int64_t row_;
+  std::unique_ptr<float[]> buffer_;
+  int64_t capacity_ = 0;
+};
+
+}  // namespace mete
