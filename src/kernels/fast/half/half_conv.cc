@@ -110,21 +110,21 @@ PanelPlace PlaceOf(const HalfConvPlan& plan, int64_t panel) {
 }
 
 // Packs a panel of a convolution of 1x1 whose columns are neighbours: a pair of rows at a time.
-void PackPairsOfRows(const HalfConvPlan& plan, const HalfWeights& weights, const float* from, int64_t width,
+void PackPairsOfRows(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
                      int64_t columns, uint16_t* to) {
   for (int64_t k = 0; k < plan.group_channels; k += kElementsOfPair, to += width * kElementsOfPair) {
-    const float* first = from + k * weights.element_stride;
-    const float* second = k + 1 < plan.group_channels ? first + weights.element_stride : nullptr;
+    const float* first = from + k * weights.stride;
+    const float* second = k + 1 < plan.group_channels ? first + weights.stride : nullptr;
     plan.code->pack_rows(first, second, static_cast<size_t>(columns), weights.scale, to);
   }
 }
 
 // Packs a panel of a convolution of 1x1 of which each column is contiguous.
-void PackColumns(const HalfConvPlan& plan, const HalfWeights& weights, const float* from,
-                 int64_t channel_stride, int64_t width, int64_t columns, uint16_t* to) {
+void PackColumns(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
+                 int64_t columns, uint16_t* to) {
   constexpr int64_t kPart = 256;  // a part of a column that is rounded at once
   uint16_t rounded[kPart + 1];
-  for (int64_t j = 0; j < columns; ++j, from += channel_stride)
+  for (int64_t j = 0; j < columns; ++j, from += weights.stride)
     for (int64_t first = 0; first < plan.group_channels; first += kPart) {
       const int64_t count = std::min(kPart, plan.group_channels - first);
       plan.code->round_row(from + first, static_cast<size_t>(count), weights.scale, rounded);
@@ -136,16 +136,16 @@ void PackColumns(const HalfConvPlan& plan, const HalfWeights& weights, const flo
 }
 
 // Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up pairs.
-void PackPanel(const HalfConvPlan& plan, const HalfWeights& weights, const PanelPlace& place, uint16_t* to) {
+void PackPanel(const HalfConvPlan& plan, const GemmWeights& weights, const PanelPlace& place, uint16_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
-  const int64_t channel_stride = weights.channel_stride ? weights.channel_stride : plan.group_channels * taps;
+  const int64_t channel_stride = weights.transposed ? weights.stride : 1,
+                element_stride = weights.transposed ? 1 : weights.stride;
   const float* from =
-      weights.values + (place.group * plan.group_outputs + place.columns.begin) * channel_stride;
+      weights.b + (place.group * plan.group_outputs + place.columns.begin - weights.first) * channel_stride;
   std::fill_n(to, place.width * ElementsOfColumn(plan), uint16_t{0});
-  if (taps == 1 && channel_stride == 1)
+  if (taps == 1 && !weights.transposed)
     return PackPairsOfRows(plan, weights, from, place.width, place.columns.size(), to);
-  if (taps == 1 && weights.element_stride == 1)
-    return PackColumns(plan, weights, from, channel_stride, place.width, place.columns.size(), to);
+  if (taps == 1) return PackColumns(plan, weights, from, place.width, place.columns.size(), to);
   // The loop over columns is the inner one, so that the packed weights are written nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c)
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -154,7 +154,7 @@ void PackPanel(const HalfConvPlan& plan, const HalfWeights& weights, const Panel
       const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
       uint16_t* row = to + (read * plan.pairs + at / kElementsOfPair) * place.width * kElementsOfPair +
                       at % kElementsOfPair;
-      const float* column = from + (c * taps + tap) * weights.element_stride;
+      const float* column = from + (c * taps + tap) * element_stride;
       for (int64_t j = 0; j < place.columns.size(); ++j)
         row[j * kElementsOfPair] = F32ToBF16(weights.scale * column[j * channel_stride]);
     }
@@ -208,7 +208,7 @@ size_t PackedHalfConvBytes(const HalfConvPlan& plan) {
   return static_cast<size_t>(ElementsOfPanels(plan) + zeros) * sizeof(uint16_t);
 }
 
-void PackHalfConv(const HalfConvPlan& plan, const HalfWeights& weights, Range panels, void* packed) {
+void PackHalfConv(const HalfConvPlan& plan, const GemmWeights& weights, Range panels, void* packed) {
   uint16_t* to = static_cast<uint16_t*>(packed);
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const PanelPlace place = PlaceOf(plan, p);
@@ -216,6 +216,12 @@ void PackHalfConv(const HalfConvPlan& plan, const HalfWeights& weights, Range pa
   }
   if (panels.end == plan.panels)
     std::fill(to + ElementsOfPanels(plan), to + PackedHalfConvBytes(plan) / sizeof(uint16_t), uint16_t{0});
+}
+
+Range PanelChannels(const HalfConvPlan& plan, int64_t panel) {
+  const PanelPlace place = PlaceOf(plan, panel);
+  const int64_t of_group = place.group * plan.group_outputs;
+  return {of_group + place.columns.begin, of_group + place.columns.end};
 }
 
 size_t HalfConvScratchBytes(const HalfConvPlan& plan) { return TableBytes(plan, sizeof(uint16_t)); }

@@ -13,6 +13,7 @@
 
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/epilogue.h"
+#include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/tile/panels.h"
 
 namespace mete {
@@ -39,22 +40,17 @@ std::string TargetOf(const HalfConvPlan& plan);  // "avx512 bf16"
 // Other processors widen the operands, which saves only memory.
 bool IsFast(const HalfConvPlan& plan);
 
-// Weights of f32 as in ONNX: [out_channels][in_channels / groups][kernel_height][kernel_width]. The right
-// operand of a product has other strides: an output channel is a column.
-struct HalfWeights {
-  const float* values = nullptr;
-  int64_t channel_stride = 0;  // elements from an output channel to the next; 0: the length of a sum
-  int64_t element_stride = 1;  // elements between the weights of a channel
-  float scale = 1;             // multiplies every weight before it is rounded
-};
-
 // Returns the size of the packed weights, which end with a row of zeros, for the padding.
 size_t PackedHalfConvBytes(const HalfConvPlan& plan);
 
 // Rounds the weights of the given panels to bf16 and packs them, each at a place that does not depend on the
-// others; the last panel includes the zeros. `packed` has PackedHalfConvBytes() bytes, best aligned to 64
-// bytes.
-void PackHalfConv(const HalfConvPlan& plan, const HalfWeights& weights, Range panels, void* packed);
+// others; the last panel includes the zeros. The weights of a convolution, as in ONNX, are a transposed B
+// whose rows are the sums of the output channels. `packed` has PackedHalfConvBytes() bytes, best aligned to
+// 64 bytes.
+void PackHalfConv(const HalfConvPlan& plan, const GemmWeights& weights, Range panels, void* packed);
+
+// Returns the output channels of a panel.
+Range PanelChannels(const HalfConvPlan& plan, int64_t panel);
 
 // Returns the size of one thread's working memory.
 size_t HalfConvScratchBytes(const HalfConvPlan& plan);

@@ -27,7 +27,8 @@ class Problem : public ConvProblem {
         plan_(PlanHalfConv(shape)),
         half_(Rounded(input(), inputs())) {
     packed_.assign(PackedHalfConvBytes(plan_) / sizeof(uint16_t), 0x7fc0);  // NaN
-    PackHalfConv(plan_, {weights()}, {0, plan_.panels}, packed_.data());
+    const int64_t k = shape.in_channels / shape.groups * shape.kernel_height * shape.kernel_width;
+    PackHalfConv(plan_, {weights(), k, true}, {0, plan_.panels}, packed_.data());
     scratch_.resize(HalfConvScratchBytes(plan_) / sizeof(double) + 1);
   }
 
@@ -106,12 +107,26 @@ TEST(HalfConv, WeightsMayHaveStridesAndAScale) {
   std::vector<float> columns(rows.size());
   for (size_t k = 0; k < 19; ++k)
     for (size_t n = 0; n < 23; ++n) columns[n * 19 + k] = 0.37f * rows[k * 23 + n];
-  const auto pack = [&](const HalfWeights& weights) {
+  const auto pack = [&](const GemmWeights& weights) {
     std::vector<uint16_t> packed(PackedHalfConvBytes(plan) / sizeof(uint16_t));
     PackHalfConv(plan, weights, {0, plan.panels}, packed.data());
     return packed;
   };
-  EXPECT_EQ(pack({rows.data(), 1, 23, 0.37f}), pack({columns.data()}));
+  EXPECT_EQ(pack({rows.data(), 23, false, 0.37f}), pack({columns.data(), 19, true}));
+}
+
+TEST(HalfConv, WeightsMayBeThoseOfOnePanel) {
+  const ConvShape shape{1, 1, 5, 19, 1, 5, 150};
+  const HalfConvPlan plan = PlanHalfConv(shape);
+  RandomData random(8);
+  const std::vector<float> weights = random.Floats(19 * 150);
+  std::vector<uint16_t> whole(PackedHalfConvBytes(plan) / sizeof(uint16_t)), parts = whole;
+  PackHalfConv(plan, {weights.data(), 19, true}, {0, plan.panels}, whole.data());
+  for (int64_t p = 0; p < plan.panels; ++p) {
+    const int64_t first = PanelChannels(plan, p).begin;
+    PackHalfConv(plan, {weights.data() + first * 19, 19, true, 1, first}, {p, p + 1}, parts.data());
+  }
+  EXPECT_EQ(whole, parts);
 }
 
 TEST(HalfConv, RoundingFollowsTheReference) {

@@ -127,8 +127,8 @@ int64_t ByteOf(const FewBitsPlan& plan, int64_t k, int64_t column) {
 void PackGroup(const FewBitsPlan& plan, const GemmWeights& weights, int64_t output, Range k, std::byte* group,
                int64_t column) {
   const auto weight = [&](int64_t i) {
-    return weights.scale * (weights.transposed ? weights.b[output * weights.stride + i]
-                                               : weights.b[i * weights.stride + output]);
+    return weights.scale * (weights.transposed ? weights.b[(output - weights.first) * weights.stride + i]
+                                               : weights.b[i * weights.stride + output - weights.first]);
   };
   float largest = 0;
   for (int64_t i = k.begin; i < k.end; ++i) largest = std::max(largest, std::abs(weight(i)));

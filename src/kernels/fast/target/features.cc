@@ -20,12 +20,9 @@ struct Known {
   Feature feature;
   const char* name;
 };
-constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
-                            {Feature::kAvxVnni, "avxvnni"},
-                            {Feature::kAvx512Vbmi, "avx512vbmi"},
-                            {Feature::kAvx512Bf16, "avx512bf16"},
-                            {Feature::kDotprod, "dotprod"},
-                            {Feature::kI8mm, "i8mm"}};
+constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"}, {Feature::kAvxVnni, "avxvnni"},
+                            {Feature::kAvx512Vbmi, "avx512vbmi"}, {Feature::kAvx512Bf16, "avx512bf16"},
+                            {Feature::kDotprod, "dotprod"},       {Feature::kI8mm, "i8mm"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include <algorithm>
+
 #include "dispatch/activations.h"
 #include "kernels/fast/matvec/few_bits.h"
 #include "processor/cpu/prepare/grid.h"
+#include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {
 namespace {
@@ -19,13 +21,11 @@ class FewBitsStep : public PreparedNode {
     epilogue_.activation = *FastActivation(of.node);
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
     const Tensor& b = of.graph.value(of.node.inputs[1]).constant;
-    const GemmWeights weights{b.as<float>(), p.b_stride, p.transposed};
     const std::string what = fmt::format("{}, {}x{}, rows {}{}", kernel(), p.k, p.n, p.b_stride,
                                          p.transposed ? ", transposed" : "");
-    packed_ = of.packer.Pack(
-        what, std::span(b.as<float>(), size_t(b.elements())), int64_t(PackedFewBitsBytes(plan_)),
-        plan_.panels, [&](Range panels, float* packed) { PackFewBits(plan_, weights, panels, packed); });
-    ReleasePages(b.data(), b.bytes());
+    packed_ = of.packer.Pack(what, b, int64_t(PackedFewBitsBytes(plan_)), plan_.panels,
+                             [&](Range panels, float* packed) { Pack(b, p, panels, packed); });
+    ReleasePagesOf(b);
     // This value is a guess: a block reads at least 16 KiB of weights.
     const int64_t panel_bytes = std::max<int64_t>(1, packed_bytes() / plan_.panels);
     blocks_ = BlocksOf(plan_.panels, std::max<int64_t>(1, (16 << 10) / panel_bytes), pool_.step_threads());
@@ -40,6 +40,7 @@ class FewBitsStep : public PreparedNode {
     });
   }
 
+  Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
   std::string kernel() const override {
     return fmt::format("matvec_w{}_f32 {}", plan_.bits, TargetOf(plan_));
   }
@@ -49,6 +50,16 @@ class FewBitsStep : public PreparedNode {
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
+  void Pack(const Tensor& b, const Product& p, Range panels, void* packed) const {
+    const GemmWeights matrix{nullptr, p.b_stride, p.transposed};
+    if (!b.source()) return PackFewBits(plan_, {b.as<float>(), p.b_stride, p.transposed}, panels, packed);
+    WeightRows rows(b);
+    for (int64_t i = panels.begin; i < panels.end; ++i) {
+      const Range outputs{i * plan_.width, std::min(p.n, (i + 1) * plan_.width)};
+      PackFewBits(plan_, ColumnsOf(rows, 0, matrix, p.k, outputs), {i, i + 1}, packed);
+    }
+  }
+
   ThreadPool& pool_;
   const int residual_;
   const FewBitsPlan plan_;

@@ -8,6 +8,8 @@
 namespace mete {
 namespace {
 
+int64_t SumLength(const ConvShape& s) { return s.in_channels / s.groups * s.kernel_height * s.kernel_width; }
+
 // Returns the sizes that packing depends on, except those of the output's panels.
 std::string SizesOf(const ConvShape& s) {
   return fmt::format("{} x {} of {} groups, {}x{}", s.out_channels, s.in_channels, s.groups, s.kernel_height,
@@ -25,7 +27,7 @@ size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 FloatConv::FloatConv(const ConvShape& shape, const Tensor& weights, const ConvWay& way, Packer& packer)
     : pool_(packer.pool()), shape_(shape), way_(way) {
   if (way.algorithm == ConvAlgorithm::kBf16)
-    half_.emplace(shape, HalfWeights{weights}, AllOf(shape, weights), packer);
+    half_.emplace(shape, weights, GemmWeights{nullptr, SumLength(shape), true}, packer);
   else if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, packer);
   else if (IsDepthwise(shape)) PlanByChannel(weights, packer);
   else PlanProduct(weights, packer);

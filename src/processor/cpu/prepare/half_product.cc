@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "base/mapped_file.h"
+#include "base/tensor_source.h"
 #include "dispatch/activations.h"
 #include "processor/cpu/prepare/conv_ways.h"
+#include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {
 namespace {
@@ -15,8 +16,8 @@ int64_t InputsOf(const ConvShape& s) {
   return (pixels - 1) * (s.in_pixel_stride ? s.in_pixel_stride : s.in_channels) + s.in_channels;
 }
 
-HalfWeights WeightsOf(const Product& p, const float* b) {
-  return p.transposed ? HalfWeights{b, p.b_stride, 1, p.alpha} : HalfWeights{b, 1, p.b_stride, p.alpha};
+GemmWeights WeightsOf(const Product& p, const float* b = nullptr) {
+  return {b, p.b_stride, p.transposed, p.alpha};
 }
 
 // This value is a guess: so many elements are rounded in about a microsecond.
@@ -33,12 +34,12 @@ void RoundAll(ThreadPool& pool, const float* from, int64_t count, int64_t blocks
 class HalfMatrixStep : public PreparedNode {
  public:
   HalfMatrixStep(const Product& p, const Preparation& of)
-      : p_(p), product_(AsConvolution(p), WeightsOf(p, AllOf(of).data()), AllOf(of), of.packer) {
+      : p_(p),
+        product_(AsConvolution(p), of.graph.value(of.node.inputs[1]).constant, WeightsOf(p), of.packer) {
     epilogue_.activation = *FastActivation(of.node);
     epilogue_.residual_stride = p.n;
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
-    const Tensor& b = of.graph.value(of.node.inputs[1]).constant;
-    ReleasePages(b.data(), b.bytes());
+    ReleasePagesOf(of.graph.value(of.node.inputs[1]).constant);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -47,16 +48,12 @@ class HalfMatrixStep : public PreparedNode {
     product_.Run(in[0].as<float>(), epilogue, out[0].as<float>());
   }
 
+  Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
   std::string kernel() const override { return product_.kernel(); }
   std::string reason() const override { return "rounded to bf16"; }
   int64_t packed_bytes() const override { return product_.packed_bytes(); }
 
  private:
-  static std::span<const float> AllOf(const Preparation& of) {
-    const Tensor& b = of.graph.value(of.node.inputs[1]).constant;
-    return {b.as<float>(), size_t(b.elements())};
-  }
-
   const Product p_;
   Epilogue epilogue_;
   HalfProduct product_;
@@ -142,13 +139,13 @@ class ComputedHalfStep : public PreparedNode {
 
 }  // namespace
 
-HalfProduct::HalfProduct(const ConvShape& shape, const HalfWeights& weights, std::span<const float> all,
+HalfProduct::HalfProduct(const ConvShape& shape, const Tensor& weights, const GemmWeights& matrix,
                          Packer& packer)
     : pool_(packer.pool()), plan_(PlanHalfConv(shape)), inputs_(InputsOf(shape)) {
-  const std::string what = fmt::format("{}, {}, weights by {} and {}, times {}", kernel(), ToText(shape),
-                                       weights.channel_stride, weights.element_stride, weights.scale);
-  packed_ = packer.Pack(what, all, int64_t(PackedHalfConvBytes(plan_)), plan_.panels,
-                        [&](Range panels, float* packed) { PackHalfConv(plan_, weights, panels, packed); });
+  const std::string what = fmt::format("{}, {}, rows {}{}, times {}", kernel(), ToText(shape), matrix.stride,
+                                       matrix.transposed ? ", transposed" : "", matrix.scale);
+  packed_ = packer.Pack(what, weights, int64_t(PackedHalfConvBytes(plan_)), plan_.panels,
+                        [&](Range panels, float* packed) { Pack(weights, matrix, panels, packed); });
   const int64_t row_bytes =
       inputs_ * int64_t{sizeof(uint16_t)} + shape.out_pixels() * shape.out_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid({shape.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
@@ -156,6 +153,17 @@ HalfProduct::HalfProduct(const ConvShape& shape, const HalfWeights& weights, std
   roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
   pool_.ReserveShared(inputs_ * int64_t{sizeof(uint16_t)});
   pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
+}
+
+void HalfProduct::Pack(const Tensor& weights, GemmWeights matrix, Range panels, void* packed) const {
+  if (!weights.source()) {
+    matrix.b = weights.as<float>();
+    return PackHalfConv(plan_, matrix, panels, packed);
+  }
+  const int64_t k = plan_.group_channels * plan_.shape.kernel_height * plan_.shape.kernel_width;
+  WeightRows rows(weights);
+  for (int64_t p = panels.begin; p < panels.end; ++p)
+    PackHalfConv(plan_, ColumnsOf(rows, 0, matrix, k, PanelChannels(plan_, p)), {p, p + 1}, packed);
 }
 
 void HalfProduct::Run(const float* input, const Epilogue& epilogue, float* output) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string>
 
 #include "dispatch/products.h"
@@ -16,8 +15,9 @@ namespace mete {
 
 class HalfProduct {
  public:
-  // `all`: all elements of the weights, which are not used after the constructor.
-  HalfProduct(const ConvShape& shape, const HalfWeights& weights, std::span<const float> all, Packer& packer);
+  // `weights` are not used after the constructor; `matrix` is how they lie, without their data
+  // (PackHalfConv).
+  HalfProduct(const ConvShape& shape, const Tensor& weights, const GemmWeights& matrix, Packer& packer);
 
   // All pointers are to whole tensors. Only one call at a time is allowed.
   void Run(const float* input, const Epilogue& epilogue, float* output);
@@ -27,6 +27,8 @@ class HalfProduct {
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
 
  private:
+  void Pack(const Tensor& weights, GemmWeights matrix, Range panels, void* packed) const;
+
   ThreadPool& pool_;
   HalfConvPlan plan_;
   int64_t inputs_ = 0;     // elements that are rounded

@@ -126,13 +126,9 @@ class MatrixStep : public PreparedNode {
     WeightRows rows(b);
     for (int64_t i = panels.begin; i < panels.end; ++i) {
       const int64_t matrix = i / plan_.panels, panel = i % plan_.panels, base = Place(matrix).b;
-      const Range columns = plan_.split.Columns(panel);
-      const float* strips =
-          p_.transposed ? rows.Read(base + columns.begin * p_.b_stride, p_.k, columns.size(), p_.b_stride)
-                        : rows.Read(base + columns.begin, columns.size(), p_.k, p_.b_stride);
-      const int64_t stride = p_.transposed ? p_.k : columns.size();
-      PackGemm(plan_, {strips, stride, p_.transposed, p_.alpha, columns.begin}, {panel, panel + 1},
-               packed + matrix * packed_step_);
+      const GemmWeights columns = ColumnsOf(rows, base, {nullptr, p_.b_stride, p_.transposed, p_.alpha}, p_.k,
+                                            plan_.split.Columns(panel));
+      PackGemm(plan_, columns, {panel, panel + 1}, packed + matrix * packed_step_);
     }
   }
 

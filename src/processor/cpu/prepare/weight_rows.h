@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "base/tensor_source.h"
-#include "kernels/fast/epilogue.h"
+#include "kernels/fast/gemm/gemm.h"
 
 namespace mete {
 
@@ -36,5 +36,16 @@ class WeightRows {
   std::unique_ptr<float[]> buffer_;
   int64_t capacity_ = 0;
 };
+
+// Returns columns of a constant matrix of k rows whose first element is `base` of the weights, valid until
+// the next call; `matrix` is how it lies, without its data.
+inline GemmWeights ColumnsOf(WeightRows& rows, int64_t base, GemmWeights matrix, int64_t k, Range columns) {
+  const int64_t count = columns.size();
+  matrix.b = matrix.transposed ? rows.Read(base + columns.begin * matrix.stride, k, count, matrix.stride)
+                               : rows.Read(base + columns.begin, count, k, matrix.stride);
+  matrix.stride = matrix.transposed ? k : count;
+  matrix.first = columns.begin;
+  return matrix;
+}
 
 }  // namespace mete
