@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -33,6 +33,8 @@ help:
 	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (src, apps, zoo and tools without tests)"
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
 	@echo "  make arm-loops    print what LLVM's models of Arm's cores say of the kernels' inner loops (no measurement)"
+	@echo "  make arm-instructions"
+	@echo "                    count the instructions of inferences under the emulator, Mete's beside ncnn's (ARM_MODELS: ONNX files)"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
 	@echo
@@ -157,6 +159,12 @@ arm-test: arm-deps build/arm64/build.ninja
 arm-loops: arm-deps build/arm64/build.ninja
 	@tools/install-deps.sh --arm-loops
 	python3 bench/arm/loops.py $(ARM_LOOPS_FLAGS)
+
+arm-instructions: arm-deps build/arm64/build.ninja
+	cmake --build --preset arm64 -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --install
+	bench/arm/peers.sh
+	build/peers/venv/bin/python bench/arm/instructions.py $(ARM_MODELS) $(ARM_INSTRUCTIONS_FLAGS)
 
 long-test: release build/asan/build.ninja build/tsan/build.ninja
 	ctest --preset long

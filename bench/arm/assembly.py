@@ -6,12 +6,12 @@ from functools import cached_property
 
 LABEL = re.compile(r"^(\.L\w+|\d+):")
 FUNCTION = re.compile(r"^([A-Za-z_]\w*):")
-BRANCH = re.compile(r"^\s+(?:b|b\.?(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|any|none|first|last)|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\w+|\d+b)\s*$")
-ENDS = re.compile(r"^\s+(?:b|br|ret)(?:\s|$)")  # no way to the next line
+BRANCH = re.compile(r"^\s+(?:b|b\.?(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|any|none|first|last)|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\w+|\d+b)\s*$", re.I)
+ENDS = re.compile(r"^\s+(?:b|br|ret)(?:\s|$)", re.I)  # no way to the next line
 # Instructions that a unit's peak is stated for: each multiplies and adds the lanes of one vector.
-MULTIPLY_ADD = re.compile(r"^\s+(fmla|sdot|udot|usdot|sudot|smmla|ummla|usmmla|smlal2?|umlal2?|mla)\s")
-VECTOR = re.compile(r"\b[vqz]\d+\b")
-STACK = re.compile(r"\[(?:sp|x29)\b")
+MULTIPLY_ADD = re.compile(r"^\s+(fmla|sdot|udot|usdot|sudot|smmla|ummla|usmmla|smlal2?|umlal2?|mla)\s", re.I)
+VECTOR = re.compile(r"\b[vqz]\d+\b", re.I)
+STACK = re.compile(r"\[(?:sp|x29)\b", re.I)
 
 
 @dataclass
@@ -40,7 +40,7 @@ class Loop:
 
     @cached_property
     def kinds(self):
-        return [m[1].rstrip("2") for line in self.lines if (m := MULTIPLY_ADD.match(line))]
+        return [m[1].lower().rstrip("2") for line in self.lines if (m := MULTIPLY_ADD.match(line))]
 
     @property
     def multiply_adds(self):

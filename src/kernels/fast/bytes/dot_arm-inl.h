@@ -8,6 +8,8 @@
 #define METE_DOT_ARM_INL_H
 #endif
 
+#include <type_traits>
+
 #include "kernels/fast/tile/quads-inl.h"
 #include "kernels/fast/vector-inl.h"
 
