@@ -37,7 +37,7 @@ def of_an_inference(count):
 
 
 def mete(options, cpu, plugin, model):
-    return of_an_inference(lambda runs: emulated(cpu, options.sysroot, plugin, options.mete, "bench", model, "--threads", 1, "--no-tune", "--warmup", 0,
+    return of_an_inference(lambda runs: emulated(cpu, options.sysroot, plugin, options.mete, "bench", model, "--threads", 1, "--tune", "never", "--warmup", 0,
                                                  "--runs", runs))
 
 

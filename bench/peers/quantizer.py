@@ -96,7 +96,7 @@ def classes_in_openvino(path, tensors):
 
 
 def classes_in_mete(mete, path, flags, pictures):
-    answer = json.loads(run([mete, "run", path, *pictures.paths, *flags, "--json", "--top-k", "1", "--no-tune"]))
+    answer = json.loads(run([mete, "run", path, *pictures.paths, *flags, "--json", "--top-k", "1", "--tune", "never"]))
     return [result["top"][0]["class"] for result in answer["results"]]
 
 
