@@ -17,15 +17,15 @@ namespace HWY_NAMESPACE {
 using U32 = hn::ScalableTag<uint32_t>;
 using VU32 = hn::Vec<U32>;
 
-// A bf16 is the upper half of an f32. kMostVectors and kMostRows: the largest tiles that leave registers for
-// weights, of which each vector of pairs takes two, and for the two of an input.
+// kMostVectors and kMostRows: the largest tiles that leave registers for weights and inputs. Narrow tiles
+// have fewer rows than registers permit, because each number of rows is code of its own.
+
+// A bf16 is the upper half of an f32. Four rows of every width suffice: this form is no faster than f32, and
+// serves processors that save memory by it.
 struct WideningHalfDot {
 #if HWY_TARGET == HWY_AVX3
   static constexpr int kMostVectors = 4;
-  static constexpr int kMostRows[] = {0, 8, 8, 7, 5};
-#elif HWY_TARGET == HWY_NEON
-  static constexpr int kMostVectors = 2;
-  static constexpr int kMostRows[] = {0, 8, 8};
+  static constexpr int kMostRows[] = {0, 4, 4, 4, 4};
 #else
   static constexpr int kMostVectors = 2;
   static constexpr int kMostRows[] = {0, 4, 4};
@@ -51,7 +51,7 @@ struct WideningHalfDot {
 // vdpbf16ps, in assembly as vpdpbusd (kernels/fast/bytes/dot-inl.h).
 struct Bf16Dot {
   static constexpr int kMostVectors = 4;
-  static constexpr int kMostRows[] = {0, 8, 8, 8, 6};
+  static constexpr int kMostRows[] = {0, 6, 8, 8, 6};
   static constexpr const char* kName = " bf16";
 
   using Pair = VU32;
