@@ -58,7 +58,7 @@ def for_ncnn(options, model, folder):
     for port in inputs:
         files[port["name"]] = str(Path(folder) / f"{len(files)}.npy")
         numpy.save(files[port["name"]], numpy.ones(port["shape"], "float32"))
-    return {"inputs": files, "threads": 1, "ncnn": convert.convert(model, inputs, Path(folder) / "ncnn")}
+    return {"inputs": files, "threads": 1, "precision": "f32", "ncnn": convert.convert(model, inputs, Path(folder) / "ncnn")}
 
 
 def row(options, cpu, plugin, model):
