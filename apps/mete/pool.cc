@@ -62,8 +62,10 @@ double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>
     if (a[i].type() != DType::kF32) continue;
     double difference = 0, largest = 0;
     for (int64_t k = 0; k < a[i].elements(); ++k) {
-      difference = std::max(difference, std::abs(double(a[i].as<float>()[k]) - double(b[i].as<float>()[k])));
-      largest = std::max(largest, std::abs(double(b[i].as<float>()[k])));
+      const double x = a[i].as<float>()[k], y = b[i].as<float>()[k];
+      if (std::isnan(x) != std::isnan(y)) return INFINITY;
+      difference = std::max(difference, std::abs(x - y));
+      largest = std::max(largest, std::abs(y));
     }
     apart = std::max(apart, largest > 0 ? difference / largest : difference);
   }

@@ -26,7 +26,7 @@ Precision ParsePrecision(std::string_view where, std::string_view name) {
     if (name == Name(precision)) return precision;
   std::string names;
   for (const Precision precision : kAll) names += (names.empty() ? "" : ", ") + std::string(Name(precision));
-  Invalid(std::string(where), "no such precision; got '{}', expected one of {}", name, names);
+  Invalid(std::string(where), "no such precision; got '{}', expected one of {}; try f32", name, names);
 }
 
 }  // namespace mete

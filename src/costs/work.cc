@@ -56,7 +56,7 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
 Work HalfProductWork(const NodeInRun& at, const Product& p) {
   const double copies = p.b_step == 0 ? 1 : double(p.batch);
   Work work = HalfConvWork(at, AsConvolution(p), double(p.batch));
-  if (p.constant) return work;
+  if (PacksOnce(p)) return work;
   work.amounts[p.transposed ? "byte packed across rows" : "byte packed"] +=
       kFloatBytes * double(p.n * p.k) * copies;
   work.regime = kBothComputed;

@@ -112,7 +112,7 @@ bool IsSoonerInBf16(const Product& p) {
   if (p.k == 0) return false;
   // Without an instruction for bf16, rounded weights save only memory, for which a product of one row waits.
   if (p.is_vector()) return p.constant;
-  return p.n >= kLeast && (p.constant || p.m >= kLeast) && IsFast(PlanHalfConv(AsConvolution(p)));
+  return p.n >= kLeast && (PacksOnce(p) || p.m >= kLeast) && IsFast(PlanHalfConv(AsConvolution(p)));
 }
 
 // Weights of one row that a second-level cache keeps are read sooner than integers are made floats. This

@@ -70,11 +70,10 @@
 //    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
 //    of any bit, because rounding is monotone.
 //
-// 10. operands (kOperands) = "bf16" on a Conv, Gemm, MatMul or mete.MatMul of f32: a kernel may round inputs
-// 0
-//    and 1 to bf16. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or 4 bits. Sums, bias,
-//    residual and output are f32. The reference kernel rounds nothing. The pass round-operands writes the
-//    attribute where the user allows it.
+// 10. operands (kOperands) = "bf16" on a Conv, Gemm, MatMul or mete.MatMul of f32: a kernel may
+//    round inputs 0 and 1 to bf16. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or
+//    4 bits. Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass
+//    round-operands writes the attribute where the user allows it.
 #pragma once
 
 #include "base/fused.h"

@@ -106,10 +106,11 @@ std::vector<InferContext::Result> InferNode(const Graph& graph, const Node& node
     if (node.inputs[i] == kNoValue) continue;
     const Value& v = graph.value(node.inputs[i]);
     // A value of unknown shape may also have an unknown type; it is present all the same.
-    // no shape follows from the numbers of a large constant that has a source
-    inputs[i] = {v.constant.source() ? nullptr : v.constant.data(),
-                 v.type == DType::kUnknown ? DType::kF32 : v.type, v.shape};
-    has_data[i] = v.is_constant();
+    // Shapes follow from integers, and no integers have a source (import/onnx/tensors.cc).
+    const bool has_source = v.constant.source() != nullptr;
+    inputs[i] = {has_source ? nullptr : v.constant.data(), v.type == DType::kUnknown ? DType::kF32 : v.type,
+                 v.shape};
+    has_data[i] = v.is_constant() && !has_source;
   }
   return Infer(node, inputs, has_data, max_bytes);
 }

@@ -33,7 +33,10 @@ std::optional<SessionOptions> HomeOptionsOf(const PoolInternals::Impl& pool, con
   const ProcessorEntry home =
       device.processors.empty() ? ProcessorEntry{.name = device.name} : device.processors[0];
   if (home.kind != "cpu") return std::nullopt;
-  return CpuOptionsOf(home, KernelOptionsOf(options));
+  SessionOptions of_home = CpuOptionsOf(home, KernelOptionsOf(options));
+  // As for the parts of the model on a pool: a session on a pool is always settled.
+  if (of_home.tune == Tune::kAfter) of_home.tune = Tune::kBefore;
+  return of_home;
 }
 
 }  // namespace mete

@@ -180,9 +180,12 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
 }
 
 // Weights that are not aligned are copied when they are packed, or when a kernel reads them as they are.
+// Integers are copied at once, because shapes may follow from them.
 Tensor TensorReader::TensorOf(const Bytes& data, DType type, const Shape& shape) {
   if (!NeedsCopy(data.bytes, type)) return {type, shape, data.bytes.data(), data.owner};
-  if (type == DType::kBool || data.bytes.size() < kLeastSource) return CopyBytes(data.bytes, type, shape);
+  const bool floats =
+      type == DType::kF32 || type == DType::kF64 || type == DType::kF16 || type == DType::kBF16;
+  if (!floats || data.bytes.size() < kLeastSource) return CopyBytes(data.bytes, type, shape);
   return UnalignedTensor(type, shape, data.bytes, data.owner);
 }
 

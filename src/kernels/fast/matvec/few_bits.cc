@@ -131,7 +131,11 @@ void PackGroup(const FewBitsPlan& plan, const GemmWeights& weights, int64_t outp
                                                : weights.b[i * weights.stride + output - weights.first]);
   };
   float largest = 0;
-  for (int64_t i = k.begin; i < k.end; ++i) largest = std::max(largest, std::abs(weight(i)));
+  for (int64_t i = k.begin; i < k.end; ++i) {
+    const float magnitude = std::abs(weight(i));
+    if (!(magnitude <= largest)) largest = magnitude;  // also a NaN, which stays
+    if (std::isnan(largest)) break;
+  }
   const float scale = largest / static_cast<float>(plan.most());
   std::memcpy(group + column * int64_t{sizeof(float)}, &scale, sizeof(scale));
   std::byte* bytes = group + ScaleBytes(plan);

@@ -81,6 +81,17 @@ TEST(FewBits, WeightsAreWithinHalfAStep) {
       }
 }
 
+TEST(FewBits, AWeightThatIsNoNumberGivesNoNumber) {
+  for (const int bits : {8, 4}) {
+    std::vector<float> w(3 * 70, 1.0f), x(70, 2.0f), y(3, 0.0f);
+    w[70 + 5] = NAN;
+    const Packed p = Pack({3, 70}, bits, {w.data(), 70, true});
+    RunFewBits(p.plan, x.data(), p.bytes.data(), {}, {0, p.plan.panels}, y.data());
+    EXPECT_TRUE(std::isnan(y[1]));
+    EXPECT_FALSE(std::isnan(y[0]) || std::isnan(y[2]));
+  }
+}
+
 TEST(FewBits, AGroupOfZerosStaysZero) {
   const std::vector<float> w(3 * 70, 0.0f), x(70, 2.0f);
   for (const int bits : {8, 4}) {

@@ -4,7 +4,6 @@
 
 #include "base/tensor_source.h"
 #include "dispatch/activations.h"
-#include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {
@@ -142,8 +141,11 @@ class ComputedHalfStep : public PreparedNode {
 HalfProduct::HalfProduct(const ConvShape& shape, const Tensor& weights, const GemmWeights& matrix,
                          Packer& packer)
     : pool_(packer.pool()), plan_(PlanHalfConv(shape)), inputs_(InputsOf(shape)) {
-  const std::string what = fmt::format("{}, {}, rows {}{}, times {}", kernel(), ToText(shape), matrix.stride,
-                                       matrix.transposed ? ", transposed" : "", matrix.scale);
+  // Packing depends on no size of the input, so that all shapes of a session share the packed weights.
+  const std::string what = fmt::format("{}, {} x {} of {} groups, {}x{}, taps {} of {}, rows {}{}, times {}",
+                                       kernel(), shape.out_channels, shape.in_channels, shape.groups,
+                                       shape.kernel_height, shape.kernel_width, plan_.taps, plan_.tap_length,
+                                       matrix.stride, matrix.transposed ? ", transposed" : "", matrix.scale);
   packed_ = packer.Pack(what, weights, int64_t(PackedHalfConvBytes(plan_)), plan_.panels,
                         [&](Range panels, float* packed) { Pack(weights, matrix, panels, packed); });
   const int64_t row_bytes =
@@ -183,8 +185,7 @@ std::string HalfProduct::kernel() const { return "conv_bf16 " + TargetOf(plan_);
 
 std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of) {
   of.pool().BeginStep(0);
-  if (!product.constant || product.batch > 1 || product.view)
-    return std::make_unique<ComputedHalfStep>(product, of);
+  if (!PacksOnce(product)) return std::make_unique<ComputedHalfStep>(product, of);
   return std::make_unique<HalfMatrixStep>(product, of);
 }
 

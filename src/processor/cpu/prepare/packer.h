@@ -4,13 +4,16 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/rethrow.h"
 #include "base/tensor_source.h"
 #include "kernels/fast/epilogue.h"
 #include "mete/tensor.h"
@@ -18,6 +21,32 @@
 #include "processor/cpu/threads/thread_pool.h"
 
 namespace mete {
+
+// Keeps the first exception of several threads.
+class FirstFailure {
+ public:
+  template <class F>
+  void Catch(F&& work) {
+    try {
+      work();
+    } catch (...) {
+      std::lock_guard lock(mutex_);
+      if (!first_) first_ = std::current_exception();
+    }
+  }
+  void Rethrow() const {
+    if (!first_) return;
+    try {
+      std::rethrow_exception(first_);
+    } catch (...) {
+      RethrowNaming("weights");
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr first_;
+};
 
 class Packer {
  public:
@@ -70,8 +99,12 @@ class Packer {
     if (!packed.has_value()) {
       packed = Tensor(DType::kU8, Shape{bytes});
       T* to = static_cast<T*>(packed.mutable_view().data);
-      pool_.BeginStep(0);  // packs all pieces, also where the caller stands in for one worker
-      pool_.For(pieces, [&](int, int64_t begin, int64_t end) { fill(Range{begin, end}, to); });
+      pool_.BeginStep(0);    // packs all pieces, also where the caller stands in for one worker
+      FirstFailure failure;  // of a buffer for rows that cannot be had: blocks must not throw
+      pool_.For(pieces, [&](int, int64_t begin, int64_t end) {
+        failure.Catch([&] { fill(Range{begin, end}, to); });
+      });
+      failure.Rethrow();
       if (keep) Keep(key, packed);
     }
     Know(id, all, packed);
