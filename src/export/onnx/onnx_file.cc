@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/problems.h"
+#include "export/onnx/onnx_form.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 
@@ -97,10 +97,10 @@ std::vector<std::string> NamesOf(const Graph& graph) {
 class Writer {
  public:
   Writer(const Graph& graph, const OnnxFileOptions& options)
-      : graph_(graph), options_(options), names_(NamesOf(graph)) {}
+      : graph_(InOnnxForm(graph)), options_(options), names_(NamesOf(graph_)) {}
 
   std::string Write() {
-    CheckNodes();
+    CheckOnnxForm(graph_);
     CheckSize();
     const int64_t opset = OpsetOf(graph_);
     model_.set_ir_version(IrVersionOf(opset));
@@ -120,18 +120,6 @@ class Writer {
   }
 
  private:
-  void CheckNodes() const {
-    SharedProblems problems;
-    for (const Node& node : graph_.nodes) {
-      const bool own =
-          node.op.starts_with("mete.") ||
-          std::any_of(node.attributes.begin(), node.attributes.end(),
-                      [](const Attributes::Item& item) { return item.first.starts_with("mete_"); });
-      if (own) problems.Add(node.name, fmt::format("ONNX has no operator for it; got {}", node.op));
-    }
-    if (problems.any()) throw Error(Code::kUnimplemented, problems.Text());
-  }
-
   void CheckSize() const {
     const int64_t bytes = ConstantBytes(graph_), most = std::numeric_limits<int32_t>::max();
     if (bytes > most)
@@ -190,7 +178,7 @@ class Writer {
     info.mutable_type()->mutable_tensor_type()->set_elem_type(OnnxTypeOf(graph_.value(id).type));
   }
 
-  const Graph& graph_;
+  const Graph graph_;
   const OnnxFileOptions& options_;
   const std::vector<std::string> names_;
   ModelProto model_;

@@ -93,6 +93,36 @@ TEST(OnnxFile, TheOpsetIsTheOldestThatHasAllOperators) {
   EXPECT_EQ(model.ir_version(), 7);
 }
 
+// Graph has a bias as the third input of a MatMul, and ONNX does not.
+TEST(OnnxFile, TheBiasOfAMatMulIsAnAdd) {
+  Graph g;
+  const float weights[] = {1, 2, 3, 4, 5, 6}, bias[] = {7, 8};
+  const ValueId x = g.AddValue("x", DType::kF32, {1, 3}), y = g.AddValue("y", DType::kF32, {1, 2});
+  const ValueId w = g.AddConstant("w", Tensor::Floats({3, 2}, weights)),
+                b = g.AddConstant("b", Tensor::Floats({2}, bias));
+  const ValueId taken = g.AddValue("y_product", DType::kF32, {1, 2});
+  g.inputs = {x};
+  g.outputs = {y, taken};
+  g.AddNode("MatMul", "dense", {x, w, b}, {y});
+  g.AddNode("Relu", "dense_Add", {y}, {taken});
+  const Graph back = ImportBytes(OnnxFileOf(g)).graph;
+  ASSERT_EQ(back.nodes.size(), 3u);
+  EXPECT_EQ(back.nodes[0].op, "MatMul");
+  EXPECT_EQ(back.nodes[0].inputs.size(), 2u);
+  EXPECT_EQ(back.nodes[1].op, "Add");
+  EXPECT_EQ(back.nodes[1].name, "dense_Add_1");
+  EXPECT_EQ(back.nodes[1].inputs[0], back.nodes[0].outputs[0]);
+  EXPECT_EQ(back.value(back.nodes[1].outputs[0]).name, "y");
+}
+
+TEST(OnnxFile, RefusesInputsThatOnnxLacks) {
+  Graph g = ReluGraph();
+  g.nodes[0].op = "MatMul";
+  g.nodes[0].inputs = {g.inputs[0], g.inputs[0], kNoValue, g.inputs[0]};
+  EXPECT_TELLS(OnnxFileOf(g),
+               "[relu] it has more inputs than ONNX allows; got MatMul with 4, expected at most 2");
+}
+
 TEST(OnnxFile, RefusesOperatorsThatOnnxLacks) {
   Graph g = ReluGraph();
   g.nodes[0].op = "mete.ByteTable";

@@ -1,0 +1,96 @@
+#include "export/onnx/onnx_form.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problems.h"
+
+namespace mete {
+namespace {
+
+// Operators that take more inputs in Graph than in ONNX (graph/fused.h).
+constexpr struct {
+  std::string_view op;
+  size_t most_inputs;
+} kMostInputs[] = {{"Conv", 3}, {"Gemm", 3}, {"MatMul", 2}, {"QLinearConv", 9}, {"QLinearMatMul", 8}};
+
+// The attributes of fused operators. Others of Mete begin with "mete_".
+constexpr std::string_view kFused[] = {"activation", "residual", "sum_piece", "into_channels"};
+
+std::set<std::string> NodeNamesOf(const Graph& graph) {
+  std::set<std::string> names;
+  for (const Node& node : graph.nodes) names.insert(node.name);
+  return names;
+}
+
+std::string Unused(std::set<std::string>& names, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; !names.insert(name).second; ++i) name = fmt::format("{}_{}", wanted, i);
+  return name;
+}
+
+bool HasBiasOfItsOwn(const Node& node) {
+  return node.op == "MatMul" && node.inputs.size() == 3 && node.inputs[2] != kNoValue;
+}
+
+// Returns the MatMul and the Add that stand for a MatMul with a bias.
+std::pair<Node, Node> Split(Graph& graph, const Node& node, std::set<std::string>& names) {
+  const ValueId product = graph.AddValue(graph.value(node.outputs[0]).name + "_product");
+  graph.value(product).type = graph.value(node.outputs[0]).type;
+  graph.value(product).shape = graph.value(node.outputs[0]).shape;
+  Node matmul = node;
+  matmul.inputs.resize(2);
+  matmul.outputs = {product};
+  return {matmul, {Unused(names, node.name + "_Add"), "Add", {product, node.inputs[2]}, node.outputs, {}}};
+}
+
+void SplitBiases(Graph& graph) {
+  std::set<std::string> names = NodeNamesOf(graph);
+  std::vector<Node> nodes;
+  for (const Node& node : graph.nodes) {
+    if (HasBiasOfItsOwn(node)) {
+      const auto [matmul, add] = Split(graph, node, names);
+      nodes.push_back(matmul);
+      nodes.push_back(add);
+    } else {
+      nodes.push_back(node);
+    }
+  }
+  graph.nodes = std::move(nodes);
+}
+
+std::string ProblemOf(const Node& node) {
+  const bool own = node.op.starts_with("mete.") ||
+                   std::any_of(node.attributes.begin(), node.attributes.end(),
+                               [](const Attributes::Item& item) { return item.first.starts_with("mete_"); });
+  if (own) return fmt::format("ONNX has no operator for it; got {}", node.op);
+  for (const auto& row : kMostInputs) {
+    if (row.op != node.op) continue;
+    if (node.inputs.size() > row.most_inputs)
+      return fmt::format("it has more inputs than ONNX allows; got {} with {}, expected at most {}", node.op,
+                         node.inputs.size(), row.most_inputs);
+    for (const std::string_view name : kFused)
+      if (node.attributes.Has(std::string(name)))
+        return fmt::format("ONNX has no such attribute; got {} of {}", name, node.op);
+  }
+  return "";
+}
+
+}  // namespace
+
+Graph InOnnxForm(const Graph& graph) {
+  Graph form = graph;
+  SplitBiases(form);
+  return form;
+}
+
+void CheckOnnxForm(const Graph& graph) {
+  SharedProblems problems;
+  for (const Node& node : graph.nodes)
+    if (const std::string problem = ProblemOf(node); !problem.empty()) problems.Add(node.name, problem);
+  if (problems.any()) throw Error(Code::kUnimplemented, problems.Text());
+}
+
+}  // namespace mete
