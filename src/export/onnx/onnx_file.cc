@@ -115,7 +115,8 @@ class Writer {
     AddInputs();
     for (const Node& node : graph_.nodes) AddNode(node);
     AddConstants();
-    for (const ValueId id : graph_.outputs) AddOutput(id);
+    const std::vector<DType> types = OutputTypes(graph_);
+    for (size_t i = 0; i < types.size(); ++i) AddOutput(graph_.outputs[i], types[i]);
     return model_.SerializeAsString();
   }
 
@@ -138,8 +139,10 @@ class Writer {
                                      [&](const Port& p) { return p.name == value.name; });
       const bool declared = port != options_.inputs.end() && port->declared.known();
       const Shape& shape = declared ? port->declared : value.shape;
+      auto& to = *tensor.mutable_shape();  // also where it has no dimensions
       for (int i = 0; i < shape.rank(); ++i) {
-        auto& dim = *tensor.mutable_shape()->add_dim();
+        auto& dim = *to.add_dim();
+        open_ |= shape[i] < 0;
         if (shape[i] >= 0) dim.set_dim_value(shape[i]);
         else if (size_t(i) < port->dims.size() && !port->dims[size_t(i)].empty())
           dim.set_dim_param(port->dims[size_t(i)]);
@@ -171,17 +174,27 @@ class Writer {
     }
   }
 
-  // The shape of an output follows from the nodes, also where the sizes of inputs are open.
-  void AddOutput(ValueId id) {
+  // Where sizes of inputs are open, any size of an output may follow from them, so that its rank alone is
+  // told.
+  void AddOutput(ValueId id, DType type) {
     ValueInfoProto& info = *model_.mutable_graph()->add_output();
     info.set_name(names_[size_t(id)]);
-    info.mutable_type()->mutable_tensor_type()->set_elem_type(OnnxTypeOf(graph_.value(id).type));
+    auto& tensor = *info.mutable_type()->mutable_tensor_type();
+    tensor.set_elem_type(OnnxTypeOf(type));
+    const Shape& shape = graph_.value(id).shape;
+    if (!shape.known()) return;
+    auto& to = *tensor.mutable_shape();
+    for (const int64_t d : shape) {
+      auto& dim = *to.add_dim();
+      if (!open_) dim.set_dim_value(d);
+    }
   }
 
   const Graph graph_;
   const OnnxFileOptions& options_;
   const std::vector<std::string> names_;
   ModelProto model_;
+  bool open_ = false;  // an input has an open dimension
 };
 
 }  // namespace

@@ -93,6 +93,41 @@ TEST(OnnxFile, TheOpsetIsTheOldestThatHasAllOperators) {
   EXPECT_EQ(model.ir_version(), 7);
 }
 
+::onnx::TypeProto_Tensor OutputOf(const std::string& file) {
+  ::onnx::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(file));
+  return model.graph().output(0).type().tensor_type();
+}
+
+// ONNX's checker asks for the shape of each output.
+TEST(OnnxFile, OutputsHaveShapes) {
+  const Graph g = ReluGraph();
+  const auto fixed = OutputOf(OnnxFileOf(g));
+  ASSERT_EQ(fixed.shape().dim_size(), 2);
+  EXPECT_EQ(fixed.shape().dim(1).dim_value(), 3);
+  const Port port{"x", DType::kF32, {2, 3}, {-1, 3}, {"N", ""}};
+  const auto open = OutputOf(OnnxFileOf(g, {std::span(&port, 1), {}}));
+  ASSERT_EQ(open.shape().dim_size(), 2);
+  EXPECT_FALSE(open.shape().dim(0).has_dim_value());
+}
+
+// The type of what depends on the data of a run follows from the operators.
+TEST(OnnxFile, OutputsOfUnknownShapesHaveTypes) {
+  Graph g = ReluGraph();
+  const ValueId picked = g.AddValue("picked", DType::kI64), numbers = g.AddValue("numbers"),
+                twice = g.AddValue("twice");
+  g.AddNode("NonZero", "nonzero", {g.outputs[0]}, {picked});
+  g.AddNode("Cast", "cast", {picked}, {numbers}, With("to", "f32"));
+  g.AddNode("Add", "add", {numbers, numbers}, {twice});
+  g.outputs = {twice};
+  EXPECT_EQ(OutputOf(OnnxFileOf(g)).elem_type(), TensorProto::FLOAT);
+  g.outputs = {picked};
+  EXPECT_EQ(OutputOf(OnnxFileOf(g)).elem_type(), TensorProto::INT64);
+  g.outputs = {twice};
+  g.nodes.back().op = "Loop";
+  EXPECT_TELLS(OnnxFileOf(g), "[twice] the type of this output is not known");
+}
+
 // Graph has a bias as the third input of a MatMul, and ONNX does not.
 TEST(OnnxFile, TheBiasOfAMatMulIsAnAdd) {
   Graph g;

@@ -90,6 +90,11 @@ void CheckOnnxForm(const Graph& graph) {
   SharedProblems problems;
   for (const Node& node : graph.nodes)
     if (const std::string problem = ProblemOf(node); !problem.empty()) problems.Add(node.name, problem);
+  const std::vector<DType> types = OutputTypes(graph);
+  for (size_t i = 0; i < types.size(); ++i)
+    if (types[i] == DType::kUnknown)
+      problems.Add(graph.value(graph.outputs[i]).name,
+                   "the type of this output is not known, and the file has to tell it; try a Cast behind it");
   if (problems.any()) throw Error(Code::kUnimplemented, problems.Text());
 }
 

@@ -12,7 +12,12 @@ namespace mete {
 // pools of ONNX.
 Graph InOnnxForm(const Graph& graph);
 
-// Throws one Error UNIMPLEMENTED that lists the nodes of a graph in ONNX form that ONNX does not have.
+// Returns the types of the graph's outputs, also where the shapes on which they depend are known only at run
+// time; kUnknown for those of operators whose types have more complicated rules.
+std::vector<DType> OutputTypes(const Graph& graph);
+
+// Throws one Error UNIMPLEMENTED that lists the nodes of a graph in ONNX form that ONNX does not have, and
+// the outputs whose types are not known.
 void CheckOnnxForm(const Graph& graph);
 
 }  // namespace mete
