@@ -79,6 +79,7 @@ void SignalToNoise::Add(const Tensor& exact, const Tensor& other) {
 }
 
 double SignalToNoise::db() const {
+  if (!std::isfinite(signal_) || !std::isfinite(noise_)) return -kNoError;
   if (noise_ == 0) return kNoError;
   return signal_ == 0 ? -kNoError : std::min(kNoError, 10 * std::log10(signal_ / noise_));
 }

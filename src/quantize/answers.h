@@ -20,7 +20,8 @@ Answers AnswersOf(const Graph& graph, const Samples& samples, const Runs& runs);
 class SignalToNoise {
  public:
   void Add(const Tensor& exact, const Tensor& other);
-  // Decibels: 20 are an error of a tenth of the signal, as root of the mean square. 200 if there is no error.
+  // Decibels: 20 are an error of a tenth of the signal, as root of the mean square. 200 if there is no error,
+  // -200 where a value is no finite number.
   double db() const;
 
  private:

@@ -100,6 +100,7 @@ bool HasAttention(const Graph& graph) {
 
 Graph QuantizeDynamically(const Graph& graph, const std::set<std::string>& kept) {
   CheckIsOfFloats(graph);
+  CheckIsFinite(graph, kept);
   Inserter inserter(graph);
   bool any = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {

@@ -1,6 +1,7 @@
 #include "quantize/quantize.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -15,6 +16,13 @@ namespace {
 bool IsOfQuantization(const Node& node) {
   return node.op.find("Quantize") != std::string::npos || node.op.find("QLinear") != std::string::npos ||
          IsOneOf(node.op, {"ConvInteger", "MatMulInteger"});
+}
+
+bool IsConstantF32(const Graph& graph, ValueId id) { return IsConstant(graph, id) && IsF32(graph, id); }
+
+bool IsFinite(const Tensor& t) {
+  const auto* numbers = t.as<float>();
+  return std::all_of(numbers, numbers + t.elements(), [](float x) { return std::isfinite(x); });
 }
 
 // Names the node that makes a value, or the input that it is.
@@ -137,9 +145,23 @@ void CheckIsOfFloats(const Graph& graph) {
             "nothing can be quantized; expected a Conv, Gemm or MatMul of f32 with constant weights");
 }
 
+void CheckIsFinite(const Graph& graph, const std::set<std::string>& kept) {
+  SharedProblems problems;
+  for (const Node& node : graph.nodes) {
+    if (!HasWeights(graph, node) || kept.contains(node.name)) continue;
+    const ValueId bias = node.input(2);
+    if (!IsFinite(graph.value(node.inputs[1]).constant) ||
+        (IsConstantF32(graph, bias) && !IsFinite(graph.value(bias).constant)))
+      problems.Add(node.name,
+                   "its weights or its bias are infinite or not numbers; expected numbers; try --keep");
+  }
+  problems.ThrowIfAny();
+}
+
 Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const Samples& samples,
                       const Runs& runs) {
   CheckIsOfFloats(graph);
+  CheckIsFinite(graph, options.kept);
   auto equalized = options.equalize ? EqualizedIfNearer(graph, options, samples, runs) : std::nullopt;
   runs.Stage("calibrating, picture");
   Calibration c = MeasureAs(equalized ? *std::move(equalized) : graph, options, samples, runs);

@@ -43,6 +43,9 @@ inline constexpr size_t kJudged = 16;
 
 // Throws Error INVALID_ARGUMENT for a graph that is quantized already, or that has nothing to quantize.
 void CheckIsOfFloats(const Graph& graph);
+// Throws Error INVALID_ARGUMENT that names the products outside `kept` whose weights or biases are infinite
+// or not numbers.
+void CheckIsFinite(const Graph& graph, const std::set<std::string>& kept);
 
 // Throws Error INVALID_ARGUMENT as above, and for a graph whose
 // values are infinite or all zero on the samples; the message names the nodes.

@@ -258,6 +258,31 @@ TEST_F(QuantizeTest, ABudgetThatCannotBeMetTellsTheBest) {
                "no output has scores of classes");
 }
 
+TEST_F(QuantizeTest, WeightsThatAreNoNumbersAreRefused) {
+  const ValueId image = Biased(Input(), 3, 4, 3);
+  Graph& g = Output(b_.Op("GlobalAveragePool", {image}));
+  const Node conv = g.nodes[0];
+  for (const size_t input : {1, 2})
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      Graph other = g;
+      Tensor t(DType::kF32, g.value(conv.inputs[input]).shape);
+      std::fill_n(t.mutable_view().as<float>(), t.elements(), 1.0f);
+      t.mutable_view().as<float>()[1] = bad;
+      other.value(conv.inputs[input]).constant = t;
+      EXPECT_TELLS(Calibrate(other, {}, RandomSamples(other), runs_),
+                   "[" + conv.name + "] its weights or its bias are infinite or not numbers");
+      EXPECT_NO_THROW(CheckIsFinite(other, {conv.name}));
+    }
+}
+
+TEST(Answers, WhatIsNoNumberIsTheLargestError) {
+  const float one = 1, nan = std::numeric_limits<float>::quiet_NaN();
+  SignalToNoise s;
+  s.Add(Tensor::Floats({}, {&one, 1}), Tensor::Floats({}, {&nan, 1}));
+  EXPECT_EQ(s.db(), -200);
+}
+
 class DynamicTest : public QuantizeTest {};
 
 TEST_F(DynamicTest, ProductsGetAScaleInEachRun) {
