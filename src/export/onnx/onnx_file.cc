@@ -76,28 +76,11 @@ struct AttributeWriter {
   }
 };
 
-// Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or
-// occur twice.
-std::vector<std::string> NamesOf(const Graph& graph) {
-  std::vector<std::string> names(graph.values.size());
-  std::set<std::string> taken;
-  const auto name = [&](ValueId id) {
-    std::string& at = names[size_t(id)];
-    if (!at.empty()) return;
-    const std::string& own = graph.value(id).name;
-    at = own.empty() ? fmt::format("value_{}", id) : own;
-    for (int i = 1; !taken.insert(at).second; ++i) at = fmt::format("{}_{}", own, i);
-  };
-  for (const ValueId id : graph.inputs) name(id);
-  for (const ValueId id : graph.outputs) name(id);
-  for (size_t i = 0; i < names.size(); ++i) name(ValueId(i));
-  return names;
-}
-
 class Writer {
  public:
-  Writer(const Graph& graph, const OnnxFileOptions& options)
-      : graph_(InOnnxForm(graph)), options_(options), names_(NamesOf(graph_)) {}
+  Writer(const Graph& graph, const OnnxFileOptions& options) : graph_(InOnnxForm(graph)), options_(options) {
+    NameValues(graph_);
+  }
 
   std::string Write() {
     CheckOnnxForm(graph_);
@@ -132,7 +115,7 @@ class Writer {
     for (const ValueId id : graph_.inputs) {
       const Value& value = graph_.value(id);
       ValueInfoProto& info = *model_.mutable_graph()->add_input();
-      info.set_name(names_[size_t(id)]);
+      info.set_name(graph_.value(id).name);
       auto& tensor = *info.mutable_type()->mutable_tensor_type();
       tensor.set_elem_type(OnnxTypeOf(value.type));
       const auto port = std::find_if(options_.inputs.begin(), options_.inputs.end(),
@@ -154,8 +137,8 @@ class Writer {
     NodeProto& to = *model_.mutable_graph()->add_node();
     to.set_op_type(node.op);
     to.set_name(node.name);
-    for (const ValueId id : node.inputs) to.add_input(id == kNoValue ? "" : names_[size_t(id)]);
-    for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : names_[size_t(id)]);
+    for (const ValueId id : node.inputs) to.add_input(id == kNoValue ? "" : graph_.value(id).name);
+    for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : graph_.value(id).name);
     for (const auto& [name, value] : node.attributes) {
       AttributeProto& attribute = *to.add_attribute();
       attribute.set_name(name);
@@ -169,7 +152,7 @@ class Writer {
     for (size_t i = 0; i < graph_.values.size(); ++i) {
       if (!graph_.values[i].is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
       TensorProto& tensor = *model_.mutable_graph()->add_initializer();
-      tensor.set_name(names_[i]);
+      tensor.set_name(graph_.values[i].name);
       FillTensor(graph_.values[i].constant, tensor);
     }
   }
@@ -178,7 +161,7 @@ class Writer {
   // told.
   void AddOutput(ValueId id, DType type) {
     ValueInfoProto& info = *model_.mutable_graph()->add_output();
-    info.set_name(names_[size_t(id)]);
+    info.set_name(graph_.value(id).name);
     auto& tensor = *info.mutable_type()->mutable_tensor_type();
     tensor.set_elem_type(OnnxTypeOf(type));
     const Shape& shape = graph_.value(id).shape;
@@ -190,9 +173,8 @@ class Writer {
     }
   }
 
-  const Graph graph_;
+  Graph graph_;
   const OnnxFileOptions& options_;
-  const std::vector<std::string> names_;
   ModelProto model_;
   bool open_ = false;  // an input has an open dimension
 };

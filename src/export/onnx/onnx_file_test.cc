@@ -150,6 +150,28 @@ TEST(OnnxFile, TheBiasOfAMatMulIsAnAdd) {
   EXPECT_EQ(back.value(back.nodes[1].outputs[0]).name, "y");
 }
 
+// An average by Caffe's rule divides by the part of the window within the padded input.
+TEST(OnnxFile, PoolsOfCaffeArePoolsOfOnnx) {
+  Graph g;
+  const ValueId x = g.AddValue("x", DType::kF32, {1, 2, 6, 6}),
+                most = g.AddValue("x", DType::kF32, {1, 2, 3, 3}),
+                mean = g.AddValue("y", DType::kF32, {1, 2, 2, 2});
+  g.inputs = {x};
+  g.outputs = {mean};
+  Attributes a = With("kernel_shape", Ints{3, 3});
+  a.Set("strides", Ints{2, 2});
+  a.Set("ceil_mode", int64_t(1));
+  a.Set("mete_caffe", int64_t(1));
+  g.AddNode("MaxPool", "most", {x}, {most}, a);
+  a.Set("pads", Ints{1, 1, 1, 1});
+  g.AddNode("AveragePool", "mean", {most}, {mean}, a);
+  const Graph back = ImportBytes(OnnxFileOf(g)).graph;
+  EXPECT_FALSE(back.nodes[0].attributes.Has("mete_caffe"));
+  EXPECT_EQ(back.nodes[0].attributes.Int("ceil_mode", 0), 1);
+  EXPECT_FALSE(back.nodes[0].attributes.Has("count_include_pad"));
+  EXPECT_EQ(back.nodes[1].attributes.Int("count_include_pad", 0), 1);
+}
+
 TEST(OnnxFile, RefusesInputsThatOnnxLacks) {
   Graph g = ReluGraph();
   g.nodes[0].op = "MatMul";

@@ -61,6 +61,15 @@ void SplitBiases(Graph& graph) {
   graph.nodes = std::move(nodes);
 }
 
+// ONNX drops windows behind the padded input as Caffe does, and an average that counts the padding divides by
+// the part of the window within the padded input.
+void LeaveCaffesRule(Node& node) {
+  if (node.attributes.Int("mete_caffe", 0) == 0) return;
+  if (node.op == "AveragePool") node.attributes.Set("count_include_pad", int64_t(1));
+  else if (node.op != "MaxPool") return;
+  node.attributes.Erase("mete_caffe");
+}
+
 std::string ProblemOf(const Node& node) {
   const bool own = node.op.starts_with("mete.") ||
                    std::any_of(node.attributes.begin(), node.attributes.end(),
@@ -83,7 +92,22 @@ std::string ProblemOf(const Node& node) {
 Graph InOnnxForm(const Graph& graph) {
   Graph form = graph;
   SplitBiases(form);
+  for (Node& node : form.nodes) LeaveCaffesRule(node);
   return form;
+}
+
+void NameValues(Graph& graph) {
+  std::vector<bool> named(graph.values.size());
+  std::set<std::string> taken;
+  const auto name = [&](ValueId id) {
+    if (named[size_t(id)]) return;
+    named[size_t(id)] = true;
+    std::string& at = graph.value(id).name;
+    at = Unused(taken, at.empty() ? fmt::format("value_{}", id) : at);
+  };
+  for (const ValueId id : graph.inputs) name(id);
+  for (const ValueId id : graph.outputs) name(id);
+  for (size_t i = 0; i < named.size(); ++i) name(ValueId(i));
 }
 
 void CheckOnnxForm(const Graph& graph) {

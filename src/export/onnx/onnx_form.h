@@ -12,6 +12,10 @@ namespace mete {
 // pools of ONNX.
 Graph InOnnxForm(const Graph& graph);
 
+// Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or
+// occur twice, as in networks of Caffe with layers in place.
+void NameValues(Graph& graph);
+
 // Returns the types of the graph's outputs, also where the shapes on which they depend are known only at run
 // time; kUnknown for those of operators whose types have more complicated rules.
 std::vector<DType> OutputTypes(const Graph& graph);
