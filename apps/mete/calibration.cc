@@ -28,10 +28,15 @@ bool IsPicture(const fs::path& path) {
   return std::find(std::begin(kEndings), std::end(kEndings), ending) != std::end(kEndings);
 }
 
+// Files whose kind cannot be told, such as links to themselves, are no pictures.
 std::vector<std::string> PicturesIn(const std::string& folder) {
   std::vector<std::string> found;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (entry.is_regular_file() && IsPicture(entry.path())) found.push_back(entry.path().string());
+  std::error_code problem;
+  for (fs::directory_iterator at(folder, problem), end; !problem && at != end; at.increment(problem)) {
+    std::error_code ignored;
+    if (at->is_regular_file(ignored) && IsPicture(at->path())) found.push_back(at->path().string());
+  }
+  if (problem) FailToOpen(folder, problem.value(), "--calibrate " + folder);
   std::sort(found.begin(), found.end());
   return found;
 }

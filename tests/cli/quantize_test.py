@@ -135,6 +135,11 @@ class Quantize(Cli):
         self.refused(BAD_FILE, "none", self.net, "--calibrate", self.root / "none")
         self.fails(FAILURE, "cannot write", "quantize", self.net, "--calibrate", self.pictures, "-o", self.root / "no" / "out.onnx", *RAW)
 
+    def test_links_to_themselves_are_no_pictures(self):
+        (self.pictures / "loop.png").symlink_to("loop.png")
+        report = self.quantized()
+        self.assertEqual((report["pictures"], report["unreadable"]), (8, 0))
+
     def test_models_that_do_not_serve(self):
         self.quantized()
         quantized = self.path("quantized.onnx", self.out.read_bytes())
