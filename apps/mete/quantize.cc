@@ -85,9 +85,9 @@ void CheckKept(const QuantizeFlags& flags, const Graph& graph) {
   for (const Node& node : graph.nodes) names.push_back(node.name);
   for (const std::string& name : flags.keep)
     if (std::find(names.begin(), names.end(), name) == names.end())
-      throw UsageError(
-          fmt::format("[--keep] no node has this name; got '{}'{}; 'mete inspect {} --text' has the names",
-                      name, ExpectedOneOf(name, names), flags.model.model));
+      throw UsageError(fmt::format(
+          "[--keep] no node has this name; got '{}'{}; 'mete inspect {} --text --no-optimize' has the names",
+          name, ExpectedOneOf(name, names), flags.model.model));
 }
 
 // UsageError unless pictures fill the only input and it is known how.
@@ -170,8 +170,9 @@ Graph QuantizeStatically(const QuantizeFlags& flags, const Source& source, const
   report.method = std::string(NameOf(calibration.ranges.method));
   report.equalized = calibration.equalized;
   report.biases_corrected = options.correct_biases;
-  report.answers_db =
-      SignalToNoiseOf(calibration.answers, AnswersOf(done.quantized.graph, calibration.judged, runs));
+  if (HasAnswers(calibration.answers))
+    report.answers_db =
+        SignalToNoiseOf(calibration.answers, AnswersOf(done.quantized.graph, calibration.judged, runs));
   report.kept = done.kept;
   report.kept.insert(report.kept.begin(), flags.keep.begin(), flags.keep.end());
   if (budget) report.holdout = done.changed;
@@ -314,7 +315,7 @@ void AddQuantize(CLI::App& app, Context& context) {
       "Examples:\n"
       "  mete quantize mobilenet_v2.onnx --calibrate pictures --preprocess mobilenet -o "
       "mobilenet_v2.int8.onnx\n"
-      "  mete quantize net.onnx --calibrate pictures --preprocess imagenet-torch --drop 0.5 -o "
+      "  mete quantize net.onnx --calibrate pictures --preprocess imagenet-torch --drop 1 -o "
       "net.int8.onnx\n"
       "  mete quantize decoder.onnx -o decoder.int8.onnx --activations dynamic");
   command->callback(

@@ -23,7 +23,7 @@ Json ToJson(const QuantizeReport& r) {
   json["method"] = r.method;
   json["equalized"] = r.equalized;
   json["biases_corrected"] = r.biases_corrected;
-  json["answers_db"] = r.answers_db;
+  if (r.answers_db) json["answers_db"] = *r.answers_db;
   if (r.holdout)
     json["holdout"] = {
         {"pictures", r.holdout->of}, {"changed", r.holdout->pictures}, {"points", r.holdout->points()}};
@@ -58,7 +58,8 @@ void Report(const QuantizeReport& r, const Context& context) {
       fmt::format("weights: i8, a scale for each channel; activations: {}, ranges by {} of {} pictures{}{}",
                   r.activations, r.method, r.pictures, r.biases_corrected ? ", biases corrected" : "",
                   r.equalized ? ", channels equalized" : ""));
-  PrintText(fmt::format("answers: {:.1f} dB above their error", r.answers_db));
+  PrintText(r.answers_db ? fmt::format("answers: {:.1f} dB above their error", *r.answers_db)
+                         : "answers: no answers in f32 to compare");
   if (r.holdout)
     PrintText(fmt::format("holdout: {} of {} pictures change their class ({:.3g} points)",
                           r.holdout->pictures, r.holdout->of, r.holdout->points()));

@@ -21,7 +21,7 @@ struct QuantizeReport {
   int pictures = 0, unreadable = 0;
   std::string method;
   bool equalized = false, biases_corrected = false;
-  double answers_db = 0;
+  std::optional<double> answers_db;  // nothing if no output is of f32
   std::optional<Changed> holdout;
   std::vector<std::string> kept;  // nodes in floats
   std::vector<LayerError> layers;

@@ -69,6 +69,8 @@ Answers AnswersOf(const Graph& graph, const Samples& samples, const Runs& runs) 
   return answers;
 }
 
+bool HasAnswers(const Answers& answers) { return !answers.empty() && !answers[0].empty(); }
+
 void SignalToNoise::Add(const Tensor& exact, const Tensor& other) {
   const auto *a = exact.as<float>(), *b = other.as<float>();
   const int64_t count = exact.elements();
@@ -92,6 +94,7 @@ double SignalToNoiseOf(const Answers& exact, const Answers& other) {
 }
 
 std::optional<Changed> ChangedClasses(const Answers& exact, const Answers& other) {
+  if (!HasAnswers(exact)) return std::nullopt;
   Changed changed;
   for (size_t i = 0; i < exact.size(); ++i) {
     if (exact[i].empty() || !HasClasses(exact[i][0])) return std::nullopt;

@@ -15,6 +15,8 @@ std::vector<ValueId> AnswerValues(const Graph& graph);
 
 using Answers = std::vector<std::vector<Tensor>>;  // by sample
 Answers AnswersOf(const Graph& graph, const Samples& samples, const Runs& runs);
+// Returns false for a network without outputs of f32, such as one that ends with an ArgMax.
+bool HasAnswers(const Answers& answers);
 
 // How much of a signal is left: sums over any number of tensors.
 class SignalToNoise {

@@ -140,6 +140,16 @@ class Quantize(Cli):
         report = self.quantized()
         self.assertEqual((report["pictures"], report["unreadable"]), (8, 0))
 
+    def test_answers_that_are_no_floats_are_not_compared(self):
+        nodes = [("Conv", ["data", "w1"], ["maps"], {"kernel_shape": [3, 3]}), ("GlobalAveragePool", ["maps"], ["pooled"]),
+                 ("ArgMax", ["pooled"], ["place"])]
+        net = self.path("place.onnx", model([("data", [1, 3, SIDE, SIDE])], nodes, ["place"], weights=[weights("w1", 8, 3, 3, 3)]))
+        self.assertNotIn("answers_db", self.quantized(net=net))
+        done = mete("quantize", net, "--calibrate", self.pictures, "-o", self.out, *RAW)
+        self.assertIn("no answers in f32 to compare", done.stdout)
+        self.out.unlink()
+        self.refused(BAD_FILE, "no output has scores of classes", net, "--calibrate", self.pictures, "--drop", 1)
+
     def test_models_that_do_not_serve(self):
         self.quantized()
         quantized = self.path("quantized.onnx", self.out.read_bytes())
