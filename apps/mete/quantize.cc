@@ -13,6 +13,7 @@
 #include "engine/model.h"
 #include "engine/open_divisible.h"
 #include "export/onnx/onnx_file.h"
+#include "export/onnx/onnx_form.h"
 #include "inputs.h"
 #include "model_flags.h"
 #include "pictures.h"
@@ -76,6 +77,8 @@ Source Load(const QuantizeFlags& flags, const Context& context) {
               "shapes in the model follow from the sizes of its inputs, so the file that is written takes "
               "the loaded sizes alone; try --shape for others");
   }
+  NameValues(source.graph);
+  CheckOnnxForm(InOnnxForm(source.graph));
   return source;
 }
 

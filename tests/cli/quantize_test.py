@@ -150,6 +150,15 @@ class Quantize(Cli):
         self.out.unlink()
         self.refused(BAD_FILE, "no output has scores of classes", net, "--calibrate", self.pictures, "--drop", 1)
 
+    def test_a_product_with_a_sum_behind_it_loads(self):
+        nodes = [("Conv", ["data", "w1"], ["maps"], {"kernel_shape": [3, 3]}), ("GlobalAveragePool", ["maps"], ["pooled"]), ("Flatten", ["pooled"], ["flat"]),
+                 ("MatMul", ["flat", "w2"], ["product"]), ("Add", ["product", "b"], ["scores"])]
+        net = self.path("dense.onnx", model([("data", [1, 3, SIDE, SIDE])], nodes, ["scores"],
+                                            weights=[weights("w1", 8, 3, 3, 3), weights("w2", 8, CLASSES), weights("b", CLASSES)]))
+        self.quantized("--keep", "MatMul_product", net=net)
+        self.assertEqual(self.classes(self.out), self.classes(net))
+        self.assertEqual(self.operators()["Add"], 1)
+
     def test_models_that_do_not_serve(self):
         self.quantized()
         quantized = self.path("quantized.onnx", self.out.read_bytes())
