@@ -184,10 +184,19 @@ Graph QuantizeStatically(const QuantizeFlags& flags, const Source& source, const
   return std::move(done.quantized.graph);
 }
 
+// UsageError if the file that is written would replace the model.
+void CheckIsAnotherFile(const QuantizeFlags& flags) {
+  std::error_code missing;
+  if (std::filesystem::equivalent(flags.model.model, flags.output, missing))
+    throw UsageError(
+        fmt::format("[-o] the file would replace the model; got '{}'; try another name", flags.output));
+}
+
 void Quantize(const QuantizeFlags& flags, const Context& context) {
   const Stopwatch watch;
   CheckCores(flags.model);
   CheckMayWrite(flags.output);
+  CheckIsAnotherFile(flags);
   for (const std::string& path : flags.calibrate) CheckPicturesPath(path);
   Source source = Load(flags, context);
   CheckKept(flags, source.graph);

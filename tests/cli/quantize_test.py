@@ -140,6 +140,11 @@ class Quantize(Cli):
         report = self.quantized()
         self.assertEqual((report["pictures"], report["unreadable"]), (8, 0))
 
+    def test_the_model_is_not_replaced(self):
+        before = self.net.read_bytes()
+        self.fails(USAGE, "would replace the model", "quantize", self.net, "--calibrate", self.pictures, "-o", self.net, *RAW)
+        self.assertEqual(self.net.read_bytes(), before)
+
     def test_answers_that_are_no_floats_are_not_compared(self):
         nodes = [("Conv", ["data", "w1"], ["maps"], {"kernel_shape": [3, 3]}), ("GlobalAveragePool", ["maps"], ["pooled"]),
                  ("ArgMax", ["pooled"], ["place"])]
