@@ -1,5 +1,6 @@
 // mete quantize: makes an 8-bit network of one in floats.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -192,6 +193,19 @@ void CheckIsAnotherFile(const QuantizeFlags& flags) {
         fmt::format("[-o] the file would replace the model; got '{}'; try another name", flags.output));
 }
 
+// Says which flags have no effect on products with a scale for each run.
+void NoteIgnored(const QuantizeFlags& flags, const Context& context) {
+  std::vector<std::string> ignored;
+  if (!flags.calibrate.empty()) ignored.emplace_back("--calibrate");
+  if (flags.method != "auto") ignored.emplace_back("--method");
+  if (flags.no_bias_correction) ignored.emplace_back("--no-bias-correction");
+  if (flags.no_equalization) ignored.emplace_back("--no-equalization");
+  if (ignored.empty()) return;
+  PrintNote(context,
+            fmt::format("activations are dynamic, so these flags have no effect: {}; try --activations u8",
+                        fmt::join(ignored, ", ")));
+}
+
 void Quantize(const QuantizeFlags& flags, const Context& context) {
   const Stopwatch watch;
   CheckCores(flags.model);
@@ -205,6 +219,7 @@ void Quantize(const QuantizeFlags& flags, const Context& context) {
       flags.activations == "dynamic" || (flags.activations == "auto" && HasAttention(source.graph));
   if (dynamic && flags.drop >= 0)
     throw UsageError("[--drop] needs activations with fixed scales; got dynamic ones; try --activations u8");
+  if (dynamic) NoteIgnored(flags, context);
   if (!dynamic && flags.calibrate.empty())
     throw UsageError(
         "[--calibrate] ranges of activations follow from pictures; got none; try --calibrate FOLDER, or "

@@ -145,6 +145,13 @@ class Quantize(Cli):
         self.fails(USAGE, "would replace the model", "quantize", self.net, "--calibrate", self.pictures, "-o", self.net, *RAW)
         self.assertEqual(self.net.read_bytes(), before)
 
+    def test_flags_without_effect_are_named(self):
+        net = self.path("products.onnx", model([("x", ["N", 8])], [("MatMul", ["x", "w"], ["y"])], ["y"], weights=[weights("w", 8, 4)]))
+        flags = ("--activations", "dynamic", "--method", "mse", "--no-bias-correction", "--calibrate", self.pictures)
+        done = mete("quantize", net, "-o", self.out, *flags)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertIn("these flags have no effect: --calibrate, --method, --no-bias-correction", done.stderr)
+
     def test_answers_that_are_no_floats_are_not_compared(self):
         nodes = [("Conv", ["data", "w1"], ["maps"], {"kernel_shape": [3, 3]}), ("GlobalAveragePool", ["maps"], ["pooled"]),
                  ("ArgMax", ["pooled"], ["place"])]
