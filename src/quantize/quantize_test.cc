@@ -283,6 +283,11 @@ TEST(Answers, WhatIsNoNumberIsTheLargestError) {
   EXPECT_EQ(s.db(), -200);
 }
 
+TEST(Answers, NoneAreNotCompared) {
+  EXPECT_FALSE(ChangedClasses({}, {}));
+  EXPECT_FALSE(HasAnswers({{}, {}}));
+}
+
 class DynamicTest : public QuantizeTest {};
 
 TEST_F(DynamicTest, ProductsGetAScaleInEachRun) {
