@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "graph/operators.h"
 #include "passes/rewrite.h"
+#include "quantize/finished.h"
 #include "quantize/places.h"
 #include "quantize/quantize.h"
 #include "quantize/scales.h"
@@ -47,14 +48,7 @@ class Inserter {
     graph_.nodes[n].op.clear();
   }
 
-  Graph Take() {
-    std::erase_if(graph_.nodes, [](const Node& node) { return node.op.empty(); });
-    SortTopologically(graph_);
-    RemoveUnused(graph_);
-    InferShapes(graph_);
-    Verify(graph_);
-    return std::move(graph_);
-  }
+  Graph Take() { return Finished(std::move(graph_)); }
 
  private:
   struct Bytes {

@@ -7,6 +7,7 @@
 
 #include "graph/operators.h"
 #include "passes/rewrite.h"
+#include "quantize/finished.h"
 
 namespace mete {
 namespace {
@@ -38,12 +39,7 @@ class Inserter {
       if (places_.scale_of[i] != Places::kFloat) Quantize(ValueId(i));
     for (size_t n = 0; n < before_.nodes.size(); ++n)
       if (places_.computes[n] && HasWeights(before_, before_.nodes[n])) QuantizeProduct(n);
-    std::erase_if(graph_.nodes, [](const Node& node) { return node.op.empty(); });
-    SortTopologically(graph_);
-    RemoveUnused(graph_);
-    InferShapes(graph_);
-    Verify(graph_);
-    return std::move(graph_);
+    return Finished(std::move(graph_));
   }
 
  private:
