@@ -111,9 +111,7 @@ void PackPanel(const ConvPlan& plan, const float* weights, int64_t first, const 
 struct ConvCall {
   const ConvPlan& plan;
   const float* packed;
-  const Epilogue& epilogue;
   float* output;
-  int64_t out_stride, residual_stride;
 };
 
 void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
@@ -122,10 +120,7 @@ void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t pane
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
   s.offset = static_cast<size_t>(place.group * plan.group_channels);
   s.columns = static_cast<size_t>(place.columns.size());
-  s.out = call.output + first_pixel * call.out_stride + column;
-  s.bias = call.epilogue.bias ? call.epilogue.bias + column : nullptr;
-  s.residual =
-      call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
+  s.PointAt(call.output, first_pixel, column);
   plan.code->run_panel(plan, s, call.packed + place.packed, place.width);
 }
 
@@ -180,7 +175,7 @@ void RunConv(const ConvPlan& plan, const float* input, const float* packed, cons
     return RunGemm(plan.gemm, input, in_stride, packed, epilogue, pixels, panels, output, out_stride);
   }
   const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
-  const ConvCall call = {plan, packed, epilogue, output, out_stride, residual_stride};
+  const ConvCall call = {plan, packed, output};
   const float** table = static_cast<const float**>(scratch);
   float* joined = reinterpret_cast<float*>(table + plan.taps * plan.pass);
   const EvenPieces passes(pixels.size(), plan.pass);

@@ -53,14 +53,12 @@ inline void RunColumns(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   const int64_t column = columns.begin, width = g.plan.split.Width(panel);
   const int64_t residual_stride = g.epilogue.residual_stride ? g.epilogue.residual_stride : g.c_stride;
   const bool last_panel = panel + 1 == g.panels.end;
-  s.out = g.c + rows.begin * g.c_stride + column;
-  s.out_stride = static_cast<size_t>(g.c_stride);
   s.columns = static_cast<size_t>(columns.size());
   s.width = static_cast<size_t>(width);
-  s.bias = g.epilogue.bias ? g.epilogue.bias + column : nullptr;
-  s.residual = g.epilogue.residual ? g.epilogue.residual + rows.begin * residual_stride + column : nullptr;
+  s.out_stride = static_cast<size_t>(g.c_stride);
   s.residual_stride = static_cast<size_t>(residual_stride);
   s.epilogue = &g.epilogue;
+  s.PointAt(g.c, rows.begin, column);
   const EvenPieces chunks(std::max<int64_t>(g.plan.k, 1), ChunkLength(width));
   for (int64_t i = 0; i < chunks.count(); ++i) {
     const Range k = g.plan.k > 0 ? chunks[i] : Range{0, 0};

@@ -163,9 +163,7 @@ void PackPanel(const HalfConvPlan& plan, const GemmWeights& weights, const Panel
 struct HalfConvCall {
   const HalfConvPlan& plan;
   const uint16_t* packed;
-  const Epilogue& epilogue;
   float* output;
-  int64_t out_stride, residual_stride;
 };
 
 void RunColumns(const HalfConvCall& call, HalfStrip s, int64_t first_pixel, int64_t panel) {
@@ -176,10 +174,7 @@ void RunColumns(const HalfConvCall& call, HalfStrip s, int64_t first_pixel, int6
   s.columns = static_cast<size_t>(place.columns.size());
   s.width = static_cast<size_t>(place.width);
   s.panel = call.packed + place.packed;
-  s.out = call.output + first_pixel * call.out_stride + column;
-  s.bias = call.epilogue.bias ? call.epilogue.bias + column : nullptr;
-  s.residual =
-      call.epilogue.residual ? call.epilogue.residual + first_pixel * call.residual_stride + column : nullptr;
+  s.PointAt(call.output, first_pixel, column);
   plan.code->run_panel(s);
 }
 
@@ -231,8 +226,7 @@ void RunHalfConv(const HalfConvPlan& plan, const uint16_t* input, const void* pa
   const ConvShape& shape = plan.shape;
   const int64_t out_stride = shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels;
   const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
-  const HalfConvCall call = {
-      plan, static_cast<const uint16_t*>(packed), epilogue, output, out_stride, residual_stride};
+  const HalfConvCall call = {plan, static_cast<const uint16_t*>(packed), output};
   const uint16_t** table = static_cast<const uint16_t**>(scratch);
   uint16_t* joined = reinterpret_cast<uint16_t*>(table + plan.taps * plan.pass);
   const uint16_t* padding = call.packed + ElementsOfPanels(plan);

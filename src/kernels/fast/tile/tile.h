@@ -34,6 +34,14 @@ struct TileOutput {
   const float* residual;
   size_t residual_stride;
   const Epilogue* epilogue;
+
+  // Points at row `row` and column `column` of whole tensors, whose strides and epilogue are set.
+  void PointAt(float* output, int64_t row, int64_t column) {
+    out = output + row * static_cast<int64_t>(out_stride) + column;
+    bias = epilogue->bias ? epilogue->bias + column : nullptr;
+    residual = epilogue->residual ? epilogue->residual + row * static_cast<int64_t>(residual_stride) + column
+                                  : nullptr;
+  }
 };
 
 // The work of one strip: the rows of one block, the columns of one panel or of half a panel, and one chunk of
