@@ -10,8 +10,8 @@ from protocol import Worker, WorkerFailed, running
 
 def start_costs(commands, cores, starts):
     """({engine: medians over `starts` fresh processes}, {engine: reason}). Engines in turn, the files in the system's cache. A start
-    before these fills it; it is told apart, as "very_first_ms" and with the process's start "very_first_whole_ms". No start waits for
-    measurements of kernels: Mete makes them later."""
+    before these fills it; it is told apart: "very_first_ms", with the process's start "very_first_whole_ms", and "very_first_peak_kib", the
+    most memory until an engine that measures kernels behind its first answer, as Mete does, has measured them. Later starts know them."""
     samples, failed = {name: [] for name in commands}, {}
     for turn in range(starts + 1):
         for name in commands:
@@ -19,7 +19,10 @@ def start_costs(commands, cores, starts):
                 continue
             try:
                 worker = Worker(commands[name], cores)
-                samples[name].append(worker.start_times())
+                times = worker.start_times()
+                if turn == 0:
+                    worker.ask(do="time", runs=1)
+                samples[name].append({**times, "peak_kib": worker.peak_kib()})
                 worker.close()
             except WorkerFailed as problem:
                 failed[name] = str(problem)
@@ -31,7 +34,8 @@ def _medians(starts):
         s["first_answer_ms"] = s["load_ms"] + s["first_run_ms"]
         s["whole_ms"] = s["start_ms"] + s["first_answer_ms"]
     medians = {key: statistics.median(s[key] for s in starts[1:]) for key in starts[0]}
-    return {**medians, "very_first_ms": starts[0]["first_answer_ms"], "very_first_whole_ms": starts[0]["whole_ms"]}
+    return {**medians, "very_first_ms": starts[0]["first_answer_ms"], "very_first_whole_ms": starts[0]["whole_ms"],
+            "very_first_peak_kib": starts[0]["peak_kib"]}
 
 
 def differences(workers, reference, folder, difference):

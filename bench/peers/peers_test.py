@@ -46,7 +46,7 @@ class Script:
 def engine(median_ms=10.0, mete_over_it=1.0, agrees=True, **more):
     return {"median_ms": median_ms, "mad_ms": 0.1, "least_ms": 0.9 * median_ms, "mete_over_it": mete_over_it, "agrees": agrees,
             "difference": 1e-6 if agrees else 0.5, "load_ms": 5.0, "first_answer_ms": 7.0, "start_ms": 100.0, "whole_ms": 107.0,
-            "very_first_ms": 9.0, "very_first_whole_ms": 109.0,
+            "very_first_ms": 9.0, "very_first_whole_ms": 109.0, "very_first_peak_kib": 30720,
             "peak_kib": 20480, "ready_kib": 10240, **more}
 
 

@@ -15,7 +15,8 @@ kOurs = "mete"
 # What the summary compares with the best peer: key, words.
 kSummary = (("median_ms", "time of a run"), ("least_ms", "least time of a run"), ("load_ms", "load"), ("first_answer_ms", "first answer"),
             ("whole_ms", "first answer with the process's start"), ("very_first_ms", "very first answer"),
-            ("very_first_whole_ms", "very first answer with the process's start"), ("peak_kib", "peak memory"))
+            ("very_first_whole_ms", "very first answer with the process's start"), ("peak_kib", "peak memory"),
+            ("very_first_peak_kib", "peak memory of the very first session"))
 
 
 def sound_peers(result):
