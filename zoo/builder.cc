@@ -93,7 +93,11 @@ GraphBuilder::GraphBuilder(const std::string& name, uint64_t seed, bool dry)
 GraphBuilder::~GraphBuilder() = default;
 
 Tensor GraphBuilder::Image(int channels, int height, int width) {
-  Tensor x{"image", {1, channels, height, width}};
+  return Floats("image", {1, channels, height, width});
+}
+
+Tensor GraphBuilder::Floats(const std::string& name, const Dims& dims) {
+  Tensor x{name, dims};
   SetType(model_->mutable_graph()->add_input(), x, onnx::TensorProto::FLOAT);
   return x;
 }
@@ -135,6 +139,12 @@ onnx::NodeProto* GraphBuilder::AddNode(const std::string& op, std::span<const st
     std::visit(AttributeSetter{attribute}, value);
   }
   return node;
+}
+
+Tensor GraphBuilder::ToFloat(const Tensor& x) {
+  const std::string inputs[] = {x.name};
+  const Attribute attributes[] = {{"to", int64_t{onnx::TensorProto::FLOAT}}};
+  return Node("Cast", inputs, x.dims, x.mean_square, attributes);
 }
 
 Tensor GraphBuilder::Node(const std::string& op, std::span<const std::string> inputs, const Dims& dims,

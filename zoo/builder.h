@@ -34,7 +34,7 @@ struct Tensor {
   double mean_square = 1;
 };
 
-// The rows and columns of a window.
+// The rows and columns of a window; on values with one spatial dimension, the rows alone.
 struct Window {
   Window(int side) : h(side), w(side) {}
   Window(int rows, int columns) : h(rows), w(columns) {}
@@ -65,10 +65,13 @@ class GraphBuilder {
   ~GraphBuilder();
 
   Tensor Image(int channels, int height, int width);         // input "image", f32, batch 1
+  Tensor Floats(const std::string& name, const Dims& dims);  // another input of f32
   Tensor Tokens(const std::string& name, const Dims& dims);  // i64
   void Output(const Tensor& x, const std::string& name);
 
+  // Of one or two spatial dimensions, as x has.
   Tensor Conv(const Tensor& x, int channels, Window window, const ConvOptions& options = {});
+  Tensor ConvTranspose(const Tensor& x, int channels, int factor);  // windows that do not overlap, bias
   // Bytes: values of one scale and zero point, which fit values near 1. QConv is a QLinearConv with weights
   // of a scale for each channel.
   Tensor Quantize(const Tensor& x);
@@ -76,12 +79,17 @@ class GraphBuilder {
   Tensor QConv(const Tensor& x, int channels, Window window, const ConvOptions& options = {});
   Tensor Dense(const Tensor& x, int features);          // Gemm on 1 x features
   Tensor Linear(const Tensor& x, int features);         // MatMul and Add over the last dimension
+  Tensor Weighted(const Tensor& x, int features);       // the MatMul alone
   Tensor BatchNorm(const Tensor& x, float scale = 1);   // `scale`: the mean of its gammas
   Tensor LayerNorm(const Tensor& x);                    // one LayerNormalization node
   Tensor LayerNormParts(const Tensor& x);               // primitive operators, as before opset 17
+  Tensor RmsNormParts(const Tensor& x);                 // x * (1 / sqrt(mean(x^2) + epsilon)) * gamma
   Tensor LocalResponseNorm(const Tensor& x, int size);  // AlexNet's alpha, beta and bias
 
   Tensor Relu(const Tensor& x);
+  Tensor Negative(const Tensor& x);
+  Tensor Cos(const Tensor& x);
+  Tensor Sin(const Tensor& x);
   Tensor LeakyRelu(const Tensor& x, float slope);
   Tensor Relu6(const Tensor& x);
   Tensor Sigmoid(const Tensor& x);
@@ -90,7 +98,8 @@ class GraphBuilder {
   Tensor HardSwish(const Tensor& x);  // x * clip(x + 3, 0, 6) / 6
   Tensor Gelu(const Tensor& x);       // with Erf, in five nodes
   Tensor Tanh(const Tensor& x);
-  Tensor Softmax(const Tensor& x);  // over the last dimension
+  Tensor Softmax(const Tensor& x);     // over the last dimension
+  Tensor LogSoftmax(const Tensor& x);  // the same
 
   Tensor MaxPool(const Tensor& x, int window, const PoolOptions& options = {});
   Tensor AveragePool(const Tensor& x, int window, const PoolOptions& options = {});
@@ -108,11 +117,18 @@ class GraphBuilder {
   Tensor Transpose(const Tensor& x, const Dims& order);
   Tensor SpaceToDepth(const Tensor& x, int block);
   Tensor Row(const Tensor& x, int axis, int64_t index);  // Gather with one index; removes the axis
+  Tensor Slice(const Tensor& x, int axis, int64_t start, int64_t end, int64_t step = 1);
+  Tensor Unsqueeze(const Tensor& x, int axis);
+  Tensor Expand(const Tensor& x, const Dims& dims);
+  Tensor Enlarge(const Tensor& x, int factor);              // Resize to the nearest pixel, by scales
+  Tensor Bilinear(const Tensor& x, int height, int width);  // Resize to sizes
+  Tensor ToFloat(const Tensor& x);                          // Cast
 
   Tensor Embedding(const Tensor& tokens, int64_t count, int64_t features);
-  Tensor OneHot(const Tensor& tokens, int64_t depth);  // appends a dimension
-  Tensor Lstm(const Tensor& x, int64_t hidden);        // steps x batch x features, one direction
-  Tensor Parameter(const Dims& dims, double std);      // learnt, such as position embeddings
+  Tensor OneHot(const Tensor& tokens, int64_t depth);             // appends a dimension
+  Tensor Lstm(const Tensor& x, int64_t hidden);                   // steps x batch x features, one direction
+  Tensor Parameter(const Dims& dims, double std);                 // learnt, such as position embeddings
+  Tensor Known(const Dims& dims, std::span<const float> values);  // a constant that is not learnt
 
   int64_t parameters() const { return parameters_; }
   void Save(const std::string& path) const;

@@ -32,6 +32,22 @@ Tensor PoolUnit(GraphBuilder& b, const Tensor& x, int channels) {
   return Unit(b, b.AveragePool(x, 3, {.stride = 1, .pad = 1}), channels, 1);
 }
 
+// BN-Inception's module, with two 3x3 convolutions in place of one of 5x5. Without `one` it halves height and
+// width, and its pool has no convolution behind it.
+struct WideModule {
+  int one, reduce3, three, reduce_double, twice, pool;
+};
+
+Tensor WideInception(GraphBuilder& b, const Tensor& x, const WideModule& m) {
+  const int stride = m.one > 0 ? 1 : 2;
+  std::vector<Tensor> parts;
+  if (m.one > 0) parts.push_back(Unit(b, x, m.one, 1));
+  parts.push_back(Unit(b, Unit(b, x, m.reduce3, 1), m.three, 3, stride));
+  parts.push_back(Unit(b, Unit(b, Unit(b, x, m.reduce_double, 1), m.twice, 3), m.twice, 3, stride));
+  parts.push_back(m.one > 0 ? PoolUnit(b, x, m.pool) : b.MaxPool(x, 3, {.ceil = true}));
+  return b.Concat(parts, 1);
+}
+
 // Modules A to E, at 35x35, 35 to 17, 17x17, 17 to 8, and 8x8.
 Tensor ModuleA(GraphBuilder& b, const Tensor& x, int pool) {
   const Tensor parts[] = {Unit(b, x, 64, 1), Unit(b, Unit(b, x, 48, 1), 64, 5),
@@ -91,6 +107,22 @@ void GoogLeNet(GraphBuilder& b) {
   x = b.MaxPool(Inception(b, x, {256, 160, 320, 32, 128, 128}), 3, {.ceil = true});
   x = Inception(b, x, {256, 160, 320, 32, 128, 128});
   Head(b, Inception(b, x, {384, 192, 384, 48, 128, 128}));
+}
+
+// Ioffe, Szegedy 2015, in the sizes of the Caffe model that the frameworks converted.
+void InceptionV2(GraphBuilder& b) {
+  Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.ceil = true});
+  x = b.MaxPool(Unit(b, Unit(b, x, 64, 1), 192, 3), 3, {.ceil = true});
+  const WideModule modules[] = {
+      {64, 64, 64, 64, 96, 32},      {64, 64, 96, 64, 96, 64},     {0, 128, 160, 64, 96, 0},
+      {224, 64, 96, 96, 128, 128},   {192, 96, 128, 96, 128, 128}, {160, 128, 160, 128, 160, 128},
+      {96, 128, 192, 160, 192, 128}, {0, 128, 192, 192, 256, 0},   {352, 192, 320, 160, 224, 128}};
+  for (const WideModule& m : modules) x = WideInception(b, x, m);
+  // The last module has the only largest-of-3x3 pool before a convolution.
+  const Tensor parts[] = {Unit(b, x, 352, 1), Unit(b, Unit(b, x, 192, 1), 320, 3),
+                          Unit(b, Unit(b, Unit(b, x, 192, 1), 224, 3), 224, 3),
+                          Unit(b, b.MaxPool(x, 3, {.stride = 1, .pad = 1}), 128, 1)};
+  Head(b, b.Concat(parts, 1));
 }
 
 // Szegedy et al. 2015, without the auxiliary classifier.

@@ -1,4 +1,4 @@
-// The layers of GraphBuilder, each with its shape rule and its effect on the mean square.
+// The layers of GraphBuilder that compute, each with its shape rule and its effect on the mean square.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -51,29 +51,51 @@ Dims BroadcastDims(const Dims& a, const Dims& b) {
 
 GraphBuilder::ConvPlace GraphBuilder::PlaceOf(const Tensor& x, int channels, Window window,
                                               const ConvOptions& options) {
-  const int pad_h = options.pad == kSame ? (window.h - 1) / 2 * options.dilation : options.pad;
-  const int pad_w = options.pad == kSame ? (window.w - 1) / 2 * options.dilation : options.pad;
-  const int64_t stride = options.stride, dilation = options.dilation;
-  const int64_t h = ConvolvedSize(x.dims[2], (window.h - 1) * options.dilation + 1, options.stride, pad_h);
-  const int64_t w = ConvolvedSize(x.dims[3], (window.w - 1) * options.dilation + 1, options.stride, pad_w);
-  return {{x.dims[0], channels, h, w},
-          {{"kernel_shape", Dims{window.h, window.w}},
-           {"strides", Dims{stride, stride}},
-           {"pads", Dims{pad_h, pad_w, pad_h, pad_w}},
-           {"dilations", Dims{dilation, dilation}},
-           {"group", int64_t(options.groups)}}};
+  const int sides[] = {window.h, window.w};
+  ConvPlace place{{x.dims[0], channels}, {}};
+  Dims kernel, strides, pads, dilations;
+  for (size_t i = 0; i + 2 < x.dims.size(); ++i) {
+    const int pad = options.pad == kSame ? (sides[i] - 1) / 2 * options.dilation : options.pad;
+    const int reach = (sides[i] - 1) * options.dilation + 1;
+    place.dims.push_back(ConvolvedSize(x.dims[i + 2], reach, options.stride, pad));
+    kernel.push_back(sides[i]);
+    strides.push_back(options.stride);
+    pads.push_back(pad);
+    dilations.push_back(options.dilation);
+  }
+  const Dims begins = pads;
+  pads.insert(pads.end(), begins.begin(), begins.end());
+  place.attributes = {{"kernel_shape", kernel},
+                      {"strides", strides},
+                      {"pads", pads},
+                      {"dilations", dilations},
+                      {"group", int64_t(options.groups)}};
+  return place;
 }
 
 Tensor GraphBuilder::Conv(const Tensor& x, int channels, Window window, const ConvOptions& options) {
   const int64_t in_group = x.dims[1] / options.groups;
   const std::string name = "conv_" + std::to_string(nodes_ + 1);
-  const double fan_in = double(in_group) * window.h * window.w;
-  std::vector<std::string> inputs = {x.name,
-                                     Weights(name + ".weight", {channels, in_group, window.h, window.w},
-                                             1 / std::sqrt(fan_in * x.mean_square))};
+  Dims weight{channels, in_group, window.h};
+  if (x.dims.size() == 4) weight.push_back(window.w);
+  const double fan_in = std::accumulate(weight.begin() + 1, weight.end(), 1.0, std::multiplies<>());
+  std::vector<std::string> inputs = {
+      x.name, Weights(name + ".weight", weight, 1 / std::sqrt(fan_in * x.mean_square))};
   if (options.bias) inputs.push_back(Weights(name + ".bias", {channels}, 0.05));
   const ConvPlace place = PlaceOf(x, channels, window, options);
   return Node("Conv", inputs, place.dims, 1, place.attributes);
+}
+
+Tensor GraphBuilder::ConvTranspose(const Tensor& x, int channels, int factor) {
+  const std::string name = "convtranspose_" + std::to_string(nodes_ + 1);
+  const std::string inputs[] = {x.name,
+                                Weights(name + ".weight", {x.dims[1], channels, factor, factor},
+                                        1 / std::sqrt(double(x.dims[1]) * x.mean_square)),
+                                Weights(name + ".bias", {channels}, 0.05)};
+  const Attribute attributes[] = {
+      {"kernel_shape", Dims{factor, factor}}, {"strides", Dims{factor, factor}}, {"pads", Dims{0, 0, 0, 0}}};
+  return Node("ConvTranspose", inputs, {x.dims[0], channels, x.dims[2] * factor, x.dims[3] * factor}, 1,
+              attributes);
 }
 
 // Levels from -4 to 4, where nearly all values of a mean square of 1 are.
@@ -119,16 +141,19 @@ Tensor GraphBuilder::Dense(const Tensor& x, int features) {
   return Node("Gemm", inputs, {x.dims[0], features}, 1, attributes);
 }
 
-Tensor GraphBuilder::Linear(const Tensor& x, int features) {
-  const std::string name = "matmul_" + std::to_string(nodes_ + 1);
+Tensor GraphBuilder::Weighted(const Tensor& x, int features) {
   const int64_t in = x.dims.back();
   Dims dims = x.dims;
   dims.back() = features;
-  const std::string product[] = {
-      x.name, Weights(name + ".weight", {in, features}, 1 / std::sqrt(double(in) * x.mean_square))};
-  const Tensor y = Node("MatMul", product, dims, 1);
-  const std::string sum[] = {y.name, Weights(name + ".bias", {features}, 0.05)};
-  return Node("Add", sum, dims, 1);
+  const std::string inputs[] = {x.name, Weights("matmul_" + std::to_string(nodes_ + 1) + ".weight",
+                                                {in, features}, 1 / std::sqrt(double(in) * x.mean_square))};
+  return Node("MatMul", inputs, dims, 1);
+}
+
+Tensor GraphBuilder::Linear(const Tensor& x, int features) {
+  const Tensor y = Weighted(x, features);
+  const std::string sum[] = {y.name, Weights(y.name + ".bias", {features}, 0.05)};
+  return Node("Add", sum, y.dims, 1);
 }
 
 Tensor GraphBuilder::BatchNorm(const Tensor& x, float scale) {
@@ -171,6 +196,24 @@ Tensor GraphBuilder::LayerNormParts(const Tensor& x) {
   return binary("Add", scaled.name, Weights(name + ".bias", {x.dims.back()}, 0.05), x.dims);
 }
 
+Tensor GraphBuilder::RmsNormParts(const Tensor& x) {
+  Dims row = x.dims;
+  row.back() = 1;
+  const auto node = [&](const char* op, const std::string& a, const std::string& b, const Dims& dims) {
+    const std::string inputs[] = {a, b};
+    return Node(op, inputs, dims, 1).name;
+  };
+  const std::string square = node("Pow", x.name, Scalar(2), x.dims);
+  const Attribute attributes[] = {{"axes", Dims{-1}}, {"keepdims", int64_t(1)}};
+  const std::string mean = Node("ReduceMean", std::span(&square, 1), row, 1, attributes).name;
+  const Tensor shifted{node("Add", mean, Scalar(1e-5f), row), row};
+  const std::string inverse = node("Div", Scalar(1), Unary("Sqrt", shifted, 1).name, row);
+  const std::string normal = node("Mul", x.name, inverse, x.dims);
+  const std::string gamma =
+      Weights("rmsnorm_" + std::to_string(nodes_ + 1) + ".scale", {x.dims.back()}, 0.1, 1);
+  return {node("Mul", gamma, normal, x.dims), x.dims};
+}
+
 Tensor GraphBuilder::LocalResponseNorm(const Tensor& x, int size) {
   return Unary("LRN", x, x.mean_square,
                {{"size", int64_t(size)}, {"alpha", 1e-4f}, {"beta", 0.75f}, {"bias", 1.0f}});
@@ -186,6 +229,9 @@ Tensor GraphBuilder::Relu(const Tensor& x) { return Unary("Relu", x, kReluGain *
 Tensor GraphBuilder::LeakyRelu(const Tensor& x, float slope) {
   return Unary("LeakyRelu", x, (1 + double(slope) * slope) / 2 * x.mean_square, {{"alpha", slope}});
 }
+Tensor GraphBuilder::Negative(const Tensor& x) { return Unary("Neg", x, x.mean_square); }
+Tensor GraphBuilder::Cos(const Tensor& x) { return Unary("Cos", x, 0.5); }
+Tensor GraphBuilder::Sin(const Tensor& x) { return Unary("Sin", x, 0.5); }
 Tensor GraphBuilder::Sigmoid(const Tensor& x) { return Unary("Sigmoid", x, kSigmoidMeanSquare); }
 Tensor GraphBuilder::HardSigmoid(const Tensor& x) {
   return Unary("HardSigmoid", x, kSigmoidMeanSquare, {{"alpha", 1.0f / 6}, {"beta", 0.5f}});
@@ -193,6 +239,10 @@ Tensor GraphBuilder::HardSigmoid(const Tensor& x) {
 Tensor GraphBuilder::Tanh(const Tensor& x) { return Unary("Tanh", x, kTanhMeanSquare); }
 Tensor GraphBuilder::Softmax(const Tensor& x) {
   return Unary("Softmax", x, 1 / double(x.dims.back()), {{"axis", int64_t(-1)}});
+}
+
+Tensor GraphBuilder::LogSoftmax(const Tensor& x) {
+  return Unary("LogSoftmax", x, std::pow(std::log(double(x.dims.back())), 2), {{"axis", int64_t(-1)}});
 }
 
 Tensor GraphBuilder::Relu6(const Tensor& x) {
@@ -283,51 +333,6 @@ Tensor GraphBuilder::MatMul(const Tensor& x, const Tensor& y) {
   return Node("MatMul", inputs, dims, double(x.dims.back()) * x.mean_square * y.mean_square);
 }
 
-Tensor GraphBuilder::Concat(std::span<const Tensor> parts, int axis) {
-  std::vector<std::string> inputs;
-  Dims dims = parts[0].dims;
-  dims[size_t(axis)] = 0;
-  double weighted = 0;
-  for (const Tensor& part : parts) {
-    inputs.push_back(part.name);
-    dims[size_t(axis)] += part.dims[size_t(axis)];
-    weighted += double(part.dims[size_t(axis)]) * part.mean_square;
-  }
-  const Attribute attributes[] = {{"axis", int64_t(axis)}};
-  return Node("Concat", inputs, dims, weighted / double(dims[size_t(axis)]), attributes);
-}
-
-Tensor GraphBuilder::Reshape(const Tensor& x, const Dims& dims) {
-  const std::string inputs[] = {x.name,
-                                Constant("shape_" + std::to_string(++nodes_), {int64_t(dims.size())}, dims)};
-  return Node("Reshape", inputs, dims, x.mean_square);
-}
-
-Tensor GraphBuilder::Transpose(const Tensor& x, const Dims& order) {
-  Dims dims;
-  for (const int64_t axis : order) dims.push_back(x.dims[size_t(axis)]);
-  const std::string inputs[] = {x.name};
-  const Attribute attributes[] = {{"perm", order}};
-  return Node("Transpose", inputs, dims, x.mean_square, attributes);
-}
-
-Tensor GraphBuilder::SpaceToDepth(const Tensor& x, int block) {
-  const std::string inputs[] = {x.name};
-  const Attribute attributes[] = {{"blocksize", int64_t(block)}};
-  return Node("SpaceToDepth", inputs,
-              {x.dims[0], x.dims[1] * block * block, x.dims[2] / block, x.dims[3] / block}, x.mean_square,
-              attributes);
-}
-
-Tensor GraphBuilder::Row(const Tensor& x, int axis, int64_t index) {
-  Dims dims = x.dims;
-  dims.erase(dims.begin() + axis);
-  const std::string inputs[] = {x.name,
-                                Constant("index_" + std::to_string(++nodes_), {}, std::span(&index, 1))};
-  const Attribute attributes[] = {{"axis", int64_t(axis)}};
-  return Node("Gather", inputs, dims, x.mean_square, attributes);
-}
-
 Tensor GraphBuilder::Embedding(const Tensor& tokens, int64_t count, int64_t features) {
   const Tensor table = Parameter({count, features}, 1);
   Dims dims = tokens.dims;
@@ -344,6 +349,10 @@ Tensor GraphBuilder::OneHot(const Tensor& tokens, int64_t depth) {
   const std::string inputs[] = {tokens.name, Constant(name + ".depth", {1}, std::span(&depth, 1)),
                                 Constant(name + ".values", {2}, values)};
   return Node("OneHot", inputs, dims, 1 / double(depth));
+}
+
+Tensor GraphBuilder::Known(const Dims& dims, std::span<const float> values) {
+  return {Constant("known_" + std::to_string(++nodes_), dims, values), dims};
 }
 
 Tensor GraphBuilder::Parameter(const Dims& dims, double std) {

@@ -2,85 +2,48 @@
 #include <algorithm>
 
 #include "zoo/architectures.h"
+#include "zoo/blocks.h"
 
 namespace mete::zoo {
 namespace {
-
-enum class Act { kNone, kRelu, kRelu6, kSwish, kHardSwish };
-
-Tensor Activate(GraphBuilder& b, const Tensor& x, Act act) {
-  switch (act) {
-    case Act::kNone: return x;
-    case Act::kRelu: return b.Relu(x);
-    case Act::kRelu6: return b.Relu6(x);
-    case Act::kSwish: return b.Swish(x);
-    case Act::kHardSwish: return b.HardSwish(x);
-  }
-  return x;
-}
-
-Tensor Unit(GraphBuilder& b, const Tensor& x, int channels, int window, int stride, Act act) {
-  return Activate(b, b.BatchNorm(b.Conv(x, channels, window, {.stride = stride})), act);
-}
-
-Tensor Depthwise(GraphBuilder& b, const Tensor& x, int window, int stride, Act act, int dilation = 1) {
-  const int channels = int(x.dims[1]);
-  return Activate(
-      b,
-      b.BatchNorm(b.Conv(x, channels, window, {.stride = stride, .groups = channels, .dilation = dilation})),
-      act);
-}
 
 Tensor Separable(GraphBuilder& b, const Tensor& x, int channels, int stride, int dilation = 1) {
   return Unit(b, Depthwise(b, x, 3, stride, Act::kRelu, dilation), channels, 1, 1, Act::kRelu);
 }
 
-// Scales each channel by a gate that is computed from all channels' averages.
-Tensor SqueezeExcite(GraphBuilder& b, const Tensor& x, int squeezed, bool hard) {
-  const Tensor down = b.Conv(b.GlobalAveragePool(x), squeezed, 1, {.bias = true});
-  const Tensor up = b.Conv(hard ? b.Relu(down) : b.Swish(down), int(x.dims[1]), 1, {.bias = true});
-  return b.Mul(x, hard ? b.HardSigmoid(up) : b.Sigmoid(up));
+// ShuffleNet v1's unit. The first 1x1 convolution has groups except in the first unit of all.
+Tensor GroupShuffleUnit(GraphBuilder& b, const Tensor& x, int channels, int groups, int first_groups) {
+  const bool down = x.dims[1] != channels;
+  const int narrow = channels / 4, computed = down ? channels - int(x.dims[1]) : channels;
+  Tensor y = b.Relu(b.BatchNorm(b.Conv(x, narrow, 1, {.groups = first_groups})));
+  y = Depthwise(b, Shuffle(b, y, groups), 3, down ? 2 : 1, Act::kNone);
+  // The mean of a residual branch's last scale is small, as in residual.cc.
+  y = b.BatchNorm(b.Conv(y, computed, 1, {.groups = groups}), down ? 1 : 0.4f);
+  if (!down) {
+    Tensor sum = b.Relu(b.Add(y, x));
+    sum.mean_square = x.mean_square + y.mean_square / 2;  // x is positive already
+    return sum;
+  }
+  const Tensor parts[] = {y, b.AveragePool(x, 3, {.pad = 1})};
+  return b.Relu(b.Concat(parts, 1));
 }
 
-struct Inverted {
-  int expanded, channels, window, stride;
-  Act act;
-  int squeezed = 0;  // channels of the squeeze-excite's narrow layer; 0: no squeeze-excite
+// MobileNet v4's universal inverted bottleneck. A window of 0 omits the depthwise convolution.
+struct Universal {
+  int start, middle, stride, expansion, channels;
 };
 
-// The inverted residual of MobileNet v2 and v3 and of EfficientNet.
-Tensor InvertedResidual(GraphBuilder& b, const Tensor& x, const Inverted& p) {
-  Tensor y = p.expanded == x.dims[1] ? x : Unit(b, x, p.expanded, 1, 1, p.act);
-  y = Depthwise(b, y, p.window, p.stride, p.act);
-  if (p.squeezed > 0) y = SqueezeExcite(b, y, p.squeezed, p.act != Act::kSwish);
+Tensor UniversalBlock(GraphBuilder& b, const Tensor& x, const Universal& p) {
+  const int expanded = int(x.dims[1]) * p.expansion;
+  Tensor y = p.start ? Depthwise(b, x, p.start, p.middle ? 1 : p.stride, Act::kNone) : x;
+  y = Unit(b, y, expanded, 1, 1, Act::kRelu);
+  if (p.middle) y = Depthwise(b, y, p.middle, p.stride, Act::kRelu);
   y = Unit(b, y, p.channels, 1, 1, Act::kNone);
-  return p.stride == 1 && x.dims[1] == p.channels ? b.Add(x, y) : y;
+  return y.dims == x.dims ? b.Add(y, x) : y;
 }
 
 void Head(GraphBuilder& b, const Tensor& x) {
   b.Output(b.Dense(b.Dropout(b.Flatten(b.GlobalAveragePool(x))), 1000), "logits");
-}
-
-// Interleaves the channels of the two halves: channel c of group g becomes channel g of pair c.
-Tensor Shuffle(GraphBuilder& b, const Tensor& x) {
-  const int64_t half = x.dims[1] / 2, h = x.dims[2], w = x.dims[3];
-  return b.Reshape(b.Transpose(b.Reshape(x, {1, 2, half, h, w}), {0, 2, 1, 3, 4}), x.dims);
-}
-
-Tensor ShuffleBranch(GraphBuilder& b, const Tensor& x, int channels, int stride) {
-  const Tensor y = Depthwise(b, Unit(b, x, channels, 1, 1, Act::kRelu), 3, stride, Act::kNone);
-  return Unit(b, y, channels, 1, 1, Act::kRelu);
-}
-
-Tensor ShuffleUnit(GraphBuilder& b, const Tensor& x, int channels, bool down) {
-  if (!down) {
-    const std::vector<Tensor> halves = b.Split(x, 2, 1);
-    const Tensor parts[] = {halves[0], ShuffleBranch(b, halves[1], channels / 2, 1)};
-    return Shuffle(b, b.Concat(parts, 1));
-  }
-  const Tensor parts[] = {Unit(b, Depthwise(b, x, 3, 2, Act::kNone), channels / 2, 1, 1, Act::kRelu),
-                          ShuffleBranch(b, x, channels / 2, 2)};
-  return Shuffle(b, b.Concat(parts, 1));
 }
 
 }  // namespace
@@ -126,12 +89,24 @@ void MobileNetV3Large(GraphBuilder& b) {
   b.Output(b.Dense(b.Dropout(b.HardSwish(b.Dense(x, 1280))), 1000), "logits");
 }
 
+// Zhang et al. 2017, width 1, three groups.
+void ShuffleNetV1(GraphBuilder& b) {
+  constexpr int kGroups = 3;
+  Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 24, 3, 2, Act::kRelu), 3, {.pad = 1});
+  const int stages[][2] = {{240, 4}, {480, 8}, {960, 4}};
+  for (const auto& [channels, count] : stages) {
+    for (int i = 0; i < count; ++i)
+      x = GroupShuffleUnit(b, x, channels, kGroups, x.dims[1] == 24 ? 1 : kGroups);
+  }
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "logits");
+}
+
 // Ma et al. 2018, width 1.
 void ShuffleNetV2(GraphBuilder& b) {
   Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 24, 3, 2, Act::kRelu), 3, {.pad = 1});
   const int stages[][2] = {{116, 4}, {232, 8}, {464, 4}};
   for (const auto& [channels, count] : stages) {
-    for (int i = 0; i < count; ++i) x = ShuffleUnit(b, x, channels, i == 0);
+    for (int i = 0; i < count; ++i) x = ShuffleUnit(b, x, channels, i == 0, Act::kRelu);
   }
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(Unit(b, x, 1024, 1, 1, Act::kRelu))), 1000), "logits");
 }
@@ -153,6 +128,19 @@ void EfficientNetB0(GraphBuilder& b) {
     }
   }
   Head(b, Unit(b, x, 1280, 1, 1, Act::kSwish));
+}
+
+// Qin et al. 2024: Conv-S.
+void MobileNetV4Small(GraphBuilder& b) {
+  Tensor x = Unit(b, b.Image(3, 224, 224), 32, 3, 2, Act::kRelu);
+  x = Unit(b, Unit(b, x, 32, 3, 2, Act::kRelu), 32, 1, 1, Act::kRelu);
+  x = Unit(b, Unit(b, x, 96, 3, 2, Act::kRelu), 64, 1, 1, Act::kRelu);
+  const Universal blocks[] = {{5, 5, 2, 3, 96},  {0, 3, 1, 2, 96},  {0, 3, 1, 2, 96},  {0, 3, 1, 2, 96},
+                              {0, 3, 1, 2, 96},  {3, 0, 1, 4, 96},  {3, 3, 2, 6, 128}, {5, 5, 1, 4, 128},
+                              {0, 5, 1, 4, 128}, {0, 5, 1, 3, 128}, {0, 3, 1, 4, 128}, {0, 3, 1, 4, 128}};
+  for (const Universal& block : blocks) x = UniversalBlock(b, x, block);
+  x = Unit(b, b.GlobalAveragePool(Unit(b, x, 960, 1, 1, Act::kRelu)), 1280, 1, 1, Act::kRelu);
+  b.Output(b.Dense(b.Flatten(x), 1000), "logits");
 }
 
 // Papandreou et al. 2018 on MobileNet v1 at an output stride of 16 (its last two blocks are dilated instead):

@@ -1,4 +1,4 @@
-// Networks with shortcuts: ResNets, and the body of YOLOv2.
+// Networks with shortcuts: ResNets, DenseNet, and the body of YOLOv2.
 #include "zoo/architectures.h"
 
 namespace mete::zoo {
@@ -48,6 +48,21 @@ void ResNet(GraphBuilder& b, Tensor (*block)(GraphBuilder&, const Tensor&, int, 
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "logits");
 }
 
+// DenseNet's layer normalises before it convolves, and each layer reads all features before it.
+Tensor DenseStep(GraphBuilder& b, const Tensor& x, int channels, int window) {
+  return b.Conv(b.Relu(b.BatchNorm(x)), channels, window);
+}
+
+Tensor DenseBlock(GraphBuilder& b, const Tensor& x, int layers) {
+  constexpr int kGrowth = 32;
+  std::vector<Tensor> features{x};
+  for (int i = 0; i < layers; ++i) {
+    const Tensor all = i == 0 ? x : b.Concat(features, 1);
+    features.push_back(DenseStep(b, DenseStep(b, all, 4 * kGrowth, 1), kGrowth, 3));
+  }
+  return b.Concat(features, 1);
+}
+
 Tensor Leaky(GraphBuilder& b, const Tensor& x, int channels, int window) {
   return b.LeakyRelu(b.BatchNorm(b.Conv(x, channels, window)), 0.1f);
 }
@@ -63,6 +78,24 @@ Tensor DarknetStage(GraphBuilder& b, Tensor x, int channels, int wide) {
 
 void ResNet18(GraphBuilder& b) { ResNet(b, Basic, {2, 2, 2, 2}); }
 void ResNet50(GraphBuilder& b) { ResNet(b, Bottleneck, {3, 4, 6, 3}); }
+
+// He et al. 2015 for 32x32: nine blocks in each of three stages, with projections.
+void ResNet56(GraphBuilder& b) {
+  Tensor x = Unit(b, b.Image(3, 32, 32), 16, 3);
+  for (const int channels : {16, 32, 64})
+    for (int i = 0; i < 9; ++i) x = Basic(b, x, channels, x.dims[1] == channels ? 1 : 2);
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 10), "logits");
+}
+
+// Huang et al. 2016.
+void DenseNet121(GraphBuilder& b) {
+  Tensor x = b.MaxPool(Unit(b, b.Image(3, 224, 224), 64, 7, 2), 3, {.pad = 1});
+  for (const int layers : {6, 12, 24, 16}) {
+    x = DenseBlock(b, x, layers);
+    if (layers != 16) x = b.AveragePool(DenseStep(b, x, int(x.dims[1]) / 2, 1), 2);
+  }
+  b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(b.Relu(b.BatchNorm(x)))), 1000), "logits");
+}
 
 // Redmon, Farhadi 2016: Darknet-19, the pass-through from 26x26, five anchors of 80 classes, without box
 // decoding.

@@ -6,6 +6,9 @@ import subprocess
 
 kModels = ("squeezenet1.0 squeezenet1.1 mobilenet_v1 mobilenet_v2 mobilenet_v3_large shufflenet_v2 efficientnet_b0 resnet18 resnet50 "
            "googlenet inception_v3 alexnet vgg16 posenet_mobilenet vit_ti16 bert6").split()
+# Beside the peers also detectors, networks for each pixel, and the kinds of networks that came later.
+kCompared = kModels + ("resnet56 densenet121 inception_v2 shufflenet_v1 mobilenet_v4_small mobilenet_ssd yolov5n yolox_nano nanodet deeplab_v3 "
+                       "unet convnext_tiny mobilevit_s conformer4 llama8").split()
 
 
 class BadModel(RuntimeError):

@@ -18,7 +18,7 @@ import simulated_plot
 import simulated_text
 from output import kBadFile, kFailure, kSuccess, say, write_whole
 
-kModels = [*networks.kModels, "char_rnn"]  # as `make compare`, and the zoo's only network that is recurrent
+kModels = [*networks.kModels, "char_rnn"]  # 16 of those of `make compare`, and the zoo's only network that is recurrent
 
 
 def arguments():

@@ -27,7 +27,7 @@ governors, other programs, data that caches keep from layer to layer, and kernel
 copies tell. `adaptive` is Mete's default: with it, the planner (`mete plan`) leaves cores out of a node if they are predicted to gain nothing,
 while the other policies divide every node among all cores. A part of its gain on networks of small nodes is therefore the planner's. The
 public summary from which the papers' figures are taken has no latencies in milliseconds, and does not say which networks ran on which phone.
-The networks here are therefore those of the zoo (`mete zoo list`) that `make compare` measures, and Char-RNN. Both papers' kinds of networks
+The networks here are therefore 16 of those of the zoo (`mete zoo list`) that `make compare` measures, and Char-RNN. Both papers' kinds of networks
 are among them, but no row is a paper's row."""
 
 kReading = """A column is a phone with uneven cores, or the hybrid Intel. A network counts as convolutional, or as one of dense layers, if these

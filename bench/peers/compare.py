@@ -15,7 +15,7 @@ import measure
 import quantized
 import report
 import tensors
-from networks import BadModel, kModels, model_file, serve_command
+from networks import BadModel, kCompared, model_file, serve_command
 from output import kBadFile, kCancelled, kFailure, kSuccess, say, write_json
 from protocol import WorkerFailed
 
@@ -33,7 +33,7 @@ def arguments():
     parser.add_argument("--threads", type=numbers, default=[1, 2], metavar="1,2", help="one table for each (default: 1,2)")
     parser.add_argument("--cores", type=numbers, metavar="0,1",
                         help="T threads run on the first T of these (default: this process's, last first)")
-    parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kModels)})")
+    parser.add_argument("--models", nargs="+", metavar="M", help=f"names of the zoo or .onnx files (default: {' '.join(kCompared)})")
     parser.add_argument("--quantized", nargs="+", choices=quantized.kForms, metavar="FORM",
                         help=f"8-bit files of the models instead, which ONNX Runtime's quantizer writes: {', '.join(quantized.kForms)}")
     parser.add_argument("--precision", choices=("f32", "bf16"), default="f32",
@@ -100,7 +100,7 @@ def measure_all(flags, threads):
                 "starts": flags.starts, "tolerance": tolerance(flags), "precision": flags.precision, "machine": machine.describe(), "engines": ["mete", *flags.engines],
                 "versions": {}, "results": []}
     document["machine"]["load_average_before"] = os.getloadavg()
-    for model, form in itertools.product(flags.models or kModels, flags.quantized or [None]):
+    for model, form in itertools.product(flags.models or kCompared, flags.quantized or [None]):
         with tempfile.TemporaryDirectory(dir=flags.work) as work:
             try:
                 result = measure_model(flags, model, form, threads, work)
