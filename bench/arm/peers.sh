@@ -6,23 +6,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 
 folder=${1:-build/arm64-peers}
-stamp=$(cat "$0" bench/peers/requirements.txt | sha256sum | cut -d ' ' -f 1)
+stamp=$(cat "$0" tools/arm64-unpack.sh bench/peers/requirements.txt | sha256sum | cut -d ' ' -f 1)
 [ "$(cat "$folder/stamp" 2> /dev/null)" = "$stamp" ] && exit 0
 
 rm -rf "$folder"
 mkdir -p "$folder/wheels"
 folder=$(realpath "$folder")
-work=$folder/apt
-mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
-touch "$work/status"  # nothing is installed there, so apt fetches whatever the packages depend on
-apt() {
-  apt-get -q -y -o Dpkg::Use-Pty=0 -o APT::Architecture=arm64 -o APT::Architectures=arm64 -o APT::Sandbox::User= \
-    -o Dir::State="$work/state" -o Dir::State::status="$work/status" -o Dir::Cache="$work/cache" "$@" < /dev/null
-}
-apt update
-apt install --no-install-recommends --download-only python3 libstdc++6
-for package in "$work"/cache/archives/*.deb; do dpkg-deb --extract "$package" "$folder"; done
-rm -rf "$work"
+tools/arm64-unpack.sh "$folder" python3 libstdc++6
 
 mapfile -t wanted < <(grep -E '^(numpy|ncnn)==' bench/peers/requirements.txt)
 build/peers/venv/bin/pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 --dest "$folder/wheels" \
