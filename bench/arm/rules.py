@@ -9,9 +9,10 @@ PACKING = ("Pack",)  # runs once, when a model is loaded
 # multiply-adds of a vector a cycle.
 F32_TILES = {"cortex-a53": ("RunTile<8, 2, false>", 0.55), "cortex-a55": ("RunTile<8, 2, false>", 1.0),
              "neoverse-n1": ("RunTile<5, 4, true>", 1.9), "neoverse-v1": ("RunTile<5, 4, true>", 3.5)}
-# The same of bytes, as shares of the model's peak of the instruction (DotOfQuads in dot_arm-inl.h).
-BYTE_TILE = "RunByteTile<SignedDot, 5, 4>"
-BYTE_BARS = {"cortex-a55": 0.85, "neoverse-n1": 0.85, "neoverse-v1": 0.85}
+# The same of products by other instructions (dot_arm-inl.h, half_dot-inl.h), as shares of the model's peak of the instruction.
+SHARES = (("RunByteTile<SignedDot, 5, 4>", "sdot", {"cortex-a55": 0.85, "neoverse-n1": 0.85, "neoverse-v1": 0.85}),
+          ("RunByteTile<MixedBlocks, 6, 4>", "usmmla", {"neoverse-v1": 0.85}),
+          ("RunByteTile<SignedBlocks, 6, 4>", "smmla", {"neoverse-v1": 0.85}))
 
 
 def on_stack(found):
@@ -38,5 +39,6 @@ def failures(found, model, whole):
     if whole:
         for core, (tile, bar) in F32_TILES.items():
             lines += below(found, tile, {core: bar}, lambda loop, cycles, core: loop.multiply_adds / cycles, "fmla")
-        lines += below(found, BYTE_TILE, BYTE_BARS, lambda loop, cycles, core: loop.multiply_adds / cycles / model.peak("sdot", core), "sdot")
+        for tile, unit, bars in SHARES:
+            lines += below(found, tile, bars, lambda loop, cycles, core: loop.multiply_adds / cycles / model.peak(loop.unit, core), unit)
     return lines

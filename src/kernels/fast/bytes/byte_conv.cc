@@ -27,6 +27,7 @@ struct ByteConvCode {
   const char *target, *feature;
   int64_t lanes, most_vectors;
   int64_t rows;      // of the widest tile
+  int64_t cell;      // neighbouring bytes of a tap that lie together in a panel: 4 or 8
   bool sees_signed;  // inputs; else they are seen as unsigned
   using Run = void (*)(const ByteStrip&);
   Run run_panel, run_channels;  // a panel, and a panel of channels (by_channel)
@@ -46,26 +47,34 @@ inline int64_t ChannelOf(int64_t vector, int64_t lane) {
 }
 
 template <class Dot>
+constexpr ByteConvCode::Run RunOfChannels() {
+  if constexpr (Dot::kCell == kQuad) return RunChannels<Dot>;
+  else return RunChannels<typename Dot::OfChannels>;
+}
+
+template <class Dot>
 const ByteConvCode* CodeOf() {
   static constexpr ByteConvCode code = {TargetName(),
                                         Dot::kName,
                                         int64_t{kLanes},
                                         Dot::kMostVectors,
                                         Dot::kMostRows[Dot::kMostVectors],
+                                        Dot::kCell,
                                         Dot::kSeesSigned,
                                         RunBytePanel<Dot>,
-                                        RunChannels<Dot>,
+                                        RunOfChannels<Dot>(),
                                         ChannelOf};
   return &code;
 }
 
-const ByteConvCode* GetByteConvCode() {
+const ByteConvCode* GetByteConvCode([[maybe_unused]] bool signed_inputs) {
 #if HWY_TARGET == HWY_AVX3
   if (Has(Feature::kAvx512Vnni)) return CodeOf<VnniDot>();
 #elif HWY_TARGET == HWY_AVX2
   if (Has(Feature::kAvxVnni)) return CodeOf<VnniDot>();
 #elif HWY_TARGET == HWY_NEON
-  if (Has(Feature::kI8mm)) return CodeOf<MixedDot>();
+  if (Has(Feature::kI8mm) && Has(Feature::kDotprod))  // no processor has the former alone
+    return signed_inputs ? CodeOf<SignedBlocks>() : CodeOf<MixedBlocks>();
   if (Has(Feature::kDotprod)) return CodeOf<SignedDot>();
 #elif HWY_TARGET == HWY_SCALAR
   return CodeOf<PlainDot>();
@@ -142,12 +151,14 @@ int32_t SeenZero(const ByteConvPlan& plan, int32_t zero) {
 // Packs one panel of a convolution of 1x1 whose channels are dense: four rows are interleaved at a time.
 void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
   const int64_t first = place.group * plan.group_outputs + place.columns.begin, count = place.columns.size();
+  const int64_t cell = plan.code->cell;
   const uint32_t flip = weights.flip() * 0x01010101u;
-  for (int64_t quad = 0; quad < plan.quads; ++quad, to += place.width * kBytesOfQuad) {
-    const int64_t k = quad * kBytesOfQuad, rows = std::min(kBytesOfQuad, plan.group_channels - k);
+  for (int64_t k = 0; k < plan.group_channels; k += kBytesOfQuad) {
+    const int64_t rows = std::min(kBytesOfQuad, plan.group_channels - k);
+    int8_t* quads = to + k / cell * place.width * cell + k % cell;
     if (rows < kBytesOfQuad) {
       for (int64_t j = 0; j < count; ++j)
-        for (int64_t i = 0; i < rows; ++i) to[j * kBytesOfQuad + i] = weights(first + j, k + i);
+        for (int64_t i = 0; i < rows; ++i) quads[j * cell + i] = weights(first + j, k + i);
       continue;
     }
     const uint8_t *a = weights.at(first, k), *b = weights.at(first, k + 1), *c = weights.at(first, k + 2),
@@ -155,14 +166,14 @@ void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const Pane
     for (int64_t j = 0; j < count; ++j) {
       const uint32_t bytes =
           (a[j] | uint32_t{b[j]} << 8 | uint32_t{c[j]} << 16 | uint32_t{d[j]} << 24) ^ flip;
-      std::memcpy(to + j * kBytesOfQuad, &bytes, sizeof(bytes));
+      std::memcpy(quads + j * cell, &bytes, sizeof(bytes));
     }
   }
 }
 
-// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up quads.
+// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up cells.
 void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
-  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, cell = plan.code->cell;
   std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
   if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
   for (int64_t j = 0; j < place.columns.size(); ++j) {
@@ -172,8 +183,8 @@ void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const Pan
         // The place of the weight within its column: the read of one tap, and the byte of that read.
         const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
         const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
-        const int64_t quad = read * plan.quads + at / kBytesOfQuad;
-        to[(quad * place.width + j) * kBytesOfQuad + at % kBytesOfQuad] = weights(channel, c * taps + tap);
+        const int64_t cells = read * (plan.quads * kBytesOfQuad / cell) + at / cell;  // before it
+        to[(cells * place.width + j) * cell + at % cell] = weights(channel, c * taps + tap);
       }
   }
 }
@@ -289,7 +300,7 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
   ByteConvPlan plan;
   plan.shape = shape;
   plan.signed_inputs = signed_inputs;
-  plan.code = HWY_DYNAMIC_DISPATCH(GetByteConvCode)();
+  plan.code = HWY_DYNAMIC_DISPATCH(GetByteConvCode)(signed_inputs);
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
   plan.split = Panels(plan.group_outputs, plan.code->lanes, plan.code->most_vectors);
@@ -297,7 +308,9 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
   plan.row_step = plan.code->rows;
   static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, 1);
   plan.by_channel = IsByChannel(shape);
-  plan.quads = ((plan.by_channel ? plan.taps : plan.tap_length) + kBytesOfQuad - 1) / kBytesOfQuad;
+  const int64_t cell = plan.by_channel ? kBytesOfQuad : plan.code->cell,
+                length = plan.by_channel ? plan.taps : plan.tap_length;
+  plan.quads = (length + cell - 1) / cell * (cell / kBytesOfQuad);
   if (plan.by_channel) plan.panels = (shape.out_channels + ChannelsOfPanel(plan) - 1) / ChannelsOfPanel(plan);
   return plan;
 }

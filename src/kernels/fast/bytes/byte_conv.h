@@ -27,7 +27,7 @@ struct ByteConvPlan : ConvTaps {
   bool by_channel =
       false;  // depthwise: a panel has the channels of a vector of bytes, and there are no groups
   int64_t group_channels = 0, group_outputs = 0;  // input and output channels of one group
-  int64_t quads = 0;                              // of a tap; of all taps if by_channel is set
+  int64_t quads = 0;                              // of a tap, whole cells; of all taps if by_channel is set
   Panels split;                                   // panels of one group's outputs
   int64_t panels = 0;                             // panels of all groups, group by group
   int64_t row_step = 0;                           // pixels of a register tile

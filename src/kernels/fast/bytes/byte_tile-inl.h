@@ -131,9 +131,9 @@ inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s,
     }
 }
 
-// Runs the tile of MR rows from `row` on.
+// Sums the products of the rows from `row` on, a quad of bytes at a time.
 template <class Dot, int MR, int V>
-HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
+HWY_INLINE void SumByQuads(const ByteStrip& s, size_t row, VI32 (&totals)[MR][V]) {
   typename Dot::Sums sums[MR][V];
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
@@ -179,21 +179,31 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
       }
     }
   }
-
-  if (s.epilogue.scale && !s.epilogue.weight_zeros && (V == 1 || s.epilogue.small_scales)) {
-    VI32 totals[MR][V];
 #pragma GCC unroll 16
-    for (int i = 0; i < MR; ++i) {
+  for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 4
-      for (int j = 0; j < V; ++j) totals[i][j] = Dot::Total(sums[i][j]);
-    }
-    return StoreLevels<MR, V>(totals, s, row);
+    for (int j = 0; j < V; ++j) totals[i][j] = Dot::Total(sums[i][j]);
   }
+}
+
+// Runs the tile of MR rows from `row` on.
+template <class Dot, int MR, int V>
+HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
+  VI32 totals[MR][V];
+  if constexpr (Dot::kCell == kQuad) {
+    SumByQuads<Dot>(s, row, totals);
+  } else {
+#if HWY_TARGET == HWY_NEON
+    SumByOctets<Dot>(s, row, totals);
+#endif
+  }
+  if (s.epilogue.scale && !s.epilogue.weight_zeros && (V == 1 || s.epilogue.small_scales))
+    return StoreLevels<MR, V>(totals, s, row);
   HWY_ALIGN int32_t memory[MR * V * kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
 #pragma GCC unroll 4
-    for (int j = 0; j < V; ++j) hn::Store(Dot::Total(sums[i][j]), I32(), memory + (i * V + j) * kLanes);
+    for (int j = 0; j < V; ++j) hn::Store(totals[i][j], I32(), memory + (i * V + j) * kLanes);
   }
   FinishInMemory(memory, s, row, MR, V);
 }
@@ -208,10 +218,12 @@ template <class Dot, int V>
 inline void RunByteTiles(const ByteStrip& strip) {
   constexpr int kMost = Dot::kMostRows[V];
   static constexpr auto kTiles = ByteTilesOf<Dot, V>(std::make_integer_sequence<int, kMost>());
-  const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMost);
+  constexpr int64_t kTogether = Dot::kCell / kQuad;  // rows; only the last of all is without a neighbour
+  const int64_t rows = static_cast<int64_t>(strip.row_count);
+  const EvenPieces tiles((rows + kTogether - 1) / kTogether, kMost / kTogether);
   for (int64_t t = 0; t < tiles.count(); ++t) {
-    const Range rows = tiles[t];
-    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin));
+    const int64_t first = tiles[t].begin * kTogether, end = std::min(rows, tiles[t].end * kTogether);
+    kTiles[static_cast<size_t>(end - first - 1)](strip, static_cast<size_t>(first));
   }
 }
 

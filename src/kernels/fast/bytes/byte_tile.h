@@ -1,8 +1,10 @@
 // The terms of the register tile over bytes. Rows, panels and taps are those of kernels/fast/tile/tile.h;
 // sums are of 32 bits and stay in registers from the first to the last product.
 //
-//   quad   four neighbouring bytes of a tap; the last quad of a tap is filled up with weights of zero
-//   panel  weights of neighbouring columns, stored as [tap][quad][width][4]
+//   quad   four neighbouring bytes of a tap
+//   cell   the bytes of a tap that instructions multiply together: a quad, or with Arm's i8mm an octet; the
+//          last cell of a tap is filled up with weights of zero
+//   panel  weights of neighbouring columns, stored as [tap][cell][width][bytes of a cell]
 //
 // Depthwise convolutions have quads of up to four taps of one channel instead (PlaceInQuads). A panel has the
 // channels of a vector of bytes, and is stored as [quad][4][lanes][4] in the order in which the code

@@ -19,11 +19,13 @@ namespace HWY_NAMESPACE {
 using I32 = hn::ScalableTag<int32_t>;
 using VI32 = hn::Vec<I32>;
 
+// kCell: the neighbouring bytes of a tap that lie together in a panel, a quad or an octet.
 // kMostVectors and kMostRows: the largest tiles that leave registers for weights and inputs. Narrow tiles
 // have fewer rows than registers permit, because each number of rows is code of its own.
 
 #if HWY_TARGET == HWY_SCALAR
 struct PlainDot {
+  static constexpr size_t kCell = 4;
   static constexpr int kMostVectors = 1;
   static constexpr int kMostRows[] = {0, 4};
   static constexpr const char* kName = "";
@@ -47,6 +49,7 @@ struct PlainDot {
 // bits, and the instruction adds pairs in 32 bits. The bytes at even and at odd places are separate, because
 // that takes no permutation.
 struct WideDot {
+  static constexpr size_t kCell = 4;
 #if HWY_TARGET == HWY_AVX3
   static constexpr int kMostVectors = 2;
   static constexpr int kMostRows[] = {0, 6, 8};
@@ -112,6 +115,7 @@ struct WideDot {
 // vpdpbusd. The instruction is in assembly because the target of this copy of the code does not include it,
 // and because GCC 12 copies sums where the intrinsic is used.
 struct VnniDot {
+  static constexpr size_t kCell = 4;
 #if HWY_TARGET == HWY_AVX3
   static constexpr int kMostVectors = 4;
   static constexpr int kMostRows[] = {0, 6, 8, 8, 6};

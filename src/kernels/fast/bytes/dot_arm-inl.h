@@ -1,6 +1,6 @@
 // The steps of products of bytes (dot-inl.h) on Arm's processors with SDOT or USDOT, four products added to
-// each 32-bit sum. The instructions are in assembly, because the target of this copy of the code does not
-// include them.
+// each 32-bit sum, or with SMMLA or USMMLA, eight to each. The instructions are in assembly, because the
+// target of this copy of the code does not include them.
 #if defined(METE_DOT_ARM_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_DOT_ARM_INL_H
 #undef METE_DOT_ARM_INL_H
@@ -10,6 +10,7 @@
 
 #include <type_traits>
 
+#include "kernels/fast/tile/octets-inl.h"
 #include "kernels/fast/tile/quads-inl.h"
 #include "kernels/fast/vector-inl.h"
 
@@ -26,6 +27,7 @@ struct DotOfQuads {
   using Weights = VI32;
   using Sums = VI32;
 
+  static constexpr size_t kCell = 4;
   static constexpr int kMostVectors = 4;
   // The largest tiles that leave registers for the inputs, one vector or two of weights for each column, and
   // the bits that are flipped.
@@ -57,7 +59,7 @@ struct SignedDot : DotOfQuads {
   }
 };
 
-// USDOT and SUDOT, whose inputs are unsigned.
+// USDOT, whose inputs are unsigned: of panels of channels.
 struct MixedDot : DotOfQuads {
   static constexpr const char* kName = " i8mm";
   static constexpr bool kSeesSigned = false;
@@ -67,11 +69,36 @@ struct MixedDot : DotOfQuads {
     asm(".arch armv8.2-a+i8mm\n\tusdot %0.4s, %1.16b, %2.16b" : "+w"(sum) : "w"(x.raw), "w"(w.raw));
     sums.raw = sum;
   }
-  template <int kLane>
-  static HWY_INLINE void AddLane(int32x4_t& sum, int32x4_t weights, int32x4_t inputs) {
-    asm volatile(".arch armv8.2-a+i8mm\n\tsudot %0.4s, %1.16b, %2.4b[%3]"
-                 : "+w"(sum)
-                 : "w"(weights), "w"(inputs), "i"(kLane));
+};
+
+// SMMLA and USMMLA, which multiply blocks of octets (tile/octets-inl.h). In a panel of channels no bytes of a
+// sum are neighbours, so that it is computed by quads.
+struct BlocksOfOctets {
+  static constexpr size_t kCell = kOctet;
+  static constexpr int kMostVectors = 4;
+  static constexpr const int (&kMostRows)[5] = kMostRowsByOctets;
+  static constexpr const char* kName = " i8mm";
+};
+
+struct SignedBlocks : BlocksOfOctets {
+  using OfChannels = SignedDot;
+  static constexpr bool kSeesSigned = true;
+
+  static HWY_INLINE void Add(int32x4_t& sums, int32x4_t inputs, int32x4_t weights) {
+    asm volatile(".arch armv8.2-a+i8mm\n\tsmmla %0.4s, %1.16b, %2.16b"
+                 : "+w"(sums)
+                 : "w"(inputs), "w"(weights));
+  }
+};
+
+struct MixedBlocks : BlocksOfOctets {
+  using OfChannels = MixedDot;
+  static constexpr bool kSeesSigned = false;
+
+  static HWY_INLINE void Add(int32x4_t& sums, int32x4_t inputs, int32x4_t weights) {
+    asm volatile(".arch armv8.2-a+i8mm\n\tusmmla %0.4s, %1.16b, %2.16b"
+                 : "+w"(sums)
+                 : "w"(inputs), "w"(weights));
   }
 };
 
