@@ -7,7 +7,8 @@
 namespace mete {
 namespace {
 
-constexpr Precision kAll[] = {Precision::kF32, Precision::kBf16, Precision::kW8, Precision::kW4};
+constexpr Precision kAll[] = {Precision::kF32, Precision::kBf16, Precision::kF16, Precision::kW8,
+                              Precision::kW4};
 
 }  // namespace
 
@@ -15,6 +16,7 @@ const char* Name(Precision precision) {
   switch (precision) {
     case Precision::kF32: return "f32";
     case Precision::kBf16: return "bf16";
+    case Precision::kF16: return "f16";
     case Precision::kW8: return "w8";
     case Precision::kW4: return "w4";
   }

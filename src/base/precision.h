@@ -5,11 +5,15 @@
 
 namespace mete {
 
-// kBf16: both operands of products may be rounded to bf16. kW8, kW4: constant weights of matrix products may
-// be rounded to 8 or 4 bits with scales (kernels/fast/matvec/few_bits.h). All sums are of f32.
-enum class Precision { kF32, kBf16, kW8, kW4 };
+// kBf16, kF16: both operands of products may be rounded to bf16 or to f16. kW8, kW4: constant weights of
+// matrix products may be rounded to 8 or 4 bits with scales (kernels/fast/matvec/few_bits.h). All sums are of
+// f32.
+enum class Precision { kF32, kBf16, kF16, kW8, kW4 };
 
-const char* Name(Precision precision);  // "f32", "bf16", "w8", "w4"
+const char* Name(Precision precision);  // "f32", "bf16", "f16", "w8", "w4"
+
+// Returns whether both operands are halves, numbers of 16 bits (kernels/fast/half).
+inline bool IsHalf(Precision p) { return p == Precision::kBf16 || p == Precision::kF16; }
 
 // Error INVALID_ARGUMENT for a name that is none; its message names `where`, the place that the name comes
 // from.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "base/half.h"
 #include "kernels/fast/conv/indirection.h"
@@ -24,8 +25,11 @@ struct HalfConvCode {
   const char *target, *feature;
   int64_t lanes, most_vectors;
   int64_t rows;  // of the widest tile
-  void (*run_panel)(const HalfStrip&);
-  // Rounds two rows of weights, times a scale, and interleaves them. A missing second row is null.
+  int64_t step;  // elements of a step of the sum
+  // Exactly one is there, by the type of the inputs.
+  void (*run_halves)(const HalfStrip<uint16_t>&);
+  void (*run_floats)(const HalfStrip<float>&);
+  // Rounds the rows of weights of a step, times a scale, and interleaves them. A missing second row is null.
   void (*pack_rows)(const float* first, const float* second, size_t count, float scale, uint16_t* to);
   void (*round_row)(const float* from, size_t count, float scale, uint16_t* to);
 };
@@ -46,7 +50,7 @@ HWY_INLINE VU32 RoundBits(V32 x) {
   return hn::IfThenElse(hn::RebindMask(d, hn::Eq(x, x)), rounded, quiet);
 }
 
-void RoundScaledRow(const float* from, size_t count, float scale, uint16_t* to) {
+void RoundRowToBf16(const float* from, size_t count, float scale, uint16_t* to) {
   const F32 d;
   const hn::Rebind<uint16_t, F32> half;
   size_t i = 0;
@@ -57,9 +61,7 @@ void RoundScaledRow(const float* from, size_t count, float scale, uint16_t* to) 
   for (; i < count; ++i) to[i] = F32ToBF16(scale * from[i]);
 }
 
-void RoundRow(const float* from, size_t count, uint16_t* to) { RoundScaledRow(from, count, 1, to); }
-
-void PackRowsOf(const float* first, const float* second, size_t count, float scale, uint16_t* to) {
+void PackPairsOfRows(const float* first, const float* second, size_t count, float scale, uint16_t* to) {
   const F32 d;
   const V32 times = hn::Set(d, scale);
   for (size_t i = 0; i < count; i += kLanes, to += 2 * kLanes) {
@@ -71,19 +73,52 @@ void PackRowsOf(const float* first, const float* second, size_t count, float sca
   }
 }
 
-template <class Dot>
-const HalfConvCode* CodeOf() {
-  static constexpr HalfConvCode code = {
-      TargetName(),      Dot::kName, int64_t{kLanes}, Dot::kMostVectors, Dot::kMostRows[Dot::kMostVectors],
-      RunHalfPanel<Dot>, PackRowsOf, RoundScaledRow};
-  return &code;
+void RoundRowToF16(const float* from, size_t count, float scale, uint16_t* to) {
+  size_t i = 0;
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+  // The conversion of processors rounds to nearest; Highway's own for the others does not.
+  const F32 d;
+  const hn::Rebind<hwy::float16_t, F32> half;
+  for (; i + kLanes <= count; i += kLanes)
+    hn::StoreU(hn::DemoteTo(half, hn::Mul(hn::Set(d, scale), hn::LoadU(d, from + i))), half,
+               reinterpret_cast<hwy::float16_t*>(to + i));
+#endif
+  for (; i < count; ++i) to[i] = F32ToF16(scale * from[i]);
 }
 
-const HalfConvCode* GetHalfConvCode() {
+void PackRowToF16(const float* row, const float*, size_t count, float scale, uint16_t* to) {
+  RoundRowToF16(row, count, scale, to);
+}
+
+// A step of one element is one of f16, a step of two one of bf16.
+template <class Dot>
+constexpr HalfConvCode CodeOf() {
+  HalfConvCode code = {};
+  code.target = TargetName();
+  code.feature = Dot::kName;
+  code.lanes = int64_t{kLanes};
+  code.most_vectors = Dot::kMostVectors;
+  code.rows = Dot::kMostRows[Dot::kMostVectors];
+  code.step = Dot::kElements;
+  if constexpr (std::is_same_v<typename Dot::Input, float>) code.run_floats = RunHalfPanel<Dot>;
+  else code.run_halves = RunHalfPanel<Dot>;
+  code.pack_rows = Dot::kElements == 1 ? PackRowToF16 : PackPairsOfRows;
+  code.round_row = Dot::kElements == 1 ? RoundRowToF16 : RoundRowToBf16;
+  return code;
+}
+
+const HalfConvCode* GetBf16Code() {
 #if HWY_TARGET == HWY_AVX3
-  if (Has(Feature::kAvx512Bf16)) return CodeOf<Bf16Dot>();
+  static constexpr HalfConvCode fast = CodeOf<Bf16Dot>();
+  if (Has(Feature::kAvx512Bf16)) return &fast;
 #endif
-  return CodeOf<WideningHalfDot>();
+  static constexpr HalfConvCode widening = CodeOf<WideningBf16Dot>();
+  return &widening;
+}
+
+const HalfConvCode* GetF16Code() {
+  static constexpr HalfConvCode widening = CodeOf<WideningF16Dot>();
+  return &widening;
 }
 
 }  // namespace HWY_NAMESPACE
@@ -92,27 +127,28 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mete {
-HWY_EXPORT(GetHalfConvCode);
-HWY_EXPORT(RoundRow);
+HWY_EXPORT(GetBf16Code);
+HWY_EXPORT(GetF16Code);
 
 namespace {
 
-constexpr int64_t kElementsOfPair = 2;
-
-int64_t ElementsOfColumn(const HalfConvPlan& plan) { return plan.taps * plan.pairs * kElementsOfPair; }
+int64_t ElementsOfColumn(const HalfConvPlan& plan) { return plan.taps * plan.steps * plan.step; }
 
 int64_t ElementsOfPanels(const HalfConvPlan& plan) {
   return plan.shape.groups * plan.split.padded_columns() * ElementsOfColumn(plan);
 }
 
+// Returns where the row of zeros lies, which may be one of f32: behind an even number of halves.
+int64_t PaddingAt(const HalfConvPlan& plan) { return (ElementsOfPanels(plan) + 1) / 2 * 2; }
+
 PanelPlace PlaceOf(const HalfConvPlan& plan, int64_t panel) {
   return {plan.split, ElementsOfColumn(plan), panel};
 }
 
-// Packs a panel of a convolution of 1x1 whose columns are neighbours: a pair of rows at a time.
-void PackPairsOfRows(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
-                     int64_t columns, uint16_t* to) {
-  for (int64_t k = 0; k < plan.group_channels; k += kElementsOfPair, to += width * kElementsOfPair) {
+// Packs a panel of a convolution of 1x1 whose columns are neighbours: the rows of a step at a time.
+void PackRows(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
+              int64_t columns, uint16_t* to) {
+  for (int64_t k = 0; k < plan.group_channels; k += plan.step, to += width * plan.step) {
     const float* first = from + k * weights.stride;
     const float* second = k + 1 < plan.group_channels ? first + weights.stride : nullptr;
     plan.code->pack_rows(first, second, static_cast<size_t>(columns), weights.scale, to);
@@ -120,6 +156,7 @@ void PackPairsOfRows(const HalfConvPlan& plan, const GemmWeights& weights, const
 }
 
 // Packs a panel of a convolution of 1x1 of which each column is contiguous.
+template <int64_t kStep>
 void PackColumns(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
                  int64_t columns, uint16_t* to) {
   constexpr int64_t kPart = 256;  // a part of a column that is rounded at once
@@ -128,36 +165,42 @@ void PackColumns(const HalfConvPlan& plan, const GemmWeights& weights, const flo
     for (int64_t first = 0; first < plan.group_channels; first += kPart) {
       const int64_t count = std::min(kPart, plan.group_channels - first);
       plan.code->round_row(from + first, static_cast<size_t>(count), weights.scale, rounded);
-      rounded[count] = 0;  // of a pair that is filled up
-      uint16_t* pair = to + (first / kElementsOfPair * width + j) * kElementsOfPair;
-      for (int64_t k = 0; k < count; k += kElementsOfPair, pair += width * kElementsOfPair)
-        std::memcpy(pair, rounded + k, kElementsOfPair * sizeof(uint16_t));
+      rounded[count] = 0;  // of a step that is filled up
+      uint16_t* step = to + (first / kStep * width + j) * kStep;
+      for (int64_t k = 0; k < count; k += kStep, step += width * kStep)
+        std::memcpy(step, rounded + k, kStep * sizeof(uint16_t));
     }
 }
 
-// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up pairs.
-void PackPanel(const HalfConvPlan& plan, const GemmWeights& weights, const PanelPlace& place, uint16_t* to) {
+// Packs a panel whose columns have several taps. Joined taps follow one another without filled-up steps. The
+// loop over columns is the inner one, so that the packed weights are written nearly in order.
+template <uint16_t (*kRound)(float)>
+void PackTaps(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
+              int64_t columns, uint16_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width;
   const int64_t channel_stride = weights.transposed ? weights.stride : 1,
                 element_stride = weights.transposed ? 1 : weights.stride;
-  const float* from =
-      weights.b + (place.group * plan.group_outputs + place.columns.begin - weights.first) * channel_stride;
-  std::fill_n(to, place.width * ElementsOfColumn(plan), uint16_t{0});
-  if (taps == 1 && !weights.transposed)
-    return PackPairsOfRows(plan, weights, from, place.width, place.columns.size(), to);
-  if (taps == 1) return PackColumns(plan, weights, from, place.width, place.columns.size(), to);
-  // The loop over columns is the inner one, so that the packed weights are written nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c)
     for (int64_t tap = 0; tap < taps; ++tap) {
       // The place of the weight within its column: the read of one tap, and the element of that read.
       const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
       const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
-      uint16_t* row = to + (read * plan.pairs + at / kElementsOfPair) * place.width * kElementsOfPair +
-                      at % kElementsOfPair;
+      uint16_t* row = to + (read * plan.steps + at / plan.step) * width * plan.step + at % plan.step;
       const float* column = from + (c * taps + tap) * element_stride;
-      for (int64_t j = 0; j < place.columns.size(); ++j)
-        row[j * kElementsOfPair] = F32ToBF16(weights.scale * column[j * channel_stride]);
+      for (int64_t j = 0; j < columns; ++j)
+        row[j * plan.step] = kRound(weights.scale * column[j * channel_stride]);
     }
+}
+
+void PackPanel(const HalfConvPlan& plan, const GemmWeights& weights, const PanelPlace& place, uint16_t* to) {
+  const bool one_tap = plan.shape.kernel_height * plan.shape.kernel_width == 1, f16 = plan.step == 1;
+  const float* from = weights.b + (place.group * plan.group_outputs + place.columns.begin - weights.first) *
+                                      (weights.transposed ? weights.stride : 1);
+  std::fill_n(to, place.width * ElementsOfColumn(plan), uint16_t{0});
+  const auto pack = !one_tap             ? (f16 ? PackTaps<F32ToF16> : PackTaps<F32ToBF16>)
+                    : weights.transposed ? (f16 ? PackColumns<1> : PackColumns<2>)
+                                         : PackRows;
+  pack(plan, weights, from, place.width, place.columns.size(), to);
 }
 
 struct HalfConvCall {
@@ -166,7 +209,11 @@ struct HalfConvCall {
   float* output;
 };
 
-void RunColumns(const HalfConvCall& call, HalfStrip s, int64_t first_pixel, int64_t panel) {
+void RunPanel(const HalfConvCode& code, const HalfStrip<uint16_t>& s) { code.run_halves(s); }
+void RunPanel(const HalfConvCode& code, const HalfStrip<float>& s) { code.run_floats(s); }
+
+template <class Input>
+void RunColumns(const HalfConvCall& call, HalfStrip<Input> s, int64_t first_pixel, int64_t panel) {
   const HalfConvPlan& plan = call.plan;
   const PanelPlace place = PlaceOf(plan, panel);
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
@@ -175,32 +222,65 @@ void RunColumns(const HalfConvCall& call, HalfStrip s, int64_t first_pixel, int6
   s.width = static_cast<size_t>(place.width);
   s.panel = call.packed + place.packed;
   s.PointAt(call.output, first_pixel, column);
-  plan.code->run_panel(s);
+  RunPanel(*plan.code, s);
+}
+
+template <class Input>
+void RunPixels(const HalfConvCall& call, const Input* input, const Epilogue& epilogue, Range pixels,
+               Range panels, void* scratch) {
+  const HalfConvPlan& plan = call.plan;
+  const ConvShape& shape = plan.shape;
+  const int64_t out_stride = shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels;
+  const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
+  const Input** table = static_cast<const Input**>(scratch);
+  Input* joined = reinterpret_cast<Input*>(table + plan.taps * plan.pass);
+  const Input* padding = reinterpret_cast<const Input*>(call.packed + PaddingAt(plan));
+  const EvenPieces passes(pixels.size(), plan.pass);
+  for (int64_t i = 0; i < passes.count(); ++i) {
+    const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
+    FillIndirection(shape, plan, input, padding, pass, table, joined);
+    HalfStrip<Input> strip = {};
+    strip.rows = table;
+    strip.tap_stride = static_cast<size_t>(plan.pass);
+    strip.row_count = static_cast<size_t>(pass.size());
+    strip.taps = static_cast<size_t>(plan.taps);
+    strip.k = static_cast<size_t>(plan.tap_length);
+    strip.out_stride = static_cast<size_t>(out_stride);
+    strip.residual_stride = static_cast<size_t>(residual_stride);
+    strip.epilogue = &epilogue;
+    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass.begin, p);
+  }
 }
 
 }  // namespace
 
-HalfConvPlan PlanHalfConv(const ConvShape& shape) {
+HalfConvPlan PlanHalfConv(const ConvShape& shape, Precision operands) {
   HalfConvPlan plan;
   plan.shape = shape;
-  plan.code = HWY_DYNAMIC_DISPATCH(GetHalfConvCode)();
+  plan.code =
+      operands == Precision::kF16 ? HWY_DYNAMIC_DISPATCH(GetF16Code)() : HWY_DYNAMIC_DISPATCH(GetBf16Code)();
   plan.group_channels = shape.in_channels / shape.groups;
   plan.group_outputs = shape.out_channels / shape.groups;
   plan.split = Panels(plan.group_outputs, plan.code->lanes, plan.code->most_vectors);
   plan.panels = plan.split.count() * shape.groups;
   plan.row_step = plan.code->rows;
-  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, sizeof(uint16_t));
-  plan.pairs = (plan.tap_length + kElementsOfPair - 1) / kElementsOfPair;
+  plan.input_bytes = RoundsInputs(plan) ? int64_t{sizeof(uint16_t)} : int64_t{sizeof(float)};
+  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, plan.input_bytes);
+  plan.step = plan.code->step;
+  plan.steps = (plan.tap_length + plan.step - 1) / plan.step;
   return plan;
 }
 
 std::string TargetOf(const HalfConvPlan& plan) { return std::string(plan.code->target) + plan.code->feature; }
 
+bool RoundsInputs(const HalfConvPlan& plan) { return plan.code->run_halves; }
+
 bool IsFast(const HalfConvPlan& plan) { return *plan.code->feature != 0; }
 
 size_t PackedHalfConvBytes(const HalfConvPlan& plan) {
   const int64_t zeros = std::max(plan.shape.in_channels, plan.tap_length);
-  return static_cast<size_t>(ElementsOfPanels(plan) + zeros) * sizeof(uint16_t);
+  return static_cast<size_t>(PaddingAt(plan)) * sizeof(uint16_t) +
+         static_cast<size_t>(zeros * plan.input_bytes);
 }
 
 void PackHalfConv(const HalfConvPlan& plan, const GemmWeights& weights, Range panels, void* packed) {
@@ -219,36 +299,20 @@ Range PanelChannels(const HalfConvPlan& plan, int64_t panel) {
   return {of_group + place.columns.begin, of_group + place.columns.end};
 }
 
-size_t HalfConvScratchBytes(const HalfConvPlan& plan) { return TableBytes(plan, sizeof(uint16_t)); }
+size_t HalfConvScratchBytes(const HalfConvPlan& plan) { return TableBytes(plan, plan.input_bytes); }
 
 void RunHalfConv(const HalfConvPlan& plan, const uint16_t* input, const void* packed,
                  const Epilogue& epilogue, Range pixels, Range panels, float* output, void* scratch) {
-  const ConvShape& shape = plan.shape;
-  const int64_t out_stride = shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels;
-  const int64_t residual_stride = epilogue.residual_stride ? epilogue.residual_stride : out_stride;
-  const HalfConvCall call = {plan, static_cast<const uint16_t*>(packed), output};
-  const uint16_t** table = static_cast<const uint16_t**>(scratch);
-  uint16_t* joined = reinterpret_cast<uint16_t*>(table + plan.taps * plan.pass);
-  const uint16_t* padding = call.packed + ElementsOfPanels(plan);
-  const EvenPieces passes(pixels.size(), plan.pass);
-  for (int64_t i = 0; i < passes.count(); ++i) {
-    const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
-    FillIndirection(shape, plan, input, padding, pass, table, joined);
-    HalfStrip strip = {};
-    strip.rows = table;
-    strip.tap_stride = static_cast<size_t>(plan.pass);
-    strip.row_count = static_cast<size_t>(pass.size());
-    strip.taps = static_cast<size_t>(plan.taps);
-    strip.k = static_cast<size_t>(plan.tap_length);
-    strip.out_stride = static_cast<size_t>(out_stride);
-    strip.residual_stride = static_cast<size_t>(residual_stride);
-    strip.epilogue = &epilogue;
-    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass.begin, p);
-  }
+  RunPixels({plan, static_cast<const uint16_t*>(packed), output}, input, epilogue, pixels, panels, scratch);
 }
 
-void RoundToBf16(const float* from, int64_t count, uint16_t* to) {
-  HWY_DYNAMIC_DISPATCH(RoundRow)(from, static_cast<size_t>(count), to);
+void RunHalfConv(const HalfConvPlan& plan, const float* input, const void* packed, const Epilogue& epilogue,
+                 Range pixels, Range panels, float* output, void* scratch) {
+  RunPixels({plan, static_cast<const uint16_t*>(packed), output}, input, epilogue, pixels, panels, scratch);
+}
+
+void RoundInputs(const HalfConvPlan& plan, const float* from, int64_t count, uint16_t* to) {
+  plan.code->round_row(from, static_cast<size_t>(count), 1, to);
 }
 
 }  // namespace mete

@@ -1,4 +1,4 @@
-// The micro-kernel over bf16: MR rows x V vectors of sums of f32. See half_tile.h.
+// The micro-kernel over halves: MR rows x V vectors of sums of f32. See half_tile.h.
 #if defined(METE_HALF_TILE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_HALF_TILE_INL_H
 #undef METE_HALF_TILE_INL_H
@@ -18,19 +18,6 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-constexpr size_t kPair = 2;
-
-// Loads a vector of pairs of weights.
-HWY_INLINE VU32 LoadPairs(const uint16_t* p) {
-#if HWY_TARGET == HWY_SCALAR
-  uint32_t pair;
-  std::memcpy(&pair, p, sizeof(pair));
-  return hn::Set(U32(), pair);
-#else
-  return hn::BitCast(U32(), hn::LoadU(hn::Repartition<uint16_t, U32>(), p));
-#endif
-}
-
 // Stores the first `count` pairs.
 HWY_INLINE void StorePairs(VU32 pairs, size_t count, uint16_t* p) {
   HWY_ALIGN uint32_t lanes[kLanes];
@@ -38,20 +25,18 @@ HWY_INLINE void StorePairs(VU32 pairs, size_t count, uint16_t* p) {
   std::memcpy(p, lanes, count * sizeof(uint32_t));
 }
 
-// Adds the products of `pairs` pairs. `a` points at the pairs of each row; `w` moves behind their weights.
+// Adds the products of `steps` steps. `a` points at the inputs of each row; `w` moves behind their weights.
 template <class Dot, int MR, int V>
-HWY_INLINE void AddPairs(const uint16_t* const (&a)[MR], size_t pairs, const uint16_t*& w,
+HWY_INLINE void AddSteps(const typename Dot::Input* const (&a)[MR], size_t steps, const uint16_t*& w,
                          V32 (&sums)[MR][V]) {
-  const U32 d;
-  for (size_t k = 0; k < kPair * pairs; k += kPair, w += kPair * V * kLanes) {
-    typename Dot::Pair weights[V];
+  constexpr size_t kElements = Dot::kElements;
+  for (size_t k = 0; k < kElements * steps; k += kElements, w += kElements * V * kLanes) {
+    typename Dot::Elements weights[V];
 #pragma GCC unroll 4
-    for (int j = 0; j < V; ++j) weights[j] = Dot::Split(LoadPairs(w + j * kPair * kLanes));
+    for (int j = 0; j < V; ++j) weights[j] = Dot::Weights(w + j * kElements * kLanes);
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) {
-      uint32_t pair;
-      std::memcpy(&pair, a[i] + k, sizeof(pair));
-      const typename Dot::Pair x = Dot::Split(hn::Set(d, pair));
+      const typename Dot::Elements x = Dot::Inputs(a[i] + k);
 #pragma GCC unroll 4
       for (int j = 0; j < V; ++j) Dot::Add(x, weights[j], sums[i][j]);
     }
@@ -60,37 +45,40 @@ HWY_INLINE void AddPairs(const uint16_t* const (&a)[MR], size_t pairs, const uin
 
 // Runs the tile of MR rows from `row` on.
 template <class Dot, int MR, int V>
-HWY_NOINLINE void RunHalfTile(const HalfStrip& s, size_t row) {
+HWY_NOINLINE void RunHalfTile(const HalfStrip<typename Dot::Input>& s, size_t row) {
+  constexpr size_t kElements = Dot::kElements;
   const size_t last = s.columns - (V - 1) * kLanes;
   V32 sums[MR][V];
   StartSums<MR, V>(s, last, sums);
   const uint16_t* w = s.panel;
   for (size_t tap = 0; tap < s.taps; ++tap) {
-    const uint16_t* a[MR];
+    const typename Dot::Input* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
-    AddPairs<Dot, MR, V>(a, s.k / kPair, w, sums);
-    if (s.k % kPair == 0) continue;
+    AddSteps<Dot, MR, V>(a, s.k / kElements, w, sums);
+    if (s.k % kElements == 0) continue;
     // A copy of the last element of an odd number, as a pair would end behind the input.
-    uint16_t ends[MR][kPair];
+    typename Dot::Input ends[MR][kElements];
     for (int i = 0; i < MR; ++i) {
       ends[i][0] = a[i][s.k - 1];
-      ends[i][1] = 0;
+      ends[i][kElements - 1] = 0;
       a[i] = ends[i];
     }
-    AddPairs<Dot, MR, V>(a, 1, w, sums);
+    AddSteps<Dot, MR, V>(a, 1, w, sums);
   }
   EndTile<MR, V>(sums, s, row, last, true);
 }
 
-using HalfTileFunction = void (*)(const HalfStrip&, size_t row);
+template <class Input>
+using HalfTileFunction = void (*)(const HalfStrip<Input>&, size_t row);
 template <class Dot, int V, int... I>
-constexpr std::array<HalfTileFunction, sizeof...(I)> HalfTilesOf(std::integer_sequence<int, I...>) {
+constexpr std::array<HalfTileFunction<typename Dot::Input>, sizeof...(I)> HalfTilesOf(
+    std::integer_sequence<int, I...>) {
   return {RunHalfTile<Dot, I + 1, V>...};
 }
 
 template <class Dot, int V>
-inline void RunHalfTiles(const HalfStrip& strip) {
+inline void RunHalfTiles(const HalfStrip<typename Dot::Input>& strip) {
   constexpr int kMost = Dot::kMostRows[V];
   static constexpr auto kTiles = HalfTilesOf<Dot, V>(std::make_integer_sequence<int, kMost>());
   const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMost);
@@ -101,7 +89,7 @@ inline void RunHalfTiles(const HalfStrip& strip) {
 }
 
 template <class Dot>
-void RunHalfPanel(const HalfStrip& strip) {
+void RunHalfPanel(const HalfStrip<typename Dot::Input>& strip) {
   const size_t vectors = strip.width / kLanes;
   if constexpr (Dot::kMostVectors >= 4) {
     if (vectors == 4) return RunHalfTiles<Dot, 4>(strip);

@@ -1,8 +1,9 @@
-// The terms of the register tile over bf16. Rows, panels and taps are those of kernels/fast/tile/tile.h; the
-// sums are of f32 and stay in registers from the first to the last product.
+// The terms of the register tile over halves. Rows, panels and taps are those of kernels/fast/tile/tile.h;
+// the sums are of f32 and stay in registers from the first to the last product.
 //
-//   pair   two neighbouring inputs of a tap; the last pair of a tap is filled up with a weight of zero
-//   panel  weights of neighbouring columns, stored as [tap][pair][width][2]
+//   step   one or two neighbouring inputs of a tap, as many as an instruction multiplies (half_dot-inl.h); the
+//          last step of a tap is filled up with a weight of zero
+//   panel  weights of neighbouring columns, stored as [tap][step][width][elements of a step]
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,11 @@
 
 namespace mete {
 
-// The work of one strip: the rows of one pass and the columns of one panel.
+// The work of one strip: the rows of one pass and the columns of one panel. Input: uint16_t for halves, or
+// float.
+template <class Input>
 struct HalfStrip : TileOutput {
-  const uint16_t* const* rows;  // rows[tap * tap_stride + row] + offset points at `k` inputs
+  const Input* const* rows;  // rows[tap * tap_stride + row] + offset points at `k` inputs
   size_t tap_stride;
   size_t row_count;
   size_t offset;
