@@ -29,7 +29,9 @@ const std::vector<KernelFamily>& KernelFamilies() {
       // immutable after the first call
       {"conv", {"Conv"}, Fast<ConvolutionOf>},
       {"matrix", {"Gemm", "MatMul", "mete.MatMul"}, Fast<ProductOf>},
-      {"quantized_conv", {"QLinearConv", "ConvInteger"}, Fast<QuantizedConvolutionOf>},
+      {"quantized_conv",
+       {"QLinearConv", "ConvInteger", "mete.ScaledConvInteger"},
+       Fast<QuantizedConvolutionOf>},
       {"quantized_matrix",
        {"QLinearMatMul", "MatMulInteger", "mete.ScaledMatMulInteger"},
        Fast<QuantizedProductOf>},

@@ -134,7 +134,7 @@ std::optional<QuantizedConvolution> WithConstants(const Graph& graph, const Node
 std::optional<QuantizedConvolution> WithSums(const Graph& graph, const Node& node, QuantizedConvolution conv,
                                              std::string* why) {
   conv.sums = true;
-  if (node.op == "mete.ScaledMatMulInteger") {
+  if (node.op == "mete.ScaledConvInteger" || node.op == "mete.ScaledMatMulInteger") {
     conv.scale_input = 4;
     conv.bias_input = node.input(5) != kNoValue ? 5 : -1;
   }
@@ -166,7 +166,7 @@ bool Pads(const ConvShape& s) {
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why) {
   if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
-  const bool sums = node.op == "ConvInteger";
+  const bool sums = node.op != "QLinearConv";
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
               &w = graph.value(node.inputs[sums ? 1 : 3]).shape;
   if (!KnownAndNotEmpty(x) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);

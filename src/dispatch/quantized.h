@@ -50,9 +50,9 @@ struct QuantizedConvolution {
   std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
 };
 
-// Returns the convolution of a QLinearConv or ConvInteger, or the product of a QLinearMatMul, MatMulInteger
-// or mete.ScaledMatMulInteger as a convolution of 1x1 over the rows of its left operand. Returns nothing if
-// only the reference kernel can compute it; `why` then receives the reason.
+// Returns the convolution of a QLinearConv, ConvInteger or mete.ScaledConvInteger, or the product of a
+// QLinearMatMul, MatMulInteger or mete.ScaledMatMulInteger as a convolution of 1x1 over the rows of its left
+// operand. Returns nothing if only the reference kernel can compute it; `why` then receives the reason.
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
                                                            std::string* why);
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,

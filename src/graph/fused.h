@@ -61,7 +61,9 @@
 //    QLinearConv, input 9 (kByteTableInput)
 //                a table, through which the output goes: Y = table[result]
 //    mete.ScaledMatMulInteger: A, B, a_zero?, b_zero?, scale, bias?
-//                MatMulInteger in f32, times scale and plus bias, which have one element or one for each column
+//    mete.ScaledConvInteger: X, W, x_zero?, w_zero?, scale, bias?
+//                MatMulInteger or ConvInteger in f32, times scale and plus bias, which have one element or one
+//                for each column or output channel
 //    mete.QLinearAdd, mete.QLinearMul: A, a_scale, a_zero, B, b_scale, b_zero, y_scale, y_zero
 //                as the operators of com.microsoft; A and B are broadcast to each other
 //    mete.QLinearAveragePool, mete.QLinearGlobalAveragePool: X, x_scale, x_zero, y_scale, y_zero

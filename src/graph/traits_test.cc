@@ -107,7 +107,7 @@ Attributes ImageAttributes(const char* op) {
   a.Set("blocksize", int64_t{2});
   a.Set("size", int64_t{3});
   if (std::string_view(op) == "Conv" || std::string_view(op) == "ConvTranspose" ||
-      std::string_view(op) == "QLinearConv" || std::string_view(op) == "ConvInteger")
+      std::string_view(op) == "QLinearConv" || std::string_view(op).ends_with("ConvInteger"))
     a.Erase("kernel_shape");
   return a;
 }
@@ -123,13 +123,15 @@ TEST(Traits, OperatorsForChannelsLastInferTheSameShapeInBothOrders) {
     std::vector<TestInput> plain{Shape{3, 4, 6, 10}}, last{Shape{3, 6, 10, 4}}, others;
     for (int i = 1; i < op->min_inputs; ++i) others.push_back(other);
     const bool quantized = op->traits.divide_by == DivideBy::kQuantizedConvolution,
-               scaled = std::string_view(op->name).find("QLinear") != std::string_view::npos;
+               scaled = std::string_view(op->name).find("QLinear") != std::string_view::npos,
+               floats = op->name == std::string_view("mete.ScaledConvInteger");
     if (quantized || scaled) {
       plain[0].type = last[0].type = DType::kU8;
       const TestInput scale = Shape{}, zero{DType::kU8, Shape{}}, kernel{DType::kU8, Shape{4, 4, 3, 2}};
       others = {};
       if (scaled) others = {scale, zero, scale, zero};
       if (quantized) others.insert(others.begin() + (scaled ? 2 : 0), kernel);
+      if (floats) others.insert(others.end(), {zero, zero, scale});
       if (quantized && scaled) others.insert(others.begin() + 3, {scale, zero});
     }
     plain.insert(plain.end(), others.begin(), others.end());

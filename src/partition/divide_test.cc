@@ -170,6 +170,13 @@ const std::vector<AxesCase>& AxesCases() {
                       ByteConstant(b, {})},
                      Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 0, 2, 1}}}));
        }},
+      {"mete.ScaledConvInteger", "023",
+       [](Builder& b) {
+         return b.Op("mete.ScaledConvInteger",
+                     {Bytes(b, {2, 4, 7, 5}), ByteConstant(b, {6, 4, 3, 3}), ByteConstant(b, {}),
+                      ByteConstant(b, {}), b.Weight({6}), b.Weight({6})},
+                     Attrs({{"pads", Ints{1, 0, 2, 1}}}));
+       }},
       {"QLinearConv", "023",
        [](Builder& b) {
          return b.Op(

@@ -1,5 +1,6 @@
 // Replaces DequantizeLinear -> Conv, MatMul, Gemm, Add, Mul or a pool -> [Clip or Relu] -> QuantizeLinear by
-// the operator on bytes that it represents. Products have exact sums of integers and one rounding.
+// the operator on bytes that it represents. Products have exact sums of integers and one rounding. A product
+// of bytes whose result stays in floats gets the same sums, times the scales.
 //
 // ONNX Runtime sums some of these convolutions in floats: on x86 it shifts an int8 activation with one reader
 // to uint8 and keeps an int8 activation with several readers, and fuses a convolution only where the types in
@@ -12,6 +13,7 @@
 #include <memory>
 
 #include "graph/fused.h"
+#include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/quantization.h"
 #include "passes/rewrite.h"
@@ -34,6 +36,10 @@ int64_t SumPiece(int64_t k, int64_t n) {
 }
 
 enum class Sums { kIntegers, kAsOnnxRuntime };
+
+// The longest sum that no 32 bits can overflow, with room for its zero points: kernels of longer ones are
+// slow.
+constexpr int64_t kLongestSum = 1 << 15;
 
 class Fuser {
  public:
@@ -62,11 +68,12 @@ class Fuser {
     Quantization of;
     Ints levels;  // what the clip leaves of the levels; empty: all of them, so that it changes nothing
   };
-  // The nodes between two quantized activations.
+  // The operands of a product of bytes, and what rounds its result. The result of a product without a
+  // rounding is in floats, and so is its bias.
   struct Group {
     const Node *input = nullptr, *weights = nullptr, *bias = nullptr;  // DequantizeLinear; no bias: null
     Quantization input_of;
-    Rounding to;
+    std::optional<Rounding> to;
   };
 
   const Node* Dequantized(ValueId id) const {
@@ -164,15 +171,27 @@ class Fuser {
     const auto from = g.input ? QuantizationOf(graph_, *g.input) : std::nullopt;
     if (!from || !g.weights) return std::nullopt;
     g.input_of = *from;
-    if (!AreWeights(*g.weights, graph_.value(conv.inputs[1]).shape[axis], axis)) return std::nullopt;
+    const int64_t channels = graph_.value(conv.inputs[1]).shape[axis];
+    if (!AreWeights(*g.weights, channels, axis)) return std::nullopt;
+    g.to = RoundingOf(conv.outputs[0]);
+    if (!g.to) return GivesFloats(conv, *g.weights, channels) ? std::optional(g) : std::nullopt;
     if (conv.input(2) != kNoValue) {
       g.bias = Dequantized(conv.inputs[2]);
       if (!g.bias || !IsBias(*g.bias, *g.input, *g.weights)) return std::nullopt;
     }
-    const auto to = RoundingOf(conv.outputs[0]);
-    if (!to || (as_onnxruntime_ && !to->levels.empty())) return std::nullopt;
-    g.to = *to;
+    if (as_onnxruntime_ && !g.to->levels.empty()) return std::nullopt;
     return g;
+  }
+
+  // Returns whether the operators on bytes that give floats compute a product without a rounding.
+  // Convolutions of groups are bound by the memory that floats take, so that bytes would gain nothing.
+  bool GivesFloats(const Node& product, const Node& weights, int64_t channels) const {
+    const Shape& w = graph_.value(weights.inputs[0]).shape;
+    const ValueId bias = product.input(2);
+    return !as_onnxruntime_ && (product.op != "Conv" || w.rank() == 4) &&
+           product.attributes.Int("group", 1) == 1 && w.Elements() <= kLongestSum * channels &&
+           graph_.value(weights.inputs[1]).type == DType::kF32 &&
+           (bias == kNoValue || graph_.value(bias).shape == Shape{channels});
   }
 
   // Returns the type in which ONNX Runtime keeps a quantized activation.
@@ -189,9 +208,9 @@ class Fuser {
   void VisitConv(size_t n) {
     const auto group = GroupOf(graph_.nodes[n], 0);
     if (!group) return;
-    const ValueId from = group->input->inputs[0], to = graph_.nodes[size_t(group->to.quantize)].outputs[0];
-    if (as_onnxruntime_ && KeptType(from) != KeptType(to)) return SumPieces(n, *group);
-    SumIntegers(n, *group, "QLinearConv");
+    if (as_onnxruntime_ && KeptType(group->input->inputs[0]) != KeptType(OutputOf(n, *group)))
+      return SumPieces(n, *group);
+    SumIntegers(n, *group);
   }
 
   void VisitMatMul(size_t n) {
@@ -209,7 +228,7 @@ class Fuser {
     }
     // QLinearMatMul takes a scale for each column only where both operands are matrices.
     if (b.rank() != 2) return;
-    if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group, "QLinearMatMul");
+    if (const auto group = GroupOf(graph_.nodes[n], 1)) SumIntegers(n, *group);
   }
 
   // A Gemm becomes a convolution of 1x1 over images of one pixel, which takes a bias.
@@ -229,13 +248,13 @@ class Fuser {
     const Tensor by_channel = transposed ? weights : Permuted(weights, {1, 0});
     const Tensor image(by_channel.type(), Shape{channels, k, 1, 1}, by_channel.data(),
                        std::make_shared<Tensor>(by_channel));
-    const ValueId x = group->input->inputs[0], y = graph_.nodes[size_t(group->to.quantize)].outputs[0];
+    const ValueId x = group->input->inputs[0], y = OutputOf(n, *group);
     const int64_t rows = a[0];
-    SumIntegers(n, *group, "QLinearConv");
+    SumIntegers(n, *group);
     Node& conv = graph_.nodes[n];
     conv.attributes = {};
-    if (!group->to.levels.empty()) conv.attributes.Set(kLevels, group->to.levels);
-    conv.inputs[3] = graph_.AddConstant(name + ".weights", image);
+    if (group->to && !group->to->levels.empty()) conv.attributes.Set(kLevels, group->to->levels);
+    conv.inputs[size_t(TraitsOf(conv.op).weights)] = graph_.AddConstant(name + ".weights", image);
     conv.inputs[0] = graph_.AddValue(name + ".images", graph_.value(x).type, Shape{rows, k, 1, 1});
     conv.outputs = {graph_.AddValue(name + ".pixels", graph_.value(y).type, Shape{rows, channels, 1, 1})};
     // A size of 0 is that of the input, whose rows may change from run to run.
@@ -246,12 +265,36 @@ class Fuser {
                    {y});
   }
 
-  void SumIntegers(size_t n, const Group& g, const char* op) {
-    const Node &x = *g.input, &w = *g.weights;
-    std::vector<ValueId> inputs = BytesOf(x, g.input_of);
+  // Returns what a product gives, bytes or floats.
+  ValueId OutputOf(size_t n, const Group& g) const {
+    return graph_.nodes[g.to ? size_t(g.to->quantize) : n].outputs[0];
+  }
+
+  // Makes node n a product of bytes. That of a Gemm is a convolution.
+  void SumIntegers(size_t n, const Group& g) {
+    const bool matrix = graph_.nodes[n].op == "MatMul";
+    const Node& w = *g.weights;
+    if (!g.to) return ScaleSums(n, g, matrix ? "mete.ScaledMatMulInteger" : "mete.ScaledConvInteger");
+    std::vector<ValueId> inputs = BytesOf(*g.input, g.input_of);
     inputs.insert(inputs.end(), {w.inputs[0], w.inputs[1], WeightZero(w)});
-    Replace(n, op, std::move(inputs), g.to);
+    Replace(n, matrix ? "QLinearMatMul" : "QLinearConv", std::move(inputs), *g.to);
     if (g.bias) graph_.nodes[n].inputs.push_back(g.bias->inputs[0]);
+  }
+
+  // Makes node n a product of bytes that gives floats.
+  void ScaleSums(size_t n, const Group& g, const char* op) {
+    const Tensor& of_weights = graph_.value(g.weights->inputs[1]).constant;
+    Tensor scales(DType::kF32, of_weights.shape());
+    for (int64_t i = 0; i < scales.elements(); ++i)
+      scales.mutable_view().as<float>()[i] = g.input_of.scale * of_weights.as<float>()[i];
+    const ValueId bytes = g.input->inputs[0], zero = ZeroPointOf(graph_, g.input_of, g.input->name),
+                  weights = g.weights->inputs[0], weight_zero = WeightZero(*g.weights),
+                  scale = graph_.AddConstant(graph_.nodes[n].name + ".scale", scales);
+    Node& node = graph_.nodes[n];
+    const ValueId bias = node.input(2);
+    node.op = op;
+    node.inputs = {bytes, weights, zero, weight_zero, scale};
+    if (bias != kNoValue) node.inputs.push_back(bias);
   }
 
   // Returns the bytes, the scale and the zero point of a dequantized operand.
@@ -307,9 +350,9 @@ class Fuser {
     Node& conv = graph_.nodes[n];
     const Shape &y = graph_.value(conv.outputs[0]).shape, &w = graph_.value(conv.inputs[1]).shape;
     if (!TakesSumPiece(conv.attributes, w)) return;
-    if (g.to.clip >= 0) {  // the saturation has the same effect as the clip
-      ReplaceUses(graph_, graph_.nodes[size_t(g.to.clip)].outputs[0], conv.outputs[0]);
-      graph_.nodes[size_t(g.to.clip)].op.clear();
+    if (g.to->clip >= 0) {  // the saturation has the same effect as the clip
+      ReplaceUses(graph_, graph_.nodes[size_t(g.to->clip)].outputs[0], conv.outputs[0]);
+      graph_.nodes[size_t(g.to->clip)].op.clear();
     }
     conv.attributes.Set(kSumPiece, SumPiece(w[1], y[2] * y[3]));
   }

@@ -41,7 +41,7 @@ TEST(FuseQuantized, KeepsAClipWhoseBoundsAreComputed) {
   x = b.Op("Clip", {b.Conv(x, 5, 9, 3), least});
   Graph& g = b.Output(b.Dequantize(b.Quantize(x)));
   ExpectSameToAStep(g);
-  EXPECT_EQ(CountOf(g, "Conv"), 1);
+  EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
   EXPECT_EQ(CountOf(g, "Clip"), 1);
 }
 
@@ -144,6 +144,60 @@ TEST(FuseQuantized, SumsAGemmAsAConvolution) {
     ExpectSame(g, CancelTransposes);
     EXPECT_EQ(CountOf(g, "Transpose"), 0);
   }
+}
+
+// As the last layer of a network, whose scores nobody rounds.
+TEST(FuseQuantized, AProductWithoutARoundingGivesFloats) {
+  Attributes transposes;
+  transposes.Set("transB", int64_t{1});
+  const auto input = [](QuantizedBuilder& b, const Shape& shape, DType type) {
+    return b.Rounded(b.Input(shape), type);
+  };
+  const auto expect = [](Graph& g, const char* op) {
+    SCOPED_TRACE(op);
+    FoldConstants(g, {.keep_dequantized = true});
+    Settle(g);
+    ExpectSameOutputs(g, FuseQuantized);
+    EXPECT_EQ(CountOf(g, op), 1);
+    EXPECT_EQ(CountOf(g, "Conv") + CountOf(g, "MatMul") + CountOf(g, "Gemm"), 0);
+    if (CountOf(g, "mete.ScaledConvInteger") > 0) ExpectSame(g, ToNhwc);
+  };
+  for (const DType type : {DType::kI8, DType::kU8}) {
+    // A bias need not be in units of the products.
+    QuantizedBuilder conv, product, gemm, transposed;
+    expect(conv.Output(conv.Op("Relu", {conv.Conv(input(conv, {2, 5, 6, 7}, type), 5, 9, 3, 2)})),
+           "mete.ScaledConvInteger");
+    const ValueId x = input(product, {2, 5, 24}, type);
+    expect(product.Output(product.Op("MatMul", {x, product.Weights({24, 9}, 1)})),
+           "mete.ScaledMatMulInteger");
+    const ValueId a = input(gemm, {3, 24}, type);
+    expect(gemm.Output(gemm.Op("Gemm", {a, gemm.Weights({24, 9}, 1), gemm.Bias(9)})),
+           "mete.ScaledConvInteger");
+    const ValueId c = input(transposed, {3, 24}, type);
+    expect(transposed.Output(transposed.Op("Gemm", {c, transposed.Weights({9, 24}, 0)}, transposes)),
+           "mete.ScaledConvInteger");
+  }
+}
+
+// Groups are left in floats, and sums that 32 bits may not hold.
+TEST(FuseQuantized, SomeProductsWithoutARoundingStayInFloats) {
+  Attributes by_channel;
+  by_channel.Set("group", int64_t{6});
+  QuantizedBuilder groups;
+  const ValueId x = groups.Rounded(groups.Input({1, 6, 5, 5}));
+  Graph& g = groups.Output(groups.Op("Conv", {x, groups.Weights(Shape{6, 1, 3, 3}, 0)}, by_channel));
+  FoldConstants(g, {.keep_dequantized = true});
+  Settle(g);
+  ExpectSameOutputs(g, FuseQuantized);
+  EXPECT_EQ(CountOf(g, "Conv"), 1);
+
+  constexpr int64_t kLong = (1 << 15) + 1;
+  QuantizedBuilder sums;
+  const ValueId a = sums.Rounded(sums.Input({1, kLong}));
+  Graph& of_sums = sums.Output(sums.Op("MatMul", {a, sums.Weights({kLong, 2}, 1)}));
+  FoldConstants(of_sums, {.keep_dequantized = true});
+  FuseQuantized(of_sums);
+  EXPECT_EQ(CountOf(of_sums, "MatMul"), 1);
 }
 
 // What reads the bytes of the Gemm stands before the nodes that the pass adds.

@@ -79,7 +79,8 @@ void NeedScalarOr(const InferContext& c, int i, int64_t count) {
   if (c.has(i) && c.shape(i) != Shape{count}) NeedScalar(c, i);
 }
 
-void InferConvInteger(InferContext& c) {
+// Returns the shape of the convolution of bytes with weights of bytes; inputs 2 and 3 are their zero points.
+Shape IntegerConvShape(const InferContext& c) {
   for (int i = 0; i < 2; ++i) NeedType(c, i, kByteTypes);
   const Shape y = ConvShape(c, 1);
   for (int i = 0; i < 2; ++i)
@@ -88,7 +89,25 @@ void InferConvInteger(InferContext& c) {
             Name(c.type(i)));
   NeedScalar(c, 2);
   NeedScalarOr(c, 3, c.shape(1)[0]);
-  c.Output(0, DType::kI32, y);
+  return y;
+}
+
+void InferConvInteger(InferContext& c) { c.Output(0, DType::kI32, IntegerConvShape(c)); }
+
+// Checks the scale and the bias of sums that become f32, inputs 4 and 5, for results of `channels`.
+void CheckSumScale(const InferContext& c, int64_t channels) {
+  for (int i : {4, 5}) {
+    if (!c.has(i)) continue;
+    NeedType(c, i, TypeBit(DType::kF32));
+    NeedScalarOr(c, i, channels);
+  }
+  if (!c.has(4)) c.Bad("the scale, input 4, is missing");
+}
+
+void InferScaledConvInteger(InferContext& c) {
+  const Shape y = IntegerConvShape(c);
+  CheckSumScale(c, c.shape(1)[0]);
+  c.Output(0, DType::kF32, y);
 }
 
 // Checks the types of the inputs of QLinearConv and QLinearMatMul: a, its scale and zero point, b, its scale
@@ -176,12 +195,7 @@ void InferMatMulInteger(InferContext& c) { c.Output(0, DType::kI32, IntegerProdu
 
 void InferScaledMatMulInteger(InferContext& c) {
   const Shape y = IntegerProductShape(c);
-  for (int i : {4, 5}) {
-    if (!c.has(i)) continue;
-    NeedType(c, i, TypeBit(DType::kF32));
-    NeedScalarOr(c, i, y.rank() ? y.back() : 1);
-  }
-  if (!c.has(4)) c.Bad("the scale, input 4, is missing");
+  CheckSumScale(c, y.rank() ? y.back() : 1);
   c.Output(0, DType::kF32, y);
 }
 
@@ -306,6 +320,14 @@ std::span<const OpSchema> QuantizedOperators() {
        InferQLinearGlobalPool,
        {.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool}},
       {"mete.QLinearMul", 8, 8, 1, InferQLinearBinary, kByteBinary},
+      {"mete.ScaledConvInteger",
+       2,
+       6,
+       1,
+       InferScaledConvInteger,
+       {.orders = Orders::kChannelsLast,
+        .divide_by = DivideBy::kQuantizedConvolution,
+        .arithmetic = Arithmetic::kConvolution}},
       {"mete.ScaledMatMulInteger",
        2,
        6,

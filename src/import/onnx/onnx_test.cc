@@ -260,7 +260,7 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
       "mete.ByteTable",  "mete.Elementwise",        "mete.LRNWithin",
       "mete.MatMul",     "mete.Normalize",          "mete.Power",
       "mete.QLinearAdd", "mete.QLinearAveragePool", "mete.QLinearGlobalAveragePool",
-      "mete.QLinearMul", "mete.ScaledMatMulInteger"};
+      "mete.QLinearMul", "mete.ScaledConvInteger",  "mete.ScaledMatMulInteger"};
   for (const std::string& op : own) {
     AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op);
     last = op + "_out";

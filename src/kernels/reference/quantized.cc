@@ -97,6 +97,7 @@ std::span<const RefEntry> QuantizedReferences() {
       {"mete.QLinearAveragePool", QLinearAveragePoolReference},
       {"mete.QLinearGlobalAveragePool", QLinearGlobalAveragePoolReference},
       {"mete.QLinearMul", QLinearMulReference},
+      {"mete.ScaledConvInteger", ScaledConvIntegerReference},
       {"mete.ScaledMatMulInteger", ScaledMatMulIntegerReference},
   };
   return kEntries;

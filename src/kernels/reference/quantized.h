@@ -15,6 +15,7 @@ void QLinearConvReference(RefArgs& args);
 void QLinearMatMulReference(RefArgs& args);
 void ConvIntegerReference(RefArgs& args);
 void MatMulIntegerReference(RefArgs& args);
+void ScaledConvIntegerReference(RefArgs& args);
 void ScaledMatMulIntegerReference(RefArgs& args);
 void ByteTableReference(RefArgs& args);
 void QLinearAddReference(RefArgs& args);

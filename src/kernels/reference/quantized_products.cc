@@ -52,17 +52,46 @@ double* MatMulSums(RefArgs& args, const ConstView& a, const ConstView& a_zero, c
   return sums;
 }
 
+// Calls f(sum, output channel, place in the output) for each sum of a convolution of bytes.
+template <class F>
+void ConvolveBytes(RefArgs& args, F&& f) {
+  if (args.out[0].elements() == 0) return;
+  const ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape);
+  const double* x = Shifted(args, args.in[0], InputOrNone(args, 2), Shape{});
+  const double* w = ShiftedWeights(args, args.in[1], InputOrNone(args, 3));
+  Convolve(c, x, w, args.scratch.Get<double>(size_t(c.y.plane())), f);
+}
+
+// Makes floats of sums by inputs 4 and 5, a scale and a bias, each with one element or one for each channel.
+class SumScale {
+ public:
+  explicit SumScale(const RefArgs& args)
+      : scale_(args.in[4].as<float>()),
+        bias_(args.has(5) ? args.in[5].as<float>() : nullptr),
+        scales_(args.in[4].elements() > 1),
+        biases_(bias_ && args.in[5].elements() > 1) {}
+
+  float operator()(double sum, int64_t channel) const {
+    const float product = float(ToI32(sum)) * scale_[scales_ ? channel : 0];
+    return bias_ ? product + bias_[biases_ ? channel : 0] : product;
+  }
+
+ private:
+  const float *scale_, *bias_;
+  bool scales_, biases_;
+};
+
 }  // namespace
 
 void ConvIntegerReference(RefArgs& args) {
-  if (args.out[0].elements() == 0) return;
-  const ConvCall c(args.attributes, args.in[0].shape, args.in[1].shape, args.out[0].shape);
-  const ConstView& x_zero = InputOrNone(args, 2);
-  const double* x = Shifted(args, args.in[0], x_zero, Shape{});
-  const double* w = ShiftedWeights(args, args.in[1], InputOrNone(args, 3));
   int32_t* y = args.out[0].as<int32_t>();
-  Convolve(c, x, w, args.scratch.Get<double>(size_t(c.y.plane())),
-           [&](double sum, int64_t, int64_t at) { y[at] = ToI32(sum); });
+  ConvolveBytes(args, [&](double sum, int64_t, int64_t at) { y[at] = ToI32(sum); });
+}
+
+void ScaledConvIntegerReference(RefArgs& args) {
+  const SumScale scaled(args);
+  float* y = args.out[0].as<float>();
+  ConvolveBytes(args, [&](double sum, int64_t m, int64_t at) { y[at] = scaled(sum, m); });
 }
 
 void QLinearConvReference(RefArgs& args) {
@@ -103,15 +132,10 @@ void MatMulIntegerReference(RefArgs& args) {
 
 void ScaledMatMulIntegerReference(RefArgs& args) {
   const double* sums = MatMulSums(args, args.in[0], InputOrNone(args, 2), args.in[1], InputOrNone(args, 3));
-  const float *scale = args.in[4].as<float>(), *bias = args.has(5) ? args.in[5].as<float>() : nullptr;
+  const SumScale scaled(args);
   const int64_t columns = args.out[0].shape.rank() ? args.out[0].shape.back() : 1;
-  const auto of = [&](const float* v, size_t input, int64_t i) {
-    return v[args.in[input].elements() > 1 ? i % columns : 0];
-  };
-  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {
-    const float product = float(ToI32(sums[i])) * of(scale, 4, i);
-    args.out[0].as<float>()[i] = bias ? product + of(bias, 5, i) : product;
-  }
+  for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i)
+    args.out[0].as<float>()[i] = scaled(sums[i], i % columns);
 }
 
 void QLinearMatMulReference(RefArgs& args) {
