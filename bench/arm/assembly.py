@@ -9,7 +9,7 @@ FUNCTION = re.compile(r"^([A-Za-z_]\w*):")
 BRANCH = re.compile(r"^\s+(?:b|b\.?(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|any|none|first|last)|cbn?z|tbn?z)\s+(?:.*,\s*)?(\.L\w+|\d+b)\s*$", re.I)
 ENDS = re.compile(r"^\s+(?:b|br|ret)(?:\s|$)", re.I)  # no way to the next line
 # Instructions that a unit's peak is stated for: each multiplies and adds the lanes of one vector.
-MULTIPLY_ADD = re.compile(r"^\s+(fmla|sdot|udot|usdot|sudot|smmla|ummla|usmmla|smlal2?|umlal2?|mla)\s", re.I)
+MULTIPLY_ADD = re.compile(r"^\s+(fmla|bfmmla|sdot|udot|usdot|sudot|smmla|ummla|usmmla|smlal2?|umlal2?|mla)\s", re.I)
 VECTOR = re.compile(r"\b[vqz]\d+\b", re.I)
 STACK = re.compile(r"\[(?:sp|x29)\b", re.I)
 

@@ -9,11 +9,13 @@ import sys
 # Cortex-A72 and A73 is that of the A57, of the Cortex-A76 that of the Neoverse N1, and of the Cortex-X1 that of the Neoverse V1.
 CORES = ("cortex-a53", "cortex-a55", "cortex-a57", "neoverse-n1", "neoverse-v1")
 ITERATIONS = 200
-# The products of bytes that these cores lack, of SDOT and UDOT (dotprod) and of those with mixed signs (i8mm).
-LACKS = {"cortex-a53": ("dotprod", "i8mm"), "cortex-a55": ("i8mm",), "cortex-a57": ("dotprod", "i8mm"), "neoverse-n1": ("i8mm",)}
-FEATURES = {"sdot": "dotprod", "udot": "dotprod", "usdot": "i8mm", "sudot": "i8mm", "smmla": "i8mm", "ummla": "i8mm", "usmmla": "i8mm"}
-# Each instruction on its own. It multiplies and adds the lanes of a vector; lanes of bytes count by fours.
+# What these cores lack: SDOT and UDOT (dotprod), products of bytes with mixed signs or of blocks (i8mm), and those of bf16.
+LACKS = {"cortex-a53": ("dotprod", "i8mm", "bf16"), "cortex-a55": ("i8mm", "bf16"), "cortex-a57": ("dotprod", "i8mm", "bf16"),
+         "neoverse-n1": ("i8mm", "bf16")}
+FEATURES = {"bfmmla": "bf16", "sdot": "dotprod", "udot": "dotprod", "usdot": "i8mm", "sudot": "i8mm", "smmla": "i8mm", "ummla": "i8mm", "usmmla": "i8mm"}
+# Each instruction on its own, of which a core computes so many in a cycle.
 PEAKS = {
+    "bfmmla": "bfmmla v{}.4s, v30.8h, v31.8h",
     "fmla": "fmla v{}.4s, v30.4s, v31.s[0]",
     "sdot": "sdot v{}.4s, v30.16b, v31.4b[0]",
     "udot": "udot v{}.4s, v30.16b, v31.4b[0]",
@@ -40,7 +42,7 @@ class Model:
         return None if FEATURES.get(loop.unit) in LACKS.get(core, ()) else self.cycles_of(loop.text, core)
 
     def cycles_of(self, text, core):
-        done = subprocess.run([self.program, "-mtriple=aarch64", f"-mcpu={core}", "-mattr=+dotprod,+i8mm", f"-iterations={ITERATIONS}"],
+        done = subprocess.run([self.program, "-mtriple=aarch64", f"-mcpu={core}", "-mattr=+dotprod,+i8mm,+bf16", f"-iterations={ITERATIONS}"],
                               input=text, capture_output=True, text=True)
         if not (m := re.search(r"Total Cycles:\s+(\d+)", done.stdout)):
             sys.exit(f"[{self.program}] says nothing of a loop on {core}; got {done.stderr[:500]}, expected its cycles; try the loop alone:\n{text}")

@@ -12,7 +12,8 @@ F32_TILES = {"cortex-a53": ("RunTile<8, 2, false>", 0.55), "cortex-a55": ("RunTi
 # The same of products by other instructions (dot_arm-inl.h, half_dot-inl.h), as shares of the model's peak of the instruction.
 SHARES = (("RunByteTile<SignedDot, 5, 4>", "sdot", {"cortex-a55": 0.85, "neoverse-n1": 0.85, "neoverse-v1": 0.85}),
           ("RunByteTile<MixedBlocks, 6, 4>", "usmmla", {"neoverse-v1": 0.85}),
-          ("RunByteTile<SignedBlocks, 6, 4>", "smmla", {"neoverse-v1": 0.85}))
+          ("RunByteTile<SignedBlocks, 6, 4>", "smmla", {"neoverse-v1": 0.85}),
+          ("RunHalfTile<Bf16Blocks, 6, 4>", "bfmmla", {"neoverse-v1": 0.85}))
 
 
 def on_stack(found):

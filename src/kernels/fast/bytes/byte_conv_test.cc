@@ -260,11 +260,14 @@ TEST(ByteConv, NoByteBehindTheInputIsRead) {
 }
 
 TEST(Features, CanBeForcedAway) {
-  const std::map<std::string, Feature> features{
-      {"avx512vnni", Feature::kAvx512Vnni}, {"avxvnni", Feature::kAvxVnni},
-      {"avx512vbmi", Feature::kAvx512Vbmi}, {"avx512bf16", Feature::kAvx512Bf16},
-      {"dotprod", Feature::kDotprod},       {"i8mm", Feature::kI8mm},
-      {"bf16", Feature::kBf16},             {"fhm", Feature::kFhm}};
+  const std::map<std::string, Feature> features{{"avx512vnni", Feature::kAvx512Vnni},
+                                                {"avxvnni", Feature::kAvxVnni},
+                                                {"avx512vbmi", Feature::kAvx512Vbmi},
+                                                {"avx512bf16", Feature::kAvx512Bf16},
+                                                {"dotprod", Feature::kDotprod},
+                                                {"i8mm", Feature::kI8mm},
+                                                {"bf16", Feature::kBf16},
+                                                {"fhm", Feature::kFhm}};
   for (const std::string& name : AvailableFeatures()) {
     ForceWithout(name);
     EXPECT_FALSE(Has(features.at(name))) << name;

@@ -218,12 +218,10 @@ template <class Dot, int V>
 inline void RunByteTiles(const ByteStrip& strip) {
   constexpr int kMost = Dot::kMostRows[V];
   static constexpr auto kTiles = ByteTilesOf<Dot, V>(std::make_integer_sequence<int, kMost>());
-  constexpr int64_t kTogether = Dot::kCell / kQuad;  // rows; only the last of all is without a neighbour
-  const int64_t rows = static_cast<int64_t>(strip.row_count);
-  const EvenPieces tiles((rows + kTogether - 1) / kTogether, kMost / kTogether);
+  const PiecesOfRows tiles(strip.row_count, kMost, Dot::kCell == kQuad ? 1 : kRowsOfBlock);
   for (int64_t t = 0; t < tiles.count(); ++t) {
-    const int64_t first = tiles[t].begin * kTogether, end = std::min(rows, tiles[t].end * kTogether);
-    kTiles[static_cast<size_t>(end - first - 1)](strip, static_cast<size_t>(first));
+    const Range rows = tiles[t];
+    kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin));
   }
 }
 

@@ -29,8 +29,9 @@ struct HalfConvCode {
   // Exactly one is there, by the type of the inputs.
   void (*run_halves)(const HalfStrip<uint16_t>&);
   void (*run_floats)(const HalfStrip<float>&);
-  // Rounds the rows of weights of a step, times a scale, and interleaves them. A missing second row is null.
-  void (*pack_rows)(const float* first, const float* second, size_t count, float scale, uint16_t* to);
+  // Rounds the rows of weights of a step, times a scale, and interleaves them. Of the last step some rows may
+  // be missing.
+  void (*pack_rows)(const float* first, size_t stride, size_t rows, size_t count, float scale, uint16_t* to);
   void (*round_row)(const float* from, size_t count, float scale, uint16_t* to);
 };
 
@@ -61,17 +62,35 @@ void RoundRowToBf16(const float* from, size_t count, float scale, uint16_t* to) 
   for (; i < count; ++i) to[i] = F32ToBF16(scale * from[i]);
 }
 
-void PackPairsOfRows(const float* first, const float* second, size_t count, float scale, uint16_t* to) {
+// Rounds up to a vector of weights of each of two rows to pairs; `rows` are there.
+HWY_INLINE VU32 RoundPairs(const float* first, size_t stride, size_t rows, size_t count, V32 scale) {
   const F32 d;
-  const V32 times = hn::Set(d, scale);
-  for (size_t i = 0; i < count; i += kLanes, to += 2 * kLanes) {
-    const size_t left = count - i;
-    const VU32 low = RoundBits(hn::Mul(times, LoadN(d, first + i, left)));
-    const V32 other = second ? hn::Mul(times, LoadN(d, second + i, left)) : hn::Zero(d);
-    const VU32 pairs = hn::Or(low, hn::ShiftLeft<16>(RoundBits(other)));
-    StorePairs(pairs, std::min(left, kLanes), to);
+  const V32 low = rows > 0 ? hn::Mul(scale, LoadN(d, first, count)) : hn::Zero(d),
+            high = rows > 1 ? hn::Mul(scale, LoadN(d, first + stride, count)) : hn::Zero(d);
+  return hn::Or(RoundBits(low), hn::ShiftLeft<16>(RoundBits(high)));
+}
+
+void PackPairsOfRows(const float* first, size_t stride, size_t rows, size_t count, float scale,
+                     uint16_t* to) {
+  const V32 times = hn::Set(F32(), scale);
+  for (size_t i = 0; i < count; i += kLanes, to += 2 * kLanes)
+    StorePairs(RoundPairs(first + i, stride, rows, count - i, times), std::min(count - i, kLanes), to);
+}
+
+#if HWY_TARGET == HWY_NEON
+void PackFoursOfRows(const float* first, size_t stride, size_t rows, size_t count, float scale,
+                     uint16_t* to) {
+  const U32 d;
+  const V32 times = hn::Set(F32(), scale);
+  for (size_t i = 0; i < count; i += kLanes, to += 4 * kLanes) {
+    const VU32 left = RoundPairs(first + i, stride, rows, count - i, times),
+               right = RoundPairs(first + 2 * stride + i, stride, rows > 2 ? rows - 2 : 0, count - i, times);
+    HWY_ALIGN uint32_t pairs[2 * kLanes];
+    hn::StoreInterleaved2(left, right, d, pairs);
+    std::memcpy(to, pairs, std::min(count - i, kLanes) * 2 * sizeof(uint32_t));
   }
 }
+#endif
 
 void RoundRowToF16(const float* from, size_t count, float scale, uint16_t* to) {
   size_t i = 0;
@@ -86,11 +105,11 @@ void RoundRowToF16(const float* from, size_t count, float scale, uint16_t* to) {
   for (; i < count; ++i) to[i] = F32ToF16(scale * from[i]);
 }
 
-void PackRowToF16(const float* row, const float*, size_t count, float scale, uint16_t* to) {
+void PackRowToF16(const float* row, size_t, size_t, size_t count, float scale, uint16_t* to) {
   RoundRowToF16(row, count, scale, to);
 }
 
-// A step of one element is one of f16, a step of two one of bf16.
+// A step of one element is one of f16, others are of bf16.
 template <class Dot>
 constexpr HalfConvCode CodeOf() {
   HalfConvCode code = {};
@@ -103,6 +122,9 @@ constexpr HalfConvCode CodeOf() {
   if constexpr (std::is_same_v<typename Dot::Input, float>) code.run_floats = RunHalfPanel<Dot>;
   else code.run_halves = RunHalfPanel<Dot>;
   code.pack_rows = Dot::kElements == 1 ? PackRowToF16 : PackPairsOfRows;
+#if HWY_TARGET == HWY_NEON
+  if (kByOctets<Dot>) code.pack_rows = PackFoursOfRows;
+#endif
   code.round_row = Dot::kElements == 1 ? RoundRowToF16 : RoundRowToBf16;
   return code;
 }
@@ -111,6 +133,9 @@ const HalfConvCode* GetBf16Code() {
 #if HWY_TARGET == HWY_AVX3
   static constexpr HalfConvCode fast = CodeOf<Bf16Dot>();
   if (Has(Feature::kAvx512Bf16)) return &fast;
+#elif HWY_TARGET == HWY_NEON
+  static constexpr HalfConvCode fast = CodeOf<Bf16Blocks>();
+  if (Has(Feature::kBf16)) return &fast;
 #endif
   static constexpr HalfConvCode widening = CodeOf<WideningBf16Dot>();
   return &widening;
@@ -149,9 +174,9 @@ PanelPlace PlaceOf(const HalfConvPlan& plan, int64_t panel) {
 void PackRows(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
               int64_t columns, uint16_t* to) {
   for (int64_t k = 0; k < plan.group_channels; k += plan.step, to += width * plan.step) {
-    const float* first = from + k * weights.stride;
-    const float* second = k + 1 < plan.group_channels ? first + weights.stride : nullptr;
-    plan.code->pack_rows(first, second, static_cast<size_t>(columns), weights.scale, to);
+    const int64_t rows = std::min(plan.step, plan.group_channels - k);
+    plan.code->pack_rows(from + k * weights.stride, static_cast<size_t>(weights.stride),
+                         static_cast<size_t>(rows), static_cast<size_t>(columns), weights.scale, to);
   }
 }
 
@@ -160,12 +185,12 @@ template <int64_t kStep>
 void PackColumns(const HalfConvPlan& plan, const GemmWeights& weights, const float* from, int64_t width,
                  int64_t columns, uint16_t* to) {
   constexpr int64_t kPart = 256;  // a part of a column that is rounded at once
-  uint16_t rounded[kPart + 1];
+  uint16_t rounded[kPart + kStep];
   for (int64_t j = 0; j < columns; ++j, from += weights.stride)
     for (int64_t first = 0; first < plan.group_channels; first += kPart) {
       const int64_t count = std::min(kPart, plan.group_channels - first);
       plan.code->round_row(from + first, static_cast<size_t>(count), weights.scale, rounded);
-      rounded[count] = 0;  // of a step that is filled up
+      std::fill_n(rounded + count, kStep, uint16_t{0});  // of a step that is filled up
       uint16_t* step = to + (first / kStep * width + j) * kStep;
       for (int64_t k = 0; k < count; k += kStep, step += width * kStep)
         std::memcpy(step, rounded + k, kStep * sizeof(uint16_t));
@@ -197,8 +222,9 @@ void PackPanel(const HalfConvPlan& plan, const GemmWeights& weights, const Panel
   const float* from = weights.b + (place.group * plan.group_outputs + place.columns.begin - weights.first) *
                                       (weights.transposed ? weights.stride : 1);
   std::fill_n(to, place.width * ElementsOfColumn(plan), uint16_t{0});
+  const auto columns = f16 ? PackColumns<1> : plan.step == 2 ? PackColumns<2> : PackColumns<4>;
   const auto pack = !one_tap             ? (f16 ? PackTaps<F32ToF16> : PackTaps<F32ToBF16>)
-                    : weights.transposed ? (f16 ? PackColumns<1> : PackColumns<2>)
+                    : weights.transposed ? columns
                                          : PackRows;
   pack(plan, weights, from, place.width, place.columns.size(), to);
 }

@@ -11,6 +11,7 @@
 
 #include <cstring>
 
+#include "kernels/fast/tile/octets-inl.h"
 #include "kernels/fast/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -117,6 +118,26 @@ struct Bf16Dot {
     auto sum = sums.raw;  // a variable of its own, so that the array of sums stays in registers
     asm("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(x.raw), "v"(w.raw));
     sums.raw = sum;
+  }
+};
+#endif
+
+#if HWY_TARGET == HWY_NEON
+// BFMMLA, which multiplies blocks of octets (tile/octets-inl.h). It adds the products of two pairs of
+// elements one after the other; it rounds to the odd number instead of the nearest, and takes denormal
+// numbers for zero.
+struct Bf16Blocks {
+  static constexpr int kMostVectors = 4;
+  static constexpr const int (&kMostRows)[5] = kMostRowsByOctets;
+  static constexpr const char* kName = " bf16";
+  static constexpr int kElements = 4;
+
+  using Input = uint16_t;
+
+  static HWY_INLINE void Add(int32x4_t& sums, int32x4_t inputs, int32x4_t weights) {
+    asm volatile(".arch armv8.2-a+bf16\n\tbfmmla %0.4s, %1.8h, %2.8h"
+                 : "+w"(sums)
+                 : "w"(inputs), "w"(weights));
   }
 };
 #endif

@@ -25,6 +25,10 @@ HWY_INLINE void StorePairs(VU32 pairs, size_t count, uint16_t* p) {
   std::memcpy(p, lanes, count * sizeof(uint32_t));
 }
 
+// Whether the step is an instruction that multiplies blocks of octets (tile/octets-inl.h).
+template <class Dot>
+constexpr bool kByOctets = Dot::kElements == 4;
+
 // Adds the products of `steps` steps. `a` points at the inputs of each row; `w` moves behind their weights.
 template <class Dot, int MR, int V>
 HWY_INLINE void AddSteps(const typename Dot::Input* const (&a)[MR], size_t steps, const uint16_t*& w,
@@ -43,13 +47,10 @@ HWY_INLINE void AddSteps(const typename Dot::Input* const (&a)[MR], size_t steps
   }
 }
 
-// Runs the tile of MR rows from `row` on.
+// Adds the products of the rows from `row` on, step by step.
 template <class Dot, int MR, int V>
-HWY_NOINLINE void RunHalfTile(const HalfStrip<typename Dot::Input>& s, size_t row) {
+HWY_INLINE void AddTaps(const HalfStrip<typename Dot::Input>& s, size_t row, V32 (&sums)[MR][V]) {
   constexpr size_t kElements = Dot::kElements;
-  const size_t last = s.columns - (V - 1) * kLanes;
-  V32 sums[MR][V];
-  StartSums<MR, V>(s, last, sums);
   const uint16_t* w = s.panel;
   for (size_t tap = 0; tap < s.taps; ++tap) {
     const typename Dot::Input* a[MR];
@@ -66,6 +67,28 @@ HWY_NOINLINE void RunHalfTile(const HalfStrip<typename Dot::Input>& s, size_t ro
     }
     AddSteps<Dot, MR, V>(a, 1, w, sums);
   }
+}
+
+// Runs the tile of MR rows from `row` on.
+template <class Dot, int MR, int V>
+HWY_NOINLINE void RunHalfTile(const HalfStrip<typename Dot::Input>& s, size_t row) {
+  const size_t last = s.columns - (V - 1) * kLanes;
+  V32 sums[MR][V];
+  if constexpr (kByOctets<Dot>) {
+#if HWY_TARGET == HWY_NEON
+    V32 products[MR][V];
+    SumByOctets<Dot>(s, row, products);
+    StartSums<MR, V>(s, last, sums);
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < V; ++j) sums[i][j] = hn::Add(sums[i][j], products[i][j]);
+    }
+#endif
+  } else {
+    StartSums<MR, V>(s, last, sums);
+    AddTaps<Dot, MR, V>(s, row, sums);
+  }
   EndTile<MR, V>(sums, s, row, last, true);
 }
 
@@ -81,7 +104,7 @@ template <class Dot, int V>
 inline void RunHalfTiles(const HalfStrip<typename Dot::Input>& strip) {
   constexpr int kMost = Dot::kMostRows[V];
   static constexpr auto kTiles = HalfTilesOf<Dot, V>(std::make_integer_sequence<int, kMost>());
-  const EvenPieces tiles(static_cast<int64_t>(strip.row_count), kMost);
+  const PiecesOfRows tiles(strip.row_count, kMost, kByOctets<Dot> ? kRowsOfBlock : 1);
   for (int64_t t = 0; t < tiles.count(); ++t) {
     const Range rows = tiles[t];
     kTiles[static_cast<size_t>(rows.size() - 1)](strip, static_cast<size_t>(rows.begin));

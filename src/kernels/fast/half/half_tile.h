@@ -1,8 +1,8 @@
 // The terms of the register tile over halves. Rows, panels and taps are those of kernels/fast/tile/tile.h;
 // the sums are of f32 and stay in registers from the first to the last product.
 //
-//   step   one or two neighbouring inputs of a tap, as many as an instruction multiplies (half_dot-inl.h); the
-//          last step of a tap is filled up with a weight of zero
+//   step   one, two or four neighbouring inputs of a tap, as many as an instruction multiplies
+//          (half_dot-inl.h); the last step of a tap is filled up with weights of zero
 //   panel  weights of neighbouring columns, stored as [tap][step][width][elements of a step]
 #pragma once
 

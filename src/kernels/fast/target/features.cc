@@ -20,10 +20,14 @@ struct Known {
   Feature feature;
   const char* name;
 };
-constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"}, {Feature::kAvxVnni, "avxvnni"},
-                            {Feature::kAvx512Vbmi, "avx512vbmi"}, {Feature::kAvx512Bf16, "avx512bf16"},
-                            {Feature::kDotprod, "dotprod"},       {Feature::kI8mm, "i8mm"},
-                            {Feature::kBf16, "bf16"},             {Feature::kFhm, "fhm"}};
+constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
+                            {Feature::kAvxVnni, "avxvnni"},
+                            {Feature::kAvx512Vbmi, "avx512vbmi"},
+                            {Feature::kAvx512Bf16, "avx512bf16"},
+                            {Feature::kDotprod, "dotprod"},
+                            {Feature::kI8mm, "i8mm"},
+                            {Feature::kBf16, "bf16"},
+                            {Feature::kFhm, "fhm"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.

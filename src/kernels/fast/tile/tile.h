@@ -74,6 +74,29 @@ class EvenPieces {
   int64_t count_, size_;
 };
 
+// The rows that an instruction over blocks multiplies together (octets-inl.h).
+inline constexpr int64_t kRowsOfBlock = 2;
+
+// Divides the rows of a strip into tiles of at most `most` rows. Tiles have multiples of `together` rows, but
+// the last one.
+class PiecesOfRows {
+ public:
+  PiecesOfRows(size_t rows, int64_t most, int64_t together)
+      : rows_(static_cast<int64_t>(rows)),
+        together_(together),
+        pieces_((rows_ + together - 1) / together, most / together) {}
+  int64_t count() const { return pieces_.count(); }
+  Range operator[](int64_t i) const {
+    const Range piece = pieces_[i];
+    const int64_t end = piece.end * together_;
+    return {piece.begin * together_, end < rows_ ? end : rows_};
+  }
+
+ private:
+  int64_t rows_, together_;
+  EvenPieces pieces_;
+};
+
 // Returns the length of the longest chunk of K whose part of a panel stays in the second-level cache while
 // the tiles of a block read it. With four vectors per row, the weights are read at a third of the rate of the
 // multiply-adds, which a second-level cache sustains. Of chunks of 32, 64, 128 and 256 KiB, measured with
