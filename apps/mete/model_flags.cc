@@ -40,6 +40,8 @@ LoadOptions LoadOptionsOf(const ModelFlags& flags) {
   options.disabled_passes = flags.disabled_passes;
   options.onnxruntime_sums = flags.onnxruntime_sums;
   options.precision = flags.precision;
+  options.error_bound = flags.error_bound;
+  options.samples = flags.samples;
   return options;
 }
 
@@ -71,6 +73,7 @@ Json StepJson(const StepInfo& s) {
           {"flops", s.flops},
           {"computed_flops", s.computed_flops},
           {"bytes", s.bytes},
+          {"precision", s.precision},
           {"why", s.why}};
 }
 
@@ -175,10 +178,21 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command
       .add_option(
           "--precision", flags.precision,
-          "what products may round where that is sooner: f32 (default) nothing; bf16 inputs and weights; "
-          "w8, w4 weights of products of one row, to 8 or 4 bits")
+          "what products may round where that is sooner: f32 (default) nothing; bf16, f16 inputs and "
+          "weights; "
+          "w8, w4 weights of products of one row, to 8 or 4 bits; auto each product as is soonest, within "
+          "--error-bound")
       ->type_name("TYPE")
-      ->check(OneOf({"f32", "bf16", "w8", "w4"}))
+      ->check(OneOf({"f32", "bf16", "f16", "w8", "w4", "auto"}))
+      ->group(kModelGroup);
+  command
+      .add_option(
+          "--error-bound", flags.error_bound,
+          "with --precision auto: how far outputs may be from those of f32, as a share of the largest "
+          "output")
+      ->type_name("SHARE")
+      ->capture_default_str()
+      ->check(CLI::Range(1e-9, 0.999))
       ->group(kModelGroup);
 }
 

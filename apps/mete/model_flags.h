@@ -23,6 +23,8 @@ struct ModelFlags {
   bool no_optimize = false;
   bool onnxruntime_sums = false;
   std::string precision = "f32";
+  double error_bound = LoadOptions().error_bound;
+  std::vector<std::vector<Tensor>> samples;  // LoadOptions::samples, where the command has inputs
   bool reference = false;
   std::string tune = "after";  // a key of kTune in model_flags.cc
   int threads = 0;

@@ -49,10 +49,6 @@ void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& opti
 // Returns what the home alone computes.
 std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs);
 
-// Returns the largest difference of two answers beside the largest value; infinity if they are not
-// comparable.
-double LargestDifference(const std::vector<Tensor>& a, const std::vector<Tensor>& b);
-
 // mete bench and mete profile with --processors.
 void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vector<std::string> inputs,
                uint64_t seed, int runs, double seconds, const Context& context);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "base/difference.h"
 #include "pool_figure.h"
 #include "pool.h"
 #include "inputs.h"

@@ -7,8 +7,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "answers.h"
+#include "base/difference.h"
 #include "base/open_problem.h"
 #include "checks.h"
 #include "commands.h"
@@ -176,7 +178,34 @@ Json ReportPrecision(const Job& job, const std::vector<Tensor>& outputs) {
   if (!job.context.json)
     PrintText(fmt::format("precision {}: at most {:.2g} of the largest value apart from f32's answer",
                           job.flags.model.precision, apart));
-  return {{"name", job.flags.model.precision}, {"largest_difference", apart}};
+  Json json{{"name", job.flags.model.precision}, {"largest_difference", apart}};
+  const PrecisionReport& chosen = job.loaded.model.precision();
+  if (chosen.bound == 0) return json;
+  if (apart > chosen.bound)
+    PrintWarning(job.context,
+                 fmt::format("[--error-bound] this answer is further from f32's than the inputs by which the "
+                             "precisions were chosen; got {:.2g}, expected at most {:g}; try --precision f32",
+                             apart, chosen.bound));
+  json["bound"] = chosen.bound;
+  json["measured"] = chosen.error;
+  json["samples"] = chosen.samples;
+  json["made_up"] = chosen.made_up;
+  json["rounded"] = chosen.rounded;
+  json["kept"] = chosen.kept;
+  return json;
+}
+
+// Returns the inputs of the first run, by which --precision auto measures; none: they are not there.
+std::vector<std::vector<Tensor>> FirstInputs(const RunFlags& flags, const Loaded& loaded) {
+  std::vector<Tensor> inputs = loaded.inputs;
+  if (loaded.picture_port >= 0) {
+    const int64_t batch = loaded.port().shape[0];
+    if (batch < 1 || batch > int64_t(flags.pictures.size())) return {};
+    const std::span<const std::string> first = std::span(flags.pictures).first(size_t(batch));
+    inputs[size_t(loaded.picture_port)] = ReadPictures(first, loaded.preprocess, loaded.port()).tensor;
+  }
+  if (FirstMissing(inputs) >= 0) return {};
+  return {inputs};
 }
 
 // Loads the model with its inputs. Unless --batch says more, a batch has one picture if the file leaves the
@@ -187,13 +216,21 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
   const int64_t pictures = int64_t(flags.pictures.size());
   if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
   std::map<std::string, Shape> tensors = ShapesOf(files);
+  const bool chooses = load.precision == "auto";
+  if (chooses) load.precision = ModelFlags().precision;  // until the inputs are known
   const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
   Loaded loaded{load_model(), {}, -1, {}};
   loaded.inputs = PlaceTensors(loaded.model, files);
-  if (flags.pictures.empty()) {
+  const auto finish = [&] {
+    if (chooses) {
+      load.precision = flags.model.precision;
+      load.samples = FirstInputs(flags, loaded);
+      loaded.model = load_model();
+    }
     PrintNotes(loaded.model, context);
     return loaded;
-  }
+  };
+  if (flags.pictures.empty()) return finish();
   loaded.picture_port = PicturePort(loaded.model, loaded.inputs);
   loaded.preprocess = PreprocessOf(flags.model.model, loaded.port(), flags.preprocess);
   if (const Shape wanted = WantedShape(loaded.port(), loaded.preprocess); wanted != loaded.port().shape) {
@@ -202,8 +239,7 @@ Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t
     loaded.inputs = PlaceTensors(loaded.model, files);
   }
   CheckPictures(loaded.port(), loaded.preprocess, flags.preprocess, flags.model.model);
-  PrintNotes(loaded.model, context);
-  return loaded;
+  return finish();
 }
 
 // UsageError if the last batch has fewer pictures than the port takes and the model does not permit that.

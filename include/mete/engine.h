@@ -60,11 +60,20 @@ struct LoadOptions {
   // in its order, for comparisons with it; they are slower.
   bool onnxruntime_sums = false;
   // "f32", or what kernels may do to the operands of products where that takes less time. "bf16": both
-  // operands of convolutions and matrix products are rounded to bf16, a relative error of up to 2^-9 for
-  // each. "w8", "w4": constant weights of matrix products of one row, which wait for their weights, are
-  // rounded to 8 or 4 bits, an error of up to 1/254 or 1/14 of the largest of 64 neighbouring weights. Sums
-  // and all values between nodes are f32. Explain() names each node's kernel.
+  // operands of convolutions and matrix products are rounded to bf16, a relative error of up to 2^-8 for
+  // each. "f16": the same with f16, up to 2^-11 or, for magnitudes below 2^-14, 2^-25; a product whose
+  // weights exceed 65504 stays in f32. Without an instruction for f16 only weights are rounded. "w8", "w4":
+  // constant weights of matrix products of one row, which wait for their weights, are rounded to 8 or 4 bits,
+  // an error of up to 1/254 or 1/14 of the largest of 64 neighbouring weights. Sums and all values between
+  // nodes are f32. Explain() names each node's kernel. "auto": each product has the
+  // precision of these in which this processor is the soonest, as far as the outputs stay within
+  // `error_bound` of those of f32 on `samples`; Model::precision() says which.
   std::string precision = "f32";
+  // "auto" only: the largest difference from the outputs of f32, as a share of the largest of them
+  double error_bound = 0.01;
+  // "auto" only: inputs with which the difference is measured, each in the order of the model's inputs;
+  // empty: inputs are made up, and Model::precision() says so
+  std::vector<std::vector<Tensor>> samples = {};
   std::vector<std::string> disabled_passes = {};  // names as in PassNames(); Error if a name is unknown
 };
 
@@ -97,6 +106,17 @@ struct ModelStats {
   std::vector<PassTime> passes;
 };
 
+// What LoadOptions::precision = "auto" has chosen. The error is that of all nodes of `rounded` together; a
+// session may compute some of them in f32, where that takes less time.
+struct PrecisionReport {
+  double bound = 0;                            // 0: the precision is not "auto"
+  double error = 0;                            // measured, as LoadOptions::error_bound
+  int samples = 0;                             // inputs of the measurement
+  bool made_up = false;                        // whether these are random numbers
+  std::map<std::string, std::string> rounded;  // nodes and their precisions: {"conv1", "bf16"}
+  std::vector<std::string> kept;               // nodes that would exceed the bound, the largest errors first
+};
+
 // An immutable, loaded and optimised model. Copies share one model. Several threads may use it at once.
 class Model {
  public:
@@ -110,6 +130,7 @@ class Model {
   const ModelStats& stats() const;
   // metadata of the file: "producer", "version", and the file's own keys
   const std::map<std::string, std::string>& metadata() const;
+  const PrecisionReport& precision() const;
 
   std::string Text() const;  // one line per node
   std::string Dot() const;   // Graphviz
@@ -258,6 +279,8 @@ struct StepInfo {
   int64_t ns = 0;                // time in the trace; 0: the trace has none
   int64_t flops = 0, bytes = 0;  // as in TraceEvent
   int64_t computed_flops = 0;    // of this kernel: fewer than `flops` for a Winograd kernel
+  // that the operands of a product of f32 may be rounded to: "f32", "bf16"; empty for other nodes
+  std::string precision = {};
 };
 
 class Pool;  // this and the following two: mete/pool.h

@@ -74,23 +74,24 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   return a.Take();
 }
 
-// The taps of a kernel row may be joined, which fills up fewer pairs.
-double PairsOf(const HalfConvPlan& plan) { return double(plan.taps * plan.pairs); }
+// The taps of a kernel row may be joined, which fills up fewer steps.
+double ElementsOf(const HalfConvPlan& plan) { return double(plan.taps * plan.steps * plan.step); }
 
 }  // namespace
 
-Work HalfConvWork(const NodeInRun& at, const ConvShape& s, double products) {
-  const HalfConvPlan plan = PlanHalfConv(s);
+Work HalfConvWork(const NodeInRun& at, const ConvShape& s, Precision operands, double products) {
+  const HalfConvPlan plan = PlanHalfConv(s, operands);
   const Sizes sizes = SizesOf(s);
-  // Without an instruction for bf16, a pair is multiplied as two numbers of f32 are.
-  const double k = PairsOf(plan) * (IsFast(plan) ? 1 : 2), pixels = double(s.out_pixels()),
-               weights = 2 * kHalfBytes * PairsOf(plan) * double(plan.split.padded_columns() * s.groups);
-  Amounts a(at, KernelName(s, ConvAlgorithm::kBf16));
+  // Without an instruction for halves, a pair is multiplied as two numbers of f32 are.
+  const double k = ElementsOf(plan) / (IsFast(plan) ? 2 : 1), pixels = double(s.out_pixels()),
+               weights = kHalfBytes * ElementsOf(plan) * double(plan.split.padded_columns() * s.groups);
+  Amounts a(at, std::string("conv_") + Name(operands));
   a.AddTiles(plan.split, products * double(s.groups), pixels, double(plan.row_step), k);
   a.AddWeights(weights, std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
-  // The input is read, and written and read again in half of its bytes.
-  a.AddData(at.node.inputs[0], products * 2 * sizes.in, products * sizes.out, plan.tap_length >= kShortSum);
+  // An input that is rounded is read, and written and read again in half of its bytes.
+  a.AddData(at.node.inputs[0], products * (RoundsInputs(plan) ? 2 : 1) * sizes.in, products * sizes.out,
+            plan.tap_length >= kShortSum);
   a.AddEpilogue(products * sizes.out);
   Work work = a.Take();
   work.stand_in = KernelName(s, ConvAlgorithm::kDirect);
@@ -213,9 +214,10 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
   if (conv.sum_piece > 0) return {PiecesWork(at, conv)};
   std::vector<Work> works;
   for (const ConvAlgorithm algorithm : conv.algorithms)
-    works.push_back(algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
-                    : algorithm == ConvAlgorithm::kBf16 ? HalfConvWork(at, conv.shape)
-                                                        : WinogradWork(at, conv.shape, algorithm));
+    works.push_back(OperandsOf(algorithm) != Precision::kF32
+                        ? HalfConvWork(at, conv.shape, OperandsOf(algorithm))
+                    : algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
+                                                          : WinogradWork(at, conv.shape, algorithm));
   return works;
 }
 

@@ -11,8 +11,8 @@ namespace mete {
 
 std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // by algorithm
 
-// The work of a convolution, or of products as convolutions of 1x1, whose operands are rounded to bf16.
-Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, double products = 1);
+// The work of a convolution, or of products as convolutions of 1x1, whose operands are halves: kBf16 or kF16.
+Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, Precision operands, double products = 1);
 
 Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv);
 

@@ -55,7 +55,7 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
 // The products as convolutions, and B as it is packed in each run.
 Work HalfProductWork(const NodeInRun& at, const Product& p) {
   const double copies = p.b_step == 0 ? 1 : double(p.batch);
-  Work work = HalfConvWork(at, AsConvolution(p), double(p.batch));
+  Work work = HalfConvWork(at, AsConvolution(p), p.operands, double(p.batch));
   if (PacksOnce(p)) return work;
   work.amounts[p.transposed ? "byte packed across rows" : "byte packed"] +=
       kFloatBytes * double(p.n * p.k) * copies;
@@ -146,7 +146,8 @@ struct Counter {
   std::vector<Work> operator()(const Product& product) const {
     switch (PrecisionOf(product)) {
       case Precision::kF32: return {MatrixWork(at, product)};
-      case Precision::kBf16: return {HalfProductWork(at, product)};
+      case Precision::kBf16:
+      case Precision::kF16: return {HalfProductWork(at, product)};
       case Precision::kW8: return {FewBitsWork(at, product, 8)};
       case Precision::kW4: return {FewBitsWork(at, product, 4)};
     }

@@ -9,9 +9,9 @@
 namespace mete {
 namespace {
 
-constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
+constexpr ConvAlgorithm kAll[] = {ConvAlgorithm::kDirect,     ConvAlgorithm::kWinogradF2,
                                   ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6,
-                                  ConvAlgorithm::kBf16};
+                                  ConvAlgorithm::kBf16,       ConvAlgorithm::kF16};
 
 }  // namespace
 
@@ -22,6 +22,7 @@ const char* Name(ConvAlgorithm algorithm) {
     case ConvAlgorithm::kWinogradF4: return "winograd_f4";
     case ConvAlgorithm::kWinogradF6: return "winograd_f6";
     case ConvAlgorithm::kBf16: return "bf16";
+    case ConvAlgorithm::kF16: return "f16";
   }
   return "";
 }
@@ -37,21 +38,29 @@ std::optional<ConvAlgorithm> ParseConvAlgorithm(std::string_view where, std::str
 }
 
 int WinogradTile(ConvAlgorithm algorithm) {
-  return algorithm == ConvAlgorithm::kBf16 ? 0 : 2 * int(algorithm);
+  return OperandsOf(algorithm) == Precision::kF32 ? 2 * int(algorithm) : 0;
 }
 
-std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape, bool may_round) {
+Precision OperandsOf(ConvAlgorithm algorithm) {
+  return algorithm == ConvAlgorithm::kBf16  ? Precision::kBf16
+         : algorithm == ConvAlgorithm::kF16 ? Precision::kF16
+                                            : Precision::kF32;
+}
+
+std::vector<ConvAlgorithm> ConvAlgorithmsFor(const ConvShape& shape, Precision operands) {
   std::vector<ConvAlgorithm> algorithms;
   for (const ConvAlgorithm algorithm : kAll) {
     if (WinogradTile(algorithm) > 0 && !TakesWinograd(shape)) continue;
-    if (algorithm == ConvAlgorithm::kBf16 && !may_round) continue;
+    if (const Precision rounded = OperandsOf(algorithm); rounded != Precision::kF32 && rounded != operands)
+      continue;
     algorithms.push_back(algorithm);
   }
   return algorithms;
 }
 
 std::string KernelName(const ConvShape& shape, ConvAlgorithm algorithm) {
-  if (algorithm == ConvAlgorithm::kBf16) return "conv_bf16";
+  if (const Precision rounded = OperandsOf(algorithm); rounded != Precision::kF32)
+    return std::string("conv_") + Name(rounded);
   if (WinogradTile(algorithm) > 0) return fmt::format("winograd_f{}_f32", WinogradTile(algorithm));
   if (IsDepthwise(shape)) return "depthwise_f32";
   const ConvPlan plan = PlanConv(shape);

@@ -21,8 +21,8 @@ int64_t SumPiece(const Node& node) {
 }  // namespace
 
 std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchOptions& options,
-                                         bool may_round) {
-  std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape, may_round);
+                                         Precision operands) {
+  std::vector<ConvAlgorithm> possible = ConvAlgorithmsFor(shape, operands);
   if (options.conv) {
     const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
     return {fits ? *options.conv : ConvAlgorithm::kDirect};
@@ -53,8 +53,7 @@ std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, c
   Convolution conv{
       ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y, node.attributes),
       SumPiece(node)};
-  if (conv.sum_piece == 0)
-    conv.algorithms = AlgorithmsFor(conv.shape, options, OperandsOf(node) == Precision::kBf16);
+  if (conv.sum_piece == 0) conv.algorithms = AlgorithmsFor(conv.shape, options, OperandsOf(node));
   return conv;
 }
 

@@ -24,9 +24,9 @@ struct Convolution {
 
 // Returns the algorithms that the options allow for this convolution, kDirect first. F(6x6) is never among
 // several algorithms because its error is larger: the user must ask for it.
-// `may_round`: of ConvAlgorithmsFor().
+// `operands`: of ConvAlgorithmsFor().
 std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchOptions& options,
-                                         bool may_round = false);
+                                         Precision operands = Precision::kF32);
 
 // Returns the convolution of a Conv. Returns nothing if only the reference kernel can compute it; `why` then
 // receives the reason.

@@ -86,6 +86,7 @@ std::vector<std::string> Product::kernels() const {
   switch (operands) {
     case Precision::kF32: return {kernel()};
     case Precision::kBf16: return {kernel(), KernelName({}, ConvAlgorithm::kBf16)};
+    case Precision::kF16: return {kernel(), KernelName({}, ConvAlgorithm::kF16)};
     case Precision::kW8: return {kernel(), "matvec_w8_f32"};
     case Precision::kW4: return {kernel(), "matvec_w4_f32"};
   }
@@ -104,15 +105,17 @@ ConvShape AsConvolution(const Product& p) {
 
 namespace {
 
-bool IsSoonerInBf16(const Product& p) {
+bool IsSoonerInHalves(const Product& p) {
   // An operand is rounded in the time of some ten multiply-adds, and half of the multiply-adds are saved: of
   // each input as many as there are columns, of each weight that is not constant as many as there are rows.
   // This value is a guess.
   constexpr int64_t kLeast = 32;
   if (p.k == 0) return false;
-  // Without an instruction for bf16, rounded weights save only memory, for which a product of one row waits.
+  // Without an instruction for halves, rounded weights save only memory, for which a product of one row
+  // waits.
   if (p.is_vector()) return p.constant;
-  return p.n >= kLeast && (PacksOnce(p) || p.m >= kLeast) && IsFast(PlanHalfConv(AsConvolution(p)));
+  return p.n >= kLeast && (PacksOnce(p) || p.m >= kLeast) &&
+         IsFast(PlanHalfConv(AsConvolution(p), p.operands));
 }
 
 // Weights of one row that a second-level cache keeps are read sooner than integers are made floats. This
@@ -126,7 +129,7 @@ bool IsSoonerInFewBits(const Product& p) {
 
 Precision PrecisionOf(const Product& p) {
   if (p.operands == Precision::kF32) return Precision::kF32;
-  const bool sooner = p.operands == Precision::kBf16 ? IsSoonerInBf16(p) : IsSoonerInFewBits(p);
+  const bool sooner = IsHalf(p.operands) ? IsSoonerInHalves(p) : IsSoonerInFewBits(p);
   return sooner ? p.operands : Precision::kF32;
 }
 

@@ -35,7 +35,7 @@ struct Product {
   }
 };
 
-// Returns whether B is packed once in bf16, and not in each run.
+// Returns whether B is packed once in halves, and not in each run.
 inline bool PacksOnce(const Product& p) { return p.constant && p.batch == 1 && !p.view; }
 
 // Returns the convolution of 1x1 over the rows of A that computes each of the products.

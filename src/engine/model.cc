@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "engine/precisions.h"
+#include "graph/fused.h"
 #include "graph/flops.h"
 #include "graph/ports.h"
 #include "import/caffe/caffe.h"
@@ -68,6 +70,40 @@ bool AnyOpen(const OpenDims& dims) {
   });
 }
 
+constexpr const char* kAuto = "auto";
+
+// Error INVALID_ARGUMENT if the inputs of a sample are not those of the model.
+void CheckSamples(const Samples& samples, const std::vector<Port>& inputs) {
+  for (const std::vector<Tensor>& sample : samples) {
+    const auto fits = [](const Tensor& t, const Port& port) {
+      return t.has_value() && t.type() == port.type && t.shape() == port.shape;
+    };
+    if (!std::equal(sample.begin(), sample.end(), inputs.begin(), inputs.end(), fits))
+      Invalid(
+          "samples",
+          "do not fit the model; got {} tensors of one sample, expected one for each of the {} inputs, with "
+          "its type and shape",
+          sample.size(), inputs.size());
+  }
+}
+
+// Lets nodes round their operands, as far as the outputs stay within the bound.
+void ChoosePrecisionsOf(ModelInternals::Impl& impl, const LoadOptions& options) {
+  if (!(options.error_bound > 0 && options.error_bound < 1))
+    Invalid("error_bound",
+            "is a share of the largest output; got {}, expected more than 0 and less than 1; try 0.01",
+            options.error_bound);
+  CheckSamples(options.samples, impl.inputs);
+  const bool made_up = options.samples.empty();
+  impl.precision = ChoosePrecisions(impl.graph, options.error_bound,
+                                    made_up ? MadeUpSamples(impl.graph) : options.samples);
+  impl.precision.made_up = made_up;
+  impl.passes.node_precisions = NodePrecisions(impl.precision);
+  impl.graph = WithOperands(impl.graph, impl.passes.node_precisions);
+  impl.divisible = WithOperands(impl.divisible, impl.passes.node_precisions);
+  impl.notes.push_back(ToText(impl.precision));
+}
+
 Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<ModelInternals::Impl>();
   impl->notes = std::move(imported.notes);
@@ -75,8 +111,9 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->graph = std::move(imported.graph);
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
   impl->dims = OpenDimsOf(impl->inputs);
-  impl->passes = {options.optimize, options.disabled_passes, options.onnxruntime_sums,
-                  ParsePrecision("precision", options.precision)};
+  impl->passes = {
+      options.optimize, options.disabled_passes, options.onnxruntime_sums,
+      options.precision == kAuto ? Precision::kF32 : ParsePrecision("precision", options.precision)};
   if (AnyOpen(impl->dims)) impl->imported = impl->graph;
   const auto records = RunPasses(impl->graph, {.optimize = options.optimize,
                                                .disabled = options.disabled_passes,
@@ -84,6 +121,7 @@ Model Optimized(Imported imported, const LoadOptions& options) {
                                                .precision = impl->passes.precision,
                                                .divisible = &impl->divisible});
   impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
+  if (options.precision == kAuto) ChoosePrecisionsOf(*impl, options);
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records)
     impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
@@ -117,6 +155,7 @@ const std::vector<Port>& Model::inputs() const { return impl().inputs; }
 const std::vector<Port>& Model::outputs() const { return impl().outputs; }
 const std::vector<std::string>& Model::notes() const { return impl().notes; }
 const ModelStats& Model::stats() const { return impl().stats; }
+const PrecisionReport& Model::precision() const { return impl().precision; }
 const std::map<std::string, std::string>& Model::metadata() const { return impl().metadata; }
 std::string Model::Text() const { return ToText(impl().graph); }
 std::string Model::Dot() const { return ToDot(impl().graph); }

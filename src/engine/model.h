@@ -12,6 +12,7 @@ struct Model::Impl {
   Graph imported;  // before all passes; empty if no input has an open dimension
   OpenDims dims;   // of the inputs
   PassChoice passes;
+  PrecisionReport precision;
   Graph divisible;  // before the passes that each share of a pool runs by itself; has the same constants
   std::vector<Port> inputs, outputs;
   std::vector<std::string> notes;

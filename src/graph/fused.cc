@@ -106,8 +106,25 @@ void CheckSumPiece(const InferContext& c) {
         kSumPiece, piece);
 }
 
+bool TakesOperands(const Graph& graph, const Node& node) {
+  constexpr const char* kProducts[] = {"Conv", "Gemm", "MatMul", "mete.MatMul"};
+  return std::find(std::begin(kProducts), std::end(kProducts), node.op) != std::end(kProducts) &&
+         graph.value(node.inputs[0]).type == DType::kF32;
+}
+
 Precision OperandsOf(const Node& node) {
   return ParsePrecision(node.name, node.attributes.String(kOperands, Name(Precision::kF32)));
+}
+
+Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& of_nodes) {
+  Graph result = graph;
+  for (Node& node : result.nodes) {
+    const auto at = of_nodes.find(node.name);
+    if (at == of_nodes.end()) continue;
+    if (at->second == Precision::kF32) node.attributes.Erase(kOperands);
+    else node.attributes.Set(kOperands, std::string(Name(at->second)));
+  }
+  return result;
 }
 
 void CheckOperands(const InferContext& c) {

@@ -72,11 +72,15 @@
 //    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
 //    of any bit, because rounding is monotone.
 //
-// 10. operands (kOperands) = "bf16" on a Conv, Gemm, MatMul or mete.MatMul of f32: a kernel may
-//    round inputs 0 and 1 to bf16. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or
+// 10. operands (kOperands) = "bf16" or "f16" on a Conv, Gemm, MatMul or mete.MatMul of f32: a kernel may
+//    round inputs 0 and 1 to these halves; with "f16" constant weights are numbers of f16 once they are
+//    rounded, of at most 65504. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or
 //    4 bits. Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass
 //    round-operands writes the attribute where the user allows it.
 #pragma once
+
+#include <map>
+#include <string>
 
 #include "base/fused.h"
 #include "base/precision.h"
@@ -90,8 +94,14 @@ bool TakesSumPiece(const Attributes& attributes, const Shape& weights);
 // Checks the sum_piece of a Conv, if it has one. The Conv's inference function calls it.
 void CheckSumPiece(const InferContext& c);
 
+// Returns whether a node may have operands (10).
+bool TakesOperands(const Graph& graph, const Node& node);
+
 // Returns the precision that a node's operands may be rounded to (10).
 Precision OperandsOf(const Node& node);
+
+// Returns the graph with these precisions (10) of the nodes of these names; kF32 permits no rounding.
+Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& of_nodes);
 
 // Checks the operands (10) of a Conv, Gemm or MatMul. The node's inference function calls it.
 void CheckOperands(const InferContext& c);

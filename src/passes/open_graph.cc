@@ -105,7 +105,8 @@ Result RunAt(const Graph& imported, const OpenDims& dims, const Sizes& sizes, co
   (void)RunPasses(result.graph, {.optimize = passes.optimize,
                                  .disabled = passes.disabled,
                                  .onnxruntime_sums = passes.onnxruntime_sums,
-                                 .precision = passes.precision});
+                                 .precision = passes.precision,
+                                 .node_precisions = passes.node_precisions});
   return result;
 }
 

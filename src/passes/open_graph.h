@@ -1,6 +1,7 @@
 // A graph whose passes have run once for many sizes of its inputs.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct PassChoice {
   std::vector<std::string> disabled;
   bool onnxruntime_sums = false;
   Precision precision = Precision::kF32;
+  std::map<std::string, Precision> node_precisions = {};  // PassOptions::node_precisions
 };
 
 // Runs the passes twice, with two sets of made-up sizes in the dimensions of `dims`; the other dimensions

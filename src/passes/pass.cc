@@ -82,7 +82,9 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
     // The remaining DequantizeLinear are folded.
     return FoldConstants(g, {.limits = options.limits, .spent = &spent});
   };
-  const auto round_operands = [&](Graph& g) { return RoundOperands(g, options.precision); };
+  const auto round_operands = [&](Graph& g) {
+    return RoundOperands(g, options.precision, options.node_precisions);
+  };
   records.push_back(RunOne(graph, "fold", [&](Graph& g) {
     return FoldConstants(
         g, {.limits = options.limits, .keep_dequantized = runs(kFuseQuantized), .spent = &spent});

@@ -1,6 +1,7 @@
 // Passes rewrite a Graph. Each has a name, can be disabled, is timed, and its result is verified.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -70,7 +71,9 @@ struct PassOptions {
   bool optimize = true;                    // false: constants are folded and no other pass runs
   std::vector<std::string> disabled = {};  // passes that do not run; Error if a name is unknown
   bool onnxruntime_sums = false;           // LoadOptions::onnxruntime_sums
-  Precision precision = Precision::kF32;   // what the pass round-operands allows
+  // What the pass round-operands allows: for the nodes of these names, or for all if there are none.
+  Precision precision = Precision::kF32;
+  std::map<std::string, Precision> node_precisions = {};
   FoldLimits limits = {};
   Graph* divisible = nullptr;  // gets a copy of the graph as it is before PassesBehindDivision()
 };
@@ -87,9 +90,11 @@ bool Simplify(Graph& graph);       // simplify.cc
 bool FoldBatchNorm(Graph& graph);  // fold_batchnorm.cc
 bool FoldPad(Graph& graph);        // fold_pad.cc
 bool FusePatterns(Graph& graph);   // fuse_patterns.cc
-// round_operands.cc; RunPasses() gives it the user's precision
-bool RoundOperands(Graph& graph, Precision precision);
+// round_operands.cc; RunPasses() gives it the user's precisions
+bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes = {});
 inline bool RoundNoOperands(Graph& graph) { return RoundOperands(graph, Precision::kF32); }
+// Whether a node may have these operands, as the pass asks.
+bool MayRound(const Graph& graph, const Node& node, Precision precision);
 bool ToNhwc(Graph& graph);            // layout.cc
 bool CancelTransposes(Graph& graph);  // transposes.cc
 bool FuseMatMul(Graph& graph);        // fuse_matmul.cc

@@ -1,7 +1,13 @@
 // Lets the kernels round the operands of products (graph/fused.h, 10).
+#include <algorithm>
+#include <cmath>
+
 #include "base/fused.h"
 #include "base/precision.h"
+#include "base/tensor_source.h"
+#include "graph/fused.h"
 #include "graph/traits.h"
+#include "kernels/fast/half/half_conv.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -14,20 +20,42 @@ bool IsDepthwise(const Graph& graph, const Node& node) {
          graph.value(node.inputs[1]).shape[1] == 1;
 }
 
-bool MayRound(const Graph& graph, const Node& node, Precision precision) {
-  if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || graph.value(node.inputs[0]).type != DType::kF32)
-    return false;
-  if (precision == Precision::kBf16) return !IsDepthwise(graph, node) && !node.attributes.Has(kSumPiece);
-  return node.op != "Conv" && graph.value(node.inputs[1]).is_constant();
+// Returns whether all weights, times Gemm's alpha, are numbers of f16 once they are rounded: larger ones
+// would become infinite.
+bool FitsF16(const Tensor& weights, float alpha) {
+  constexpr int64_t kPart = 4096;
+  float part[kPart];
+  for (int64_t first = 0; first < weights.elements(); first += kPart) {
+    const int64_t count = std::min(kPart, weights.elements() - first);
+    ReadElements(weights, first, count, part);
+    // No comparison holds for a NaN.
+    if (!std::all_of(part, part + count, [&](float w) { return std::abs(alpha * w) <= kMostF16; }))
+      return false;
+  }
+  return true;
 }
 
 }  // namespace
 
-bool RoundOperands(Graph& graph, Precision precision) {
+bool MayRound(const Graph& graph, const Node& node, Precision precision) {
+  if (!TakesOperands(graph, node)) return false;
+  const Value& weights = graph.value(node.inputs[1]);
+  if (IsHalf(precision) && (IsDepthwise(graph, node) || node.attributes.Has(kSumPiece))) return false;
+  if (precision == Precision::kBf16) return true;
+  if (precision == Precision::kF16)
+    return weights.is_constant() && FitsF16(weights.constant, node.attributes.Float("alpha", 1));
+  return IsOneOf(node.op, {"Gemm", "MatMul"}) && weights.is_constant();
+}
+
+bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes) {
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (precision == Precision::kF32 || !MayRound(graph, node, precision)) continue;
-    node.attributes.Set(kOperands, std::string(Name(precision)));
+    const auto of_node = of_nodes.find(node.name);
+    const Precision wanted = of_nodes.empty()            ? precision
+                             : of_node == of_nodes.end() ? Precision::kF32
+                                                         : of_node->second;
+    if (wanted == Precision::kF32 || !MayRound(graph, node, wanted)) continue;
+    node.attributes.Set(kOperands, std::string(Name(wanted)));
     changed = true;
   }
   return changed;

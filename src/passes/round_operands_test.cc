@@ -1,4 +1,8 @@
+#include <limits>
+#include <tuple>
+
 #include "base/fused.h"
+#include "graph/fused.h"
 #include "passes/graphs_testing.h"
 #include "passes/pass.h"
 
@@ -29,6 +33,33 @@ TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
   Graph& g = b.Output(b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3));
   (void)RunPasses(g, {});
   for (const Node& node : g.nodes) EXPECT_FALSE(node.attributes.Has(kOperands));
+}
+
+// f16 has numbers of up to 65504: a product with a larger weight stays in f32, as do those whose weights are
+// computed.
+TEST(RoundOperands, F16IsForWeightsThatAreNumbersOfF16) {
+  for (const auto& [largest, alpha, fits] : {std::tuple{65504.0f, 1.0f, true},
+                                             {-65505.0f, 1.0f, false},
+                                             {1e5f, 0.5f, true},
+                                             {40000.0f, 2.0f, false},
+                                             {std::numeric_limits<float>::quiet_NaN(), 1.0f, false}}) {
+    Builder b;
+    Attributes scaled;
+    scaled.Set("alpha", alpha);
+    const ValueId weights = b.Weight({4, 4});
+    b.graph.value(weights).constant.mutable_view().as<float>()[7] = largest;
+    const ValueId product = b.Op("Gemm", {b.Input({2, 4}), weights}, scaled);
+    Graph& g = b.Output(b.Op("MatMul", {product, b.Input({4, 2})}));
+    (void)RunPasses(g, {.precision = Precision::kF16});
+    int marked = 0;
+    for (const Node& node : g.nodes) {
+      marked += node.op == "Gemm" && OperandsOf(node) == Precision::kF16;
+      if (node.op != "Gemm") {
+        EXPECT_EQ(OperandsOf(node), Precision::kF32) << node.op;
+      }
+    }
+    EXPECT_EQ(marked, fits) << largest << " times " << alpha;
+  }
 }
 
 TEST(RoundOperands, FewBitsAreForConstantWeightsOfMatrixProducts) {

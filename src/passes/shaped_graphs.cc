@@ -51,7 +51,8 @@ ShapedGraphs::Shaped ShapedGraphs::At(std::span<const Shape> inputs) {
   (void)RunPasses(*graph, {.optimize = passes_.optimize,
                            .disabled = passes_.disabled,
                            .onnxruntime_sums = passes_.onnxruntime_sums,
-                           .precision = passes_.precision});
+                           .precision = passes_.precision,
+                           .node_precisions = passes_.node_precisions});
   ++passes_run_;
   ShareConstants(*graph, fixed_);
   return {graph, nullptr};

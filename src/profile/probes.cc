@@ -7,6 +7,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "dispatch/halves.h"
+#include "engine/model.h"
+#include "graph/fused.h"
+#include "passes/pass.h"
 #include "zoo/zoo.h"
 
 namespace mete {
@@ -53,6 +57,16 @@ CoreCaches CachesOf(const Cluster& cluster) {
   return {near, std::max(double(cluster.cache_bytes(3)), kTimesLarger * near)};
 }
 
+// Returns the network with the permission to round all operands that may be rounded.
+Model InHalves(const Model& probe, Precision half) {
+  auto impl = std::make_shared<ModelInternals::Impl>(ModelInternals::Of(probe));
+  std::map<std::string, Precision> precisions;
+  for (const Node& node : impl->graph.nodes)
+    if (MayRound(impl->graph, node, half)) precisions[node.name] = half;
+  impl->graph = WithOperands(impl->graph, precisions);
+  return ModelInternals::Make(std::move(impl));
+}
+
 }  // namespace
 
 int ProbesToUse(int asked) { return asked > 0 ? std::min(asked, ZooProbes()) : ZooProbes(); }
@@ -81,12 +95,18 @@ Model LoadProbe(int number) {
 ProbeRunners::ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster,
                            const TimedCore& core, const CancelToken* cancel)
     : cluster_(cluster), cancel_(cancel) {
-  for (const Model& probe : probes)
+  const Precision half = FastHalf();
+  for (const Model& probe : probes) {
     for (const ConvAlgorithm way : kWays) {
       if (way != ConvAlgorithm::kDirect && !HasWinograd(GraphOf(probe))) continue;
       CheckCancelled();
       runners_.push_back(std::make_unique<Runner>(probe, machine, core, way));
     }
+    // Products of other halves are predicted by the units of f32 (Work::stand_in).
+    if (half == Precision::kF32) continue;
+    CheckCancelled();
+    runners_.push_back(std::make_unique<Runner>(InHalves(probe, half), machine, core, AlgorithmWith(half)));
+  }
 }
 
 void ProbeRunners::CheckCancelled() const {

@@ -17,7 +17,8 @@ int ProbesToUse(int asked);
 // Loads a probe network. Error if it cannot be written to the folder for temporary files.
 Model LoadProbe(int number);
 
-// Runners for each network, one for each way to compute its convolutions.
+// Runners for each network, one for each way to compute its convolutions, and one with operands of the halves
+// that this processor multiplies faster than f32.
 class ProbeRunners {
  public:
   ProbeRunners(const std::vector<Model>& probes, const Machine& machine, const Cluster& cluster,

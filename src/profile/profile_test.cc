@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/temp_path_testing.h"
+#include "dispatch/halves.h"
 #include "processor/cpu/stored_profile.h"
 #include "mete/error.h"
 #include "profile/check.h"
@@ -41,6 +42,9 @@ TEST(MeasureProfile, HasTimesOfEveryClusterAndServesThisMachine) {
       ASSERT_TRUE(c.kernels.contains(kernel)) << kernel;
       EXPECT_GT(c.kernels.at(kernel).samples, 0);
       EXPECT_FALSE(c.kernels.at(kernel).ns.empty()) << kernel;
+    }
+    if (const Precision half = FastHalf(); half != Precision::kF32) {
+      EXPECT_TRUE(c.kernels.contains(std::string("conv_") + Name(half)));
     }
   }
 }

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/problems.h"
+#include "graph/fused.h"
 #include "machine/core_type.h"
 #include "schedule/policy.h"
 
@@ -90,7 +91,8 @@ ThreadPlan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoic
   const std::string how =
       choice.policy == "equal" ? "take equal slices" : "share by the policy " + choice.policy;
   for (const Node& node : graph.nodes) {
-    Step step{node.name, plan.threads, choice.policy, ""};
+    Step step{node.name, plan.threads, choice.policy};
+    if (TakesOperands(graph, node)) step.precision = Name(OperandsOf(node));
     step.reason = plan.threads == 1 ? OneThreadReason(choice, machine)
                                     : fmt::format("one CPU; its {} threads {}", plan.threads, how);
     if (!plan.speeds.empty())

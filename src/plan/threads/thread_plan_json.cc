@@ -14,6 +14,7 @@ Json StepJson(const Step& step) {
          {"threads", step.threads},
          {"policy", step.policy},
          {"reason", step.reason}};
+  if (!step.precision.empty()) j["precision"] = step.precision;
   if (step.predicted_us > 0) {
     j["predicted_us"] = step.predicted_us;
     j["blocks"] = step.blocks;
@@ -30,6 +31,7 @@ Step StepFromJson(const Json& j) {
   step.node = NameFromJson(j.at("node"));
   step.threads = Int(j.at("threads"), "threads");
   step.policy = j.at("policy").get<std::string>();
+  step.precision = j.value("precision", "");
   step.reason = j.value("reason", "");
   step.predicted_us = j.value("predicted_us", 0.0);
   if (j.contains("blocks"))

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <map>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/nearest.h"
 #include "dispatch/options.h"
+#include "graph/fused.h"
 #include "kernels/fast/target/features.h"
+#include "passes/pass.h"
 #include "plan/cores/cores.h"
 #include "processor/cpu/environment.h"
 #include "processor/cpu/stored_profile.h"
@@ -67,23 +70,48 @@ bool HasTheShapes(const Graph& graph, std::span<const ConstView> inputs) {
                     [&](ValueId id, const ConstView& input) { return graph.value(id).shape == input.shape; });
 }
 
+// Returns the graph with the precisions of nodes that a given plan has; null: the graph has them.
+std::unique_ptr<const Graph> AsPlanned(const Graph& graph, const std::optional<ThreadPlan>& plan) {
+  if (!plan) return nullptr;
+  std::map<std::string, Precision> given;
+  for (const Step& step : plan->steps)
+    if (!step.precision.empty()) given.emplace(step.node, ParsePrecision(step.node, step.precision));
+  std::erase_if(given, [&](const auto& of_node) {
+    const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                   [&](const Node& n) { return n.name == of_node.first; });
+    if (node == graph.nodes.end() || OperandsOf(*node) == of_node.second) return true;
+    if (of_node.second != Precision::kF32 && !MayRound(graph, *node, of_node.second))
+      Invalid(node->name, "cannot round its operands; got {} in the plan, expected f32; try planning again",
+              Name(of_node.second));
+    return false;
+  });
+  if (given.empty()) return nullptr;
+  return std::make_unique<const Graph>(WithOperands(graph, given));
+}
+
+std::unique_ptr<const Graph> OwnedAsPlanned(std::unique_ptr<const Graph> graph,
+                                            const std::optional<ThreadPlan>& plan) {
+  std::unique_ptr<const Graph> planned = AsPlanned(*graph, plan);
+  return planned ? std::move(planned) : std::move(graph);
+}
+
 }  // namespace
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
                        const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped)
-    : ReadyOnCpu(nullptr, graph, options, threads, nullptr) {
+    : ReadyOnCpu(AsPlanned(graph, threads), graph, options, threads, nullptr) {
   if (shaped) KeepVariants(options, std::move(shaped));
 }
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
                        const std::optional<ThreadPlan>& threads, std::shared_ptr<Arenas> arenas)
-    : ReadyOnCpu(std::move(graph), *graph, options, threads, std::move(arenas)) {}
+    : ReadyOnCpu(OwnedAsPlanned(std::move(graph), threads), Graph(), options, threads, std::move(arenas)) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                        const SessionOptions& options, const std::optional<ThreadPlan>& threads,
                        std::shared_ptr<Arenas> arenas)
     : owned_(std::move(owned)),
-      graph_(graph),
+      graph_(owned_ ? *owned_ : graph),
       start_ns_(NowNs()),
       machine_(ReadMachine()),
       choice_(ChoiceOf(options)),

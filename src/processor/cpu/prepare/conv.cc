@@ -26,7 +26,7 @@ bool HasSides(const ConvShape& shape, const ConvWay& way) {
 
 bool MayBeRounded(const std::vector<ConvWay>& ways) {
   return std::any_of(ways.begin(), ways.end(),
-                     [](const ConvWay& way) { return way.algorithm == ConvAlgorithm::kBf16; });
+                     [](const ConvWay& way) { return OperandsOf(way.algorithm) != Precision::kF32; });
 }
 
 // The tensors of all trials of a node, which are made for the first trial: the input is in the caches, as it

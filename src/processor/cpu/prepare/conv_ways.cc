@@ -12,8 +12,15 @@ namespace {
 
 double RoundUp(int64_t n, int64_t step) { return double((n + step - 1) / step * step); }
 
-// Returns the pairs of bf16 that this processor multiplies in the time of a multiply-add of f32.
-double PairsAtOnce(const ConvShape& s) { return IsFast(PlanHalfConv(s)) ? 1 : 0.5; }
+// The time of a product of halves: a processor with an instruction for it multiplies two in the time of a
+// multiply-add of f32.
+double EstimateHalf(const ConvShape& s, Precision operands, double products, double weights) {
+  // An input is read from and written to the second-level cache while it is rounded. This value is a guess.
+  constexpr double kRounded = 10;
+  const HalfConvPlan plan = PlanHalfConv(s, operands);
+  const double inputs = double(s.batch * s.in_height * s.in_width * s.in_channels);
+  return products / (IsFast(plan) ? 2 : 1) + weights / 2 + (RoundsInputs(plan) ? kRounded * inputs : 0);
+}
 
 // Estimates the time on one core, in multiply-adds of a product at full speed: the multiply-adds of the
 // products, the reading of weights from memory, and the transforms. The costs are fitted to bench/kernels
@@ -22,15 +29,13 @@ double PairsAtOnce(const ConvShape& s) { return IsFast(PlanHalfConv(s)) ? 1 : 0.
 // algorithm with the least estimate is the fastest for 29 of the 30 shapes and 4 % slower for one.
 double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
   constexpr double kWeight = 18, kTransformed = 17;
-  // An input is read from and written to the second-level cache while it is rounded. This value is a guess.
-  constexpr double kRounded = 10;
   const double channels = double(s.in_channels), outputs = RoundUp(s.out_channels, 16),
                m = WinogradTile(algorithm);
   const double taps = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
-  if (algorithm == ConvAlgorithm::kDirect) return taps * outputs * (double(s.out_pixels()) + kWeight);
-  if (algorithm == ConvAlgorithm::kBf16)
-    return taps / 2 * outputs * (double(s.out_pixels()) / PairsAtOnce(s) + kWeight) +
-           kRounded * double(s.batch * s.in_height * s.in_width * s.in_channels);
+  const double products = taps * outputs * double(s.out_pixels()), weights = taps * outputs * kWeight;
+  if (algorithm == ConvAlgorithm::kDirect) return products + weights;
+  if (const Precision rounded = OperandsOf(algorithm); rounded != Precision::kF32)
+    return EstimateHalf(s, rounded, products, weights);
   const double positions = (m + 2) * (m + 2);
   const double tiles =
       double(s.batch) * (RoundUp(s.out_height, int64_t(m)) / m) * (RoundUp(s.out_width, int64_t(m)) / m);

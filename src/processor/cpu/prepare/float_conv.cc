@@ -26,8 +26,8 @@ size_t RoundedUp(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 FloatConv::FloatConv(const ConvShape& shape, const Tensor& weights, const ConvWay& way, Packer& packer)
     : pool_(packer.pool()), shape_(shape), way_(way) {
-  if (way.algorithm == ConvAlgorithm::kBf16)
-    half_.emplace(shape, weights, GemmWeights{nullptr, SumLength(shape), true}, packer);
+  if (const Precision rounded = OperandsOf(way.algorithm); rounded != Precision::kF32)
+    half_.emplace(shape, rounded, weights, GemmWeights{nullptr, SumLength(shape), true}, packer);
   else if (way.algorithm != ConvAlgorithm::kDirect) PlanTiles(weights, packer);
   else if (IsDepthwise(shape)) PlanByChannel(weights, packer);
   else PlanProduct(weights, packer);

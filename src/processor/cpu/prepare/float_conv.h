@@ -1,5 +1,5 @@
 // A convolution over NHWC with packed weights. Depthwise convolutions have a kernel of their own; all others
-// are computed as an implicit matrix product, of f32 or of operands rounded to bf16, or by Winograd's
+// are computed as an implicit matrix product, of f32 or of operands rounded to halves, or by Winograd's
 // algorithm.
 #pragma once
 

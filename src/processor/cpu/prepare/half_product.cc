@@ -23,18 +23,28 @@ GemmWeights WeightsOf(const Product& p, const float* b = nullptr) {
 constexpr int64_t kRoundedAtOnce = 8 << 10;
 
 // Rounds with all threads, in so many blocks.
-void RoundAll(ThreadPool& pool, const float* from, int64_t count, int64_t blocks, uint16_t* to) {
+void RoundAll(ThreadPool& pool, const HalfConvPlan& plan, const float* from, int64_t count, int64_t blocks,
+              uint16_t* to) {
   pool.For(blocks, [&](int, int64_t begin, int64_t end) {
     const int64_t first = count * begin / blocks, last = count * end / blocks;
-    RoundToBf16(from + first, last - first, to + first);
+    RoundInputs(plan, from + first, last - first, to + first);
   });
+}
+
+std::string KernelOf(Precision operands, const HalfConvPlan& plan) {
+  return fmt::format("conv_{} {}", Name(operands), TargetOf(plan));
+}
+
+std::string ReasonOf(Precision operands, const HalfConvPlan& plan) {
+  return fmt::format("{}rounded to {}", RoundsInputs(plan) ? "" : "weights ", Name(operands));
 }
 
 class HalfMatrixStep : public PreparedNode {
  public:
   HalfMatrixStep(const Product& p, const Preparation& of)
       : p_(p),
-        product_(AsConvolution(p), of.graph.value(of.node.inputs[1]).constant, WeightsOf(p), of.packer) {
+        product_(AsConvolution(p), p.operands, of.graph.value(of.node.inputs[1]).constant, WeightsOf(p),
+                 of.packer) {
     epilogue_.activation = *FastActivation(of.node);
     epilogue_.residual_stride = p.n;
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
@@ -49,7 +59,7 @@ class HalfMatrixStep : public PreparedNode {
 
   Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
   std::string kernel() const override { return product_.kernel(); }
-  std::string reason() const override { return "rounded to bf16"; }
+  std::string reason() const override { return product_.reason(); }
   int64_t packed_bytes() const override { return product_.packed_bytes(); }
 
  private:
@@ -65,7 +75,7 @@ class ComputedHalfStep : public PreparedNode {
   ComputedHalfStep(const Product& p, const Preparation& of)
       : pool_(of.pool()),
         p_(p),
-        plan_(PlanHalfConv(AsConvolution(p))),
+        plan_(PlanHalfConv(AsConvolution(p), p.operands)),
         matrices_(p.b_step == 0 ? 1 : p.batch),
         inputs_(of.graph.value(of.node.inputs[0]).shape.Elements()),
         inputs_bytes_(RoundedUp(inputs_ * int64_t{sizeof(uint16_t)})),
@@ -85,7 +95,7 @@ class ComputedHalfStep : public PreparedNode {
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const float *a = in[0].as<float>(), *b = in[1].as<float>();
     uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
-    RoundAll(pool_, a, inputs_, roundings_, rounded);
+    RoundAll(pool_, plan_, a, inputs_, roundings_, rounded);
     pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) Pack(b, i / plan_.panels, i % plan_.panels);
     });
@@ -101,8 +111,8 @@ class ComputedHalfStep : public PreparedNode {
     });
   }
 
-  std::string kernel() const override { return "conv_bf16 " + TargetOf(plan_); }
-  std::string reason() const override { return "rounded to bf16; B is packed at each run"; }
+  std::string kernel() const override { return KernelOf(p_.operands, plan_); }
+  std::string reason() const override { return ReasonOf(p_.operands, plan_) + "; B is packed at each run"; }
 
  private:
   static int64_t RoundedUp(int64_t bytes) { return (bytes + 63) / 64 * 64; }
@@ -138,9 +148,12 @@ class ComputedHalfStep : public PreparedNode {
 
 }  // namespace
 
-HalfProduct::HalfProduct(const ConvShape& shape, const Tensor& weights, const GemmWeights& matrix,
-                         Packer& packer)
-    : pool_(packer.pool()), plan_(PlanHalfConv(shape)), inputs_(InputsOf(shape)) {
+HalfProduct::HalfProduct(const ConvShape& shape, Precision operands, const Tensor& weights,
+                         const GemmWeights& matrix, Packer& packer)
+    : pool_(packer.pool()),
+      operands_(operands),
+      plan_(PlanHalfConv(shape, operands)),
+      inputs_(InputsOf(shape)) {
   // Packing depends on no size of the input, so that all shapes of a session share the packed weights.
   const std::string what = fmt::format("{}, {} x {} of {} groups, {}x{}, taps {} of {}, rows {}{}, times {}",
                                        kernel(), shape.out_channels, shape.in_channels, shape.groups,
@@ -149,12 +162,13 @@ HalfProduct::HalfProduct(const ConvShape& shape, const Tensor& weights, const Ge
   packed_ = packer.Pack(what, weights, int64_t(PackedHalfConvBytes(plan_)), plan_.panels,
                         [&](Range panels, float* packed) { Pack(weights, matrix, panels, packed); });
   const int64_t row_bytes =
-      inputs_ * int64_t{sizeof(uint16_t)} + shape.out_pixels() * shape.out_channels * int64_t{sizeof(float)};
+      inputs_ * plan_.input_bytes + shape.out_pixels() * shape.out_channels * int64_t{sizeof(float)};
   grid_ = MakeGrid({shape.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
                    pool_.step_speeds());
+  pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
+  if (!RoundsInputs(plan_)) return;
   roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
   pool_.ReserveShared(inputs_ * int64_t{sizeof(uint16_t)});
-  pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
 }
 
 void HalfProduct::Pack(const Tensor& weights, GemmWeights matrix, Range panels, void* packed) const {
@@ -169,19 +183,27 @@ void HalfProduct::Pack(const Tensor& weights, GemmWeights matrix, Range panels, 
 }
 
 void HalfProduct::Run(const float* input, const Epilogue& epilogue, float* output) {
+  if (!RoundsInputs(plan_)) return Multiply(input, epilogue, output);
   uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
-  RoundAll(pool_, input, inputs_, roundings_, rounded);
+  RoundAll(pool_, plan_, input, inputs_, roundings_, rounded);
+  Multiply(rounded, epilogue, output);
+}
+
+template <class Input>
+void HalfProduct::Multiply(const Input* input, const Epilogue& epilogue, float* output) {
   pool_.For(
       grid_.blocks(),
       [&](int worker, int64_t begin, int64_t end) {
         grid_.ForPieces(begin, end, [&](Range rows, Range panels) {
-          RunHalfConv(plan_, rounded, packed_.data(), epilogue, rows, panels, output, pool_.scratch(worker));
+          RunHalfConv(plan_, input, packed_.data(), epilogue, rows, panels, output, pool_.scratch(worker));
         });
       },
       grid_.run());
 }
 
-std::string HalfProduct::kernel() const { return "conv_bf16 " + TargetOf(plan_); }
+std::string HalfProduct::kernel() const { return KernelOf(operands_, plan_); }
+
+std::string HalfProduct::reason() const { return ReasonOf(operands_, plan_); }
 
 std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of) {
   of.pool().BeginStep(0);

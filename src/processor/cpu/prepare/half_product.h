@@ -1,5 +1,6 @@
-// A product whose operands are rounded to bf16 (kernels/fast/half): a convolution over NHWC, or a product of
-// matrices as a convolution of 1x1. All threads round the input to shared memory first.
+// A product whose operands are rounded to halves (kernels/fast/half): a convolution over NHWC, or a product
+// of matrices as a convolution of 1x1. All threads round the input to shared memory first, where the kernel
+// reads halves.
 #pragma once
 
 #include <memory>
@@ -15,29 +16,34 @@ namespace mete {
 
 class HalfProduct {
  public:
-  // `weights` are not used after the constructor; `matrix` is how they lie, without their data
-  // (PackHalfConv).
-  HalfProduct(const ConvShape& shape, const Tensor& weights, const GemmWeights& matrix, Packer& packer);
+  // `operands`: kBf16 or kF16. `weights` are not used after the constructor; `matrix` is how they lie,
+  // without their data (PackHalfConv).
+  HalfProduct(const ConvShape& shape, Precision operands, const Tensor& weights, const GemmWeights& matrix,
+              Packer& packer);
 
   // All pointers are to whole tensors. Only one call at a time is allowed.
   void Run(const float* input, const Epilogue& epilogue, float* output);
 
   std::string kernel() const;  // "conv_bf16 avx512 bf16"
+  std::string reason() const;  // what is rounded: "rounded to bf16", "weights rounded to f16"
   const Tensor& packed() const { return packed_; }
   int64_t packed_bytes() const { return int64_t(packed_.bytes()); }
 
  private:
+  template <class Input>
+  void Multiply(const Input* input, const Epilogue& epilogue, float* output);
   void Pack(const Tensor& weights, GemmWeights matrix, Range panels, void* packed) const;
 
   ThreadPool& pool_;
+  const Precision operands_;
   HalfConvPlan plan_;
-  int64_t inputs_ = 0;     // elements that are rounded
+  int64_t inputs_ = 0;     // elements of the input
   int64_t roundings_ = 1;  // blocks of them
   Tensor packed_;
   Grid grid_;
 };
 
-// Prepares a product whose operands are rounded to bf16 (PrecisionOf).
+// Prepares a product whose operands are rounded to halves (PrecisionOf).
 std::unique_ptr<PreparedNode> PrepareRounded(const Product& product, const Preparation& of);
 
 }  // namespace mete

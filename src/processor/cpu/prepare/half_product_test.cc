@@ -1,5 +1,8 @@
-// Products whose operands may be rounded to bf16.
+// Products whose operands may be rounded to halves.
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "base/half.h"
 #include "kernels/fast/target/features.h"
@@ -9,16 +12,24 @@
 namespace mete {
 namespace {
 
-void RoundAll(Tensor& t) {
-  float* values = t.mutable_view().as<float>();
-  for (int64_t i = 0; i < t.elements(); ++i) values[i] = BF16ToF32(F32ToBF16(values[i]));
+struct Half {
+  std::string name;
+  ConvAlgorithm algorithm;
+  float (*round)(float);
+};
+const Half kHalves[] = {{"bf16", ConvAlgorithm::kBf16, [](float x) { return BF16ToF32(F32ToBF16(x)); }},
+                        {"f16", ConvAlgorithm::kF16, [](float x) { return F16ToF32(F32ToF16(x)); }}};
+
+std::string LineOf(std::string line, const Half& half) {
+  return line.replace(line.find("HALF"), 4, half.name);
 }
 
-// A node whose operands are bf16 already: the kernel rounds nothing more, and its sums are those of f32.
-OneNodeGraph RoundedNode(const std::string& line) {
-  OneNodeGraph one = MakeOneNodeGraph(ParseNode("test", line), 17);
+// A node whose operands are halves already: the kernel rounds nothing more, and its sums are those of f32.
+OneNodeGraph RoundedNode(const std::string& line, const Half& half) {
+  OneNodeGraph one = MakeOneNodeGraph(ParseNode("test", LineOf(line, half)), 17);
   for (size_t i = 0; i < 2; ++i) {
-    RoundAll(one.data[i]);
+    float* values = one.data[i].mutable_view().as<float>();
+    std::transform(values, values + one.data[i].elements(), values, half.round);
     Value& value = one.graph.value(one.node().inputs[i]);
     if (value.constant.has_value()) value.constant = one.data[i];
   }
@@ -38,38 +49,39 @@ std::vector<float> OutputOf(OneNodeGraph& one, const KernelOptions& options, std
 }
 
 TEST(HalfProduct, EqualsTheReferenceOfRoundedOperands) {
-  for (const std::string line :
-       {"Conv(1x14x13x40, const 70x40x3x3, const 70) {operands=\"bf16\", layout=\"NHWC\", pads=[1,1,1,1]}",
-        "Conv(2x9x8x30, const 100x30x1x1, -, 2x9x8x100) {operands=\"bf16\", layout=\"NHWC\", residual=1, "
-        "activation=\"Relu\"}",
-        "Conv(1x17x17x3, const 70x3x7x7) {operands=\"bf16\", layout=\"NHWC\", strides=[2,2]}",
-        "Conv(1x7x9x6, const 9x6x3x3, const 9, -, 1x7x9x32) {operands=\"bf16\", layout=\"NHWC\", "
-        "pads=[1,1,1,1], into_offset=7, into_channels=32}",
-        "Gemm(13x50, const 50x100, const 100) {operands=\"bf16\", alpha=0.5}",
-        "Gemm(1x51, const 70x51, const 70) {operands=\"bf16\", transB=1}",
-        "MatMul(3x5x17, const 17x70) {operands=\"bf16\", activation=\"Gelu\"}",
-        "MatMul(3x35x17, 3x17x70) {operands=\"bf16\"}", "MatMul(40x333, 333x33) {operands=\"bf16\"}",
-        "Gemm(41x50, 100x50, const 100) {operands=\"bf16\", transB=1, alpha=0.5}",
-        "mete.MatMul(1x40x3x16, 1x40x3x16) {operands=\"bf16\", perm_a=[0,2,1,3], perm_b=[0,2,3,1], "
-        "scale=0.25}",
-        "mete.MatMul(1x3x40x40, 1x40x3x64) {operands=\"bf16\", perm_b=[0,2,1,3], perm_y=[0,2,1,3]}"}) {
-    OneNodeGraph one = RoundedNode(line);
-    std::string kernel, reference;
-    const std::vector<float> want = OutputOf(one, {.reference = true}, &reference);
-    for (const int threads : {1, 2}) {
-      const std::vector<float> got =
-          OutputOf(one, {.threads = threads, .dispatch = {.conv = ConvAlgorithm::kBf16}}, &kernel);
-      // Only where the processor multiplies bf16 are products of several rows rounded.
-      const bool rounded =
-          line.starts_with("Conv") || line.starts_with("Gemm(1x") || Has(Feature::kAvx512Bf16);
-      ASSERT_EQ(kernel.starts_with("conv_bf16 "), rounded) << line << ": " << kernel;
-      for (size_t i = 0; i < want.size(); ++i) {
-        const bool slice = line.find("into_offset") != std::string::npos;
-        if (slice && (i % 32 < 7 || i % 32 >= 16)) continue;  // the channels of others
-        ASSERT_NEAR(want[i], got[i], 2e-4f) << line << " by " << kernel << " element " << i;
+  for (const Half& half : kHalves)
+    for (const std::string line :
+         {"Conv(1x14x13x40, const 70x40x3x3, const 70) {operands=\"HALF\", layout=\"NHWC\", pads=[1,1,1,1]}",
+          "Conv(2x9x8x30, const 100x30x1x1, -, 2x9x8x100) {operands=\"HALF\", layout=\"NHWC\", residual=1, "
+          "activation=\"Relu\"}",
+          "Conv(1x17x17x3, const 70x3x7x7) {operands=\"HALF\", layout=\"NHWC\", strides=[2,2]}",
+          "Conv(1x7x9x6, const 9x6x3x3, const 9, -, 1x7x9x32) {operands=\"HALF\", layout=\"NHWC\", "
+          "pads=[1,1,1,1], into_offset=7, into_channels=32}",
+          "Gemm(13x50, const 50x100, const 100) {operands=\"HALF\", alpha=0.5}",
+          "Gemm(1x51, const 70x51, const 70) {operands=\"HALF\", transB=1}",
+          "MatMul(3x5x17, const 17x70) {operands=\"HALF\", activation=\"Gelu\"}",
+          "MatMul(3x35x17, 3x17x70) {operands=\"HALF\"}", "MatMul(40x333, 333x33) {operands=\"HALF\"}",
+          "Gemm(41x50, 100x50, const 100) {operands=\"HALF\", transB=1, alpha=0.5}",
+          "mete.MatMul(1x40x3x16, 1x40x3x16) {operands=\"HALF\", perm_a=[0,2,1,3], perm_b=[0,2,3,1], "
+          "scale=0.25}",
+          "mete.MatMul(1x3x40x40, 1x40x3x64) {operands=\"HALF\", perm_b=[0,2,1,3], perm_y=[0,2,1,3]}"}) {
+      OneNodeGraph one = RoundedNode(line, half);
+      std::string kernel, reference;
+      const std::vector<float> want = OutputOf(one, {.reference = true}, &reference);
+      for (const int threads : {1, 2}) {
+        const std::vector<float> got =
+            OutputOf(one, {.threads = threads, .dispatch = {.conv = half.algorithm}}, &kernel);
+        // Only where the processor multiplies halves are products of several rows rounded.
+        const bool rounded = line.starts_with("Conv") || line.starts_with("Gemm(1x") ||
+                             (half.name == "bf16" && Has(Feature::kAvx512Bf16));
+        ASSERT_EQ(kernel.starts_with("conv_" + half.name + " "), rounded) << line << ": " << kernel;
+        for (size_t i = 0; i < want.size(); ++i) {
+          const bool slice = line.find("into_offset") != std::string::npos;
+          if (slice && (i % 32 < 7 || i % 32 >= 16)) continue;  // the channels of others
+          ASSERT_NEAR(want[i], got[i], 2e-4f) << line << " by " << kernel << " element " << i;
+        }
       }
     }
-  }
 }
 
 // Without the attribute no operand is rounded, whatever the user asks of convolutions.
@@ -80,26 +92,37 @@ TEST(HalfProduct, IsOnlyForNodesThatMayBeRounded) {
   EXPECT_TRUE(kernel.starts_with("conv_1x1_f32 ")) << kernel;
 }
 
-// A rounding of each operand changes a product by at most 2^-8 of it each, and a bit more together.
+// A rounding of each operand changes a product by at most 2^-8 (bf16) or 2^-11 (f16) of it each, and a bit
+// more together. Products of a denormal f16 are off by at most 2^-25 of the other operand, which is at most 1
+// here.
 TEST(HalfProduct, TheErrorIsWithinTwoRoundings) {
-  OneNodeGraph one = MakeOneNodeGraph(
-      ParseNode("test", "Conv(1x9x8x300, const 40x300x1x1) {operands=\"bf16\", layout=\"NHWC\"}"), 5);
-  OneNodeGraph magnitudes = one;
-  for (size_t i = 0; i < 2; ++i) {
-    float* values = magnitudes.data[i].mutable_view().as<float>();
-    for (int64_t k = 0; k < magnitudes.data[i].elements(); ++k) values[k] = std::abs(values[k]);
+  for (const Half& half : kHalves) {
+    OneNodeGraph one = MakeOneNodeGraph(
+        ParseNode("test",
+                  LineOf("Conv(1x9x8x300, const 40x300x1x1) {operands=\"HALF\", layout=\"NHWC\"}", half)),
+        5);
+    OneNodeGraph magnitudes = one;
+    for (size_t i = 0; i < 2; ++i) {
+      float* values = magnitudes.data[i].mutable_view().as<float>();
+      for (int64_t k = 0; k < magnitudes.data[i].elements(); ++k) values[k] = std::abs(values[k]);
+    }
+    magnitudes.graph.value(magnitudes.node().inputs[1]).constant = magnitudes.data[1];
+    std::string kernel;
+    const std::vector<float> want = OutputOf(one, {.reference = true}, &kernel),
+                             magnitude = OutputOf(magnitudes, {.reference = true}, &kernel),
+                             got = OutputOf(one, {.dispatch = {.conv = half.algorithm}}, &kernel);
+    const bool bf16 = half.name == "bf16";
+    const double relative = bf16 ? 0x1p-7 + 0x1p-16 : 0x1p-10 + 0x1p-22,
+                 denormal = bf16 ? 0 : 2 * 300 * 0x1p-25;
+    // The sum in f32, of which each addition rounds.
+    const double sum = 300 * 0x1p-24;
+    double largest = 0;
+    for (size_t i = 0; i < want.size(); ++i) {
+      ASSERT_NEAR(want[i], got[i], (relative + sum) * magnitude[i] + denormal) << half.name << " " << i;
+      largest = std::max(largest, std::abs(double(want[i]) - got[i]) / magnitude[i]);
+    }
+    EXPECT_GT(largest, 1e-6) << "the operands were not rounded to " << half.name;
   }
-  magnitudes.graph.value(magnitudes.node().inputs[1]).constant = magnitudes.data[1];
-  std::string kernel;
-  const std::vector<float> want = OutputOf(one, {.reference = true}, &kernel),
-                           magnitude = OutputOf(magnitudes, {.reference = true}, &kernel),
-                           got = OutputOf(one, {.dispatch = {.conv = ConvAlgorithm::kBf16}}, &kernel);
-  double largest = 0;
-  for (size_t i = 0; i < want.size(); ++i) {
-    ASSERT_NEAR(want[i], got[i], (0x1p-7 + 0x1p-16) * magnitude[i]) << i;
-    largest = std::max(largest, std::abs(double(want[i]) - got[i]) / magnitude[i]);
-  }
-  EXPECT_GT(largest, 1e-6) << "the operands were not rounded";
 }
 
 }  // namespace

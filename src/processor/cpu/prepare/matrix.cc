@@ -296,7 +296,7 @@ std::unique_ptr<PreparedNode> Prepare(const Product& product, const Preparation&
   Epilogue epilogue;
   epilogue.activation = *FastActivation(of.node);
   const Precision precision = PrecisionOf(product);
-  if (precision == Precision::kBf16) return PrepareRounded(product, of);
+  if (IsHalf(precision)) return PrepareRounded(product, of);
   if (precision != Precision::kF32) return PrepareFewBits(product, of);
   if (product.is_vector()) return std::make_unique<VectorStep>(of.graph, product, epilogue, of.pool());
   return PrepareProduct(of.graph, of.node, product, epilogue, of.options, of.packer);

@@ -1,0 +1,219 @@
+#include "engine/precisions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <span>
+
+#include "base/difference.h"
+#include "dispatch/dispatch.h"
+#include "dispatch/halves.h"
+#include "graph/fused.h"
+#include "machine/machine.h"
+#include "passes/pass.h"
+#include "processor/cpu/executor.h"
+
+namespace mete {
+namespace {
+
+// Two inputs show whether the error of one is an exception. This value is a guess.
+constexpr int kMadeUp = 2;
+
+// Nodes that the report in words names. This value is a guess: a line of text.
+constexpr size_t kNamed = 3;
+
+struct Candidate {
+  std::string node;
+  Precision precision;
+  double error = 0;  // of this node alone
+};
+
+// Returns the precision in which a node may be computed sooner than in f32; kF32: in none.
+Precision SoonerThanF32(const Graph& graph, const Node& node, const DispatchOptions& options,
+                        Precision half) {
+  std::string why;
+  const auto kernel = FastKernelOf(graph, node, options, &why);
+  if (!kernel) return Precision::kF32;
+  if (std::holds_alternative<Convolution>(*kernel))
+    return !options.plain_sums && half != Precision::kF32 && MayRound(graph, node, half) ? half
+                                                                                         : Precision::kF32;
+  const Product* product = std::get_if<Product>(&*kernel);
+  if (!product) return Precision::kF32;
+  // A product of one row waits for its weights, of which w8 has the fewest bytes that keep a small error.
+  for (const Precision precision : {Precision::kW8, half}) {
+    Product rounded = *product;
+    rounded.operands = precision;
+    if (precision != Precision::kF32 && MayRound(graph, node, precision) && PrecisionOf(rounded) == precision)
+      return precision;
+  }
+  return Precision::kF32;
+}
+
+std::string Counted(size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::vector<Tensor> Run(Executor& executor, const Graph& graph, const std::vector<Tensor>& inputs) {
+  std::vector<ConstView> in;
+  for (const Tensor& input : inputs) in.push_back(input.view());
+  std::vector<Tensor> outputs(graph.outputs.size());
+  std::vector<View> out(outputs.size());
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ConstView& output = executor.output(i);
+    if (!output.shape.known() || output.type == DType::kUnknown) continue;
+    outputs[i] = Tensor(output.type, output.shape);
+    out[i] = outputs[i].mutable_view();
+  }
+  executor.Run(in, out, {});
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].has_value()) continue;
+    const ConstView output = executor.Output(i);  // its shape depends on data
+    outputs[i] = Tensor(output.type, output.shape);
+    if (output.bytes() > 0) std::memcpy(outputs[i].mutable_view().data, output.data, output.bytes());
+  }
+  return outputs;
+}
+
+class Search {
+ public:
+  Search(const Graph& graph, double bound, const Samples& samples)
+      : graph_(graph),
+        bound_(bound),
+        samples_(samples),
+        machine_(ReadMachine()),
+        half_(FastHalf()),
+        f32_(OutputsOf(graph)) {}
+
+  PrecisionReport Run() {
+    std::vector<Candidate> candidates = Candidates();
+    PrecisionReport report{bound_, 0, int(samples_.size()), false, {}, {}};
+    size_t taken = candidates.size();
+    report.error = ErrorOf(candidates);
+    if (report.error > bound_) taken = MostWithin(candidates, &report.error);
+    for (size_t i = 0; i < taken; ++i) report.rounded[candidates[i].node] = Name(candidates[i].precision);
+    for (size_t i = candidates.size(); i > taken; --i) report.kept.push_back(candidates[i - 1].node);
+    return report;
+  }
+
+ private:
+  std::vector<Candidate> Candidates() const {
+    std::vector<Candidate> candidates;
+    const DispatchOptions options = OptionsFor(graph_);
+    for (const Node& node : graph_.nodes)
+      if (const Precision p = SoonerThanF32(graph_, node, options, half_); p != Precision::kF32)
+        candidates.push_back({node.name, p});
+    return candidates;
+  }
+
+  // Sorts the candidates by their errors, and returns how many of the first may be rounded together. Each
+  // number that is tried is measured; that fewer have smaller errors is only assumed.
+  size_t MostWithin(std::vector<Candidate>& candidates, double* error) const {
+    for (Candidate& c : candidates) c.error = ErrorOf(std::span(&c, 1));
+    std::stable_sort(candidates.begin(), candidates.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.error < b.error; });
+    size_t within = 0, beyond = candidates.size();
+    *error = 0;
+    while (beyond - within > 1) {
+      const size_t middle = within + (beyond - within) / 2;
+      const double of_middle = ErrorOf(std::span(candidates).first(middle));
+      if (of_middle > bound_) {
+        beyond = middle;
+      } else {
+        within = middle;
+        *error = of_middle;
+      }
+    }
+    return within;
+  }
+
+  double ErrorOf(std::span<const Candidate> rounded) const {
+    if (rounded.empty()) return 0;
+    std::map<std::string, Precision> precisions;
+    for (const Candidate& c : rounded) precisions[c.node] = c.precision;
+    const Samples outputs = OutputsOf(WithOperands(graph_, precisions));
+    double error = 0;
+    for (size_t i = 0; i < outputs.size(); ++i)
+      error = std::max(error, LargestDifference(outputs[i], f32_[i]));
+    return error;
+  }
+
+  // Returns the outputs of all samples, with all operands rounded that may be: each convolution that may be
+  // computed in halves is, whatever is sooner.
+  Samples OutputsOf(const Graph& graph) const {
+    const ThreadPlan plan = PlanOneCpu(graph, machine_, {});
+    KernelOptions options;
+    options.threads = plan.threads;
+    options.dispatch = OptionsFor(graph);
+    if (half_ != Precision::kF32) options.dispatch.conv = AlgorithmWith(half_);
+    CpuKernels kernels(options);
+    Executor executor(graph, plan, kernels);
+    Samples outputs;
+    for (const std::vector<Tensor>& inputs : samples_) outputs.push_back(mete::Run(executor, graph, inputs));
+    return outputs;
+  }
+
+  const Graph& graph_;
+  const double bound_;
+  const Samples& samples_;
+  const Machine machine_;
+  const Precision half_;
+  const Samples f32_;  // outputs
+};
+
+Tensor MadeUp(const Value& value, std::minstd_rand& random) {
+  Tensor tensor(value.type, value.shape);
+  const View view = tensor.mutable_view();
+  if (value.type == DType::kF32) {
+    std::generate_n(view.as<float>(), tensor.elements(),
+                    [&] { return (float(random() % 2001) - 1000) * 1e-3f; });
+    return tensor;
+  }
+  std::byte* bytes = static_cast<std::byte*>(view.data);
+  std::fill_n(bytes, tensor.bytes(), std::byte{0});
+  const bool floats = value.type == DType::kF64 || value.type == DType::kF16 || value.type == DType::kBF16;
+  for (int64_t i = 0; !floats && i < tensor.elements(); ++i)
+    bytes[size_t(i) * SizeOf(value.type)] = std::byte(random() / 2 % 2);  // the lowest byte of an integer
+  return tensor;
+}
+
+}  // namespace
+
+Samples MadeUpSamples(const Graph& graph) {
+  std::minstd_rand random(1);
+  Samples samples(kMadeUp);
+  for (std::vector<Tensor>& inputs : samples)
+    for (const ValueId id : graph.inputs) inputs.push_back(MadeUp(graph.value(id), random));
+  return samples;
+}
+
+PrecisionReport ChoosePrecisions(const Graph& graph, double bound, const Samples& samples) {
+  return Search(graph, bound, samples).Run();
+}
+
+std::map<std::string, Precision> NodePrecisions(const PrecisionReport& report) {
+  std::map<std::string, Precision> precisions;
+  for (const auto& [node, name] : report.rounded) precisions[node] = ParsePrecision("precision", name);
+  return precisions;
+}
+
+std::string ToText(const PrecisionReport& report) {
+  std::map<std::string, size_t> counts;
+  for (const auto& [node, precision] : report.rounded) ++counts[precision];
+  std::string text;
+  for (const auto& [precision, count] : counts)
+    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", Counted(count, "product"), precision);
+  if (text.empty()) text = "no product below f32";
+  text = fmt::format(
+      "precision auto: {}, at most {:.2g} of the largest value apart from f32 on {} (bound {:g})", text,
+      report.error, Counted(size_t(report.samples), report.made_up ? "random input" : "input"), report.bound);
+  for (size_t i = 0; i < std::min(kNamed, report.kept.size()); ++i)
+    text +=
+        fmt::format("{}{}", i == 0 ? fmt::format("; {} beyond the bound in f32: ", report.kept.size()) : ", ",
+                    report.kept[i]);
+  if (report.kept.size() > kNamed) text += ", ...";
+  return text;
+}
+
+}  // namespace mete
