@@ -123,9 +123,9 @@ struct Bf16Dot {
 #endif
 
 #if HWY_TARGET == HWY_NEON
-// BFMMLA, which multiplies blocks of octets (tile/octets-inl.h). It adds the products of two pairs of
-// elements one after the other; it rounds to the odd number instead of the nearest, and takes denormal
-// numbers for zero.
+// BFMMLA, which multiplies blocks of octets (tile/octets-inl.h). It sums the products of a pair and adds them,
+// and rounds both to the odd number instead of the nearest, so that its error is at most twice that of the
+// other forms. It takes denormal numbers for zero.
 struct Bf16Blocks {
   static constexpr int kMostVectors = 4;
   static constexpr const int (&kMostRows)[5] = kMostRowsByOctets;
