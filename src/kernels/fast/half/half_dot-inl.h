@@ -83,6 +83,9 @@ struct WideningF16Dot {
 #if HWY_TARGET == HWY_AVX3
   static constexpr int kMostVectors = 4;
   static constexpr int kMostRows[] = {0, 4, 4, 4, 6};
+#elif HWY_TARGET == HWY_NEON
+  static constexpr int kMostVectors = 4;
+  static constexpr int kMostRows[] = {0, 8, 8, 7, 5};
 #else
   static constexpr int kMostVectors = 2;
   static constexpr int kMostRows[] = {0, 4, 4};
@@ -123,9 +126,9 @@ struct Bf16Dot {
 #endif
 
 #if HWY_TARGET == HWY_NEON
-// BFMMLA, which multiplies blocks of octets (tile/octets-inl.h). It sums the products of a pair and adds them,
-// and rounds both to the odd number instead of the nearest, so that its error is at most twice that of the
-// other forms. It takes denormal numbers for zero.
+// BFMMLA, which multiplies blocks of octets (tile/octets-inl.h). It sums the products of a pair and adds
+// them, and rounds both to the odd number instead of the nearest, so that its error is at most twice that of
+// the other forms. It takes denormal numbers for zero.
 struct Bf16Blocks {
   static constexpr int kMostVectors = 4;
   static constexpr const int (&kMostRows)[5] = kMostRowsByOctets;
