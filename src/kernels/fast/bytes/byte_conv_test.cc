@@ -266,8 +266,7 @@ TEST(Features, CanBeForcedAway) {
                                                 {"avx512bf16", Feature::kAvx512Bf16},
                                                 {"dotprod", Feature::kDotprod},
                                                 {"i8mm", Feature::kI8mm},
-                                                {"bf16", Feature::kBf16},
-                                                {"fhm", Feature::kFhm}};
+                                                {"bf16", Feature::kBf16}};
   for (const std::string& name : AvailableFeatures()) {
     ForceWithout(name);
     EXPECT_FALSE(Has(features.at(name))) << name;

@@ -26,8 +26,7 @@ constexpr Known kKnown[] = {{Feature::kAvx512Vnni, "avx512vnni"},
                             {Feature::kAvx512Bf16, "avx512bf16"},
                             {Feature::kDotprod, "dotprod"},
                             {Feature::kI8mm, "i8mm"},
-                            {Feature::kBf16, "bf16"},
-                            {Feature::kFhm, "fhm"}};
+                            {Feature::kBf16, "bf16"}};
 
 // Whether the operating system keeps the registers that a feature uses is known from the target, which no
 // code here runs without.
@@ -47,7 +46,6 @@ bool IsThere(Feature feature) {
     case Feature::kDotprod: return getauxval(AT_HWCAP) & HWCAP_ASIMDDP;
     case Feature::kI8mm: return getauxval(AT_HWCAP2) & HWCAP2_I8MM;
     case Feature::kBf16: return getauxval(AT_HWCAP2) & HWCAP2_BF16;
-    case Feature::kFhm: return getauxval(AT_HWCAP) & HWCAP_ASIMDFHM;
     default: return false;
   }
 #endif

@@ -16,14 +16,13 @@ enum class Feature {
   kDotprod,     // SDOT: four products of signed bytes added to each of 4 sums
   kI8mm,        // SMMLA, USMMLA: eight products of bytes added to each of 2 x 2 sums
   kBf16,        // BFMMLA: four products of bf16 added to each of 2 x 2 sums of f32
-  kFhm,         // FMLAL: products of f16 added to 4 sums of f32
 };
 
 // Returns whether this processor has the feature, and it is not forced away.
 bool Has(Feature feature);
 
 // Returns the names of the features that this processor has: some of "avx512vnni", "avxvnni", "avx512vbmi",
-// "avx512bf16", "dotprod", "i8mm", "bf16", "fhm".
+// "avx512bf16", "dotprod", "i8mm", "bf16".
 std::vector<std::string> AvailableFeatures();
 
 // Returns the active target (target.h) and the features of this processor that are forced away, as a part of
