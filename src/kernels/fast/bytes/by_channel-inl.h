@@ -1,5 +1,8 @@
-// Depthwise convolution of bytes. A vector has the bytes of neighbouring channels at one tap. Four taps are
-// interleaved into four vectors of quads, a quad for each channel, which Dot multiplies and adds.
+// Depthwise convolution of bytes. A vector has the bytes of neighbouring channels at one tap. The taps of a
+// kernel's column are interleaved, four at a time, into vectors of quads, a quad for each channel, which Dot
+// multiplies and adds. Outputs that share a column of the input share its quads: those of three columns stay
+// in registers; with other kernels the quads of all columns that a piece of an output row reads are made
+// first, and the first cache keeps them.
 #if defined(METE_BY_CHANNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_BY_CHANNEL_INL_H
 #undef METE_BY_CHANNEL_INL_H
@@ -28,45 +31,71 @@ constexpr size_t ChannelOfQuad(size_t vector, size_t lane) {
 // The bytes of a vector, or of half of one: a panel of so few channels has two pixels in a vector.
 constexpr size_t kHalfBytes = kVectorBytes / 2;
 
-// An array of the channels of a panel in the order of quads; twice where two pixels share a vector.
-template <class T>
-struct ByQuad {
-  ByQuad(const T* channels, size_t count) {
-    const size_t period = count <= kHalfBytes ? kHalfBytes : kVectorBytes;
-    for (size_t j = 0; j < kQuad; ++j)
-      for (size_t l = 0; l < kLanes; ++l) {
-        const size_t c = ChannelOfQuad(j, l) % std::max<size_t>(period, 1);
-        at[j * kLanes + l] = channels && c < count ? channels[c] : T{};
-      }
+// The input's row that a row of taps reads, from its first pixel on.
+struct RowOfTaps {
+  RowOfTaps(const ChannelStrip& s, int64_t image, int64_t y) {
+    const ConvShape& shape = *s.shape;
+    const bool inside = y >= 0 && y < shape.in_height;
+    step = inside ? s.in_stride : 0;
+    first = inside ? s.input + (image * shape.in_height + y) * shape.in_width * s.in_stride : s.padding;
   }
-  HWY_ALIGN T at[kVectorBytes];
+  const uint8_t* first;
+  int64_t step;  // bytes from a pixel to the next; 0: all of them are padding
 };
 
 #if HWY_TARGET == HWY_SCALAR
 // Plain loops: a vector of one lane has no bytes to interleave.
-template <class Dot, bool kZeros>
-void RunByChannel(const ByteStrip& s) {
-  const Requantize to_bytes(s.epilogue);
-  for (size_t row = 0; row < s.row_count; ++row)
+template <class Dot>
+void RunChannels(const ChannelStrip& s) {
+  const ConvShape& shape = *s.shape;
+  const ByteEpilogue& e = s.epilogue;
+  const Requantize to_bytes(e);
+  for (int64_t p = s.pixels.begin; p < s.pixels.end; ++p) {
+    const int64_t x = p % shape.out_width, y = p / shape.out_width % shape.out_height,
+                  image = p / shape.out_width / shape.out_height;
     for (size_t c = 0; c < s.columns; ++c) {
-      int32_t sum = s.epilogue.bias[c], inputs = 0;
-      for (size_t tap = 0; tap < s.taps; ++tap) {
-        const int32_t x = s.rows[tap * s.tap_stride + row][s.offset + c] ^ (s.flip & 0xff);
-        const PlaceInQuads place(s.taps, tap);
-        sum += x * s.panel[(place.quad * kVectorBytes + c) * kQuad + place.byte];
-        inputs += x;
+      int32_t sum = e.bias[c], inputs = 0;
+      for (int64_t ky = 0; ky < shape.kernel_height; ++ky) {
+        const RowOfTaps row(s, image, y * shape.stride_y - shape.pad_top + ky * shape.dilation_y);
+        for (int64_t kx = 0; kx < shape.kernel_width; ++kx) {
+          const int64_t at = x * shape.stride_x - shape.pad_left + kx * shape.dilation_x;
+          const uint8_t* from = at >= 0 && at < shape.in_width ? row.first + at * row.step : s.padding;
+          const int32_t input = from[c] ^ (s.flip & 0xff);
+          const PlaceInQuads place(shape.kernel_height, ky, kx);
+          sum += input * s.panel[(static_cast<size_t>(place.quad) * kVectorBytes + c) * kQuad +
+                                 static_cast<size_t>(place.byte)];
+          inputs += input - s.input_zero;
+        }
       }
-      if (kZeros) sum += s.epilogue.weight_zeros[c] * (inputs - s.input_zero * static_cast<int32_t>(s.taps));
-      const size_t at = row * s.out_stride + c;
-      if (s.epilogue.scale)
+      if (e.weight_zeros) sum += e.weight_zeros[c] * inputs;
+      const size_t at = static_cast<size_t>(p - s.pixels.begin) * s.out_stride + c;
+      if (e.scale)
         static_cast<uint8_t*>(s.out)[at] =
-            hn::GetLane(to_bytes.Bytes(hn::Set(I32(), sum), hn::Set(F32(), s.epilogue.scale[c])));
+            hn::GetLane(to_bytes.Bytes(hn::Set(I32(), sum), hn::Set(F32(), e.scale[c])));
       else static_cast<int32_t*>(s.out)[at] = sum;
     }
+  }
 }
 #else
 
 using HalfBytes = hn::Half<Bytes>;
+
+// An array of the channels of a panel in the order of quads; twice where two pixels share a vector. The array
+// has a vector of elements behind the last channel (ByteEpilogue).
+template <class T>
+struct ByQuad {
+  ByQuad(const T* channels, size_t count) {
+    constexpr size_t kRun = 4;  // neighbouring lanes with neighbouring channels
+    const size_t period = count <= kHalfBytes ? kHalfBytes : kVectorBytes;
+    for (size_t j = 0; j < kQuad; ++j)
+      for (size_t l = 0; l < kLanes; l += kRun) {
+        if (channels)
+          std::memcpy(at + j * kLanes + l, channels + ChannelOfQuad(j, l) % period, kRun * sizeof(T));
+        else std::fill_n(at + j * kLanes + l, kRun, T{});
+      }
+  }
+  HWY_ALIGN T at[kVectorBytes];
+};
 
 // Loads `count` bytes; those behind them are zero.
 template <class D>
@@ -95,207 +124,301 @@ HWY_INLINE void Interleave(const VBytes (&taps)[kQuad], VI32 (&quads)[kQuad]) {
   quads[3] = hn::BitCast(I32(), hn::InterleaveUpper(d16, upper01, upper23));
 }
 
-// A panel of channels. kZeros: the weights have zero points. kNine: there are nine taps, whose quads are
-// columns of three (PlaceInQuads). kPixels: the pixels that a vector has, 1 or 2.
-template <class Dot, bool kZeros, bool kNine, int kPixels>
+// A panel of channels. kBytes: the output is bytes with small scales, and the weights have no zero points;
+// the code for anything else is not as fast. kPixels: the pixels that a vector has, 1 or 2; then the pixels
+// of a piece are two halves, whose pixels are neighbours in vectors.
+template <class Dot, bool kBytes, int kPixels>
 class PanelOfChannels {
  public:
-  explicit PanelOfChannels(const ByteStrip& s)
+  explicit PanelOfChannels(const ChannelStrip& s)
       : s_(s),
+        shape_(*s.shape),
+        columns_(shape_),
         bias_(s.epilogue.bias, s.columns),
         zeros_(s.epilogue.weight_zeros, s.columns),
         scale_(s.epilogue.scale, s.columns),
         to_levels_(s.epilogue),
         to_bytes_(NarrowerOf(s.epilogue)),
-        flip_(hn::Set(Bytes(), static_cast<uint8_t>(s.flip))),
-        inputs_of_zeros_(hn::Set(I32(), s.input_zero * static_cast<int32_t>(s.taps))) {
-    std::fill_n(ones_, kVectorBytes, int8_t{1});
-    if constexpr (kNine)
-      for (size_t t = 0; t < kNineTaps; ++t) taps_[t] = s.rows + t * s.tap_stride;
+        flip_(hn::Set(Bytes(), static_cast<uint8_t>(s.flip))) {
+    const int64_t taps = shape_.kernel_height * shape_.kernel_width;
+    inputs_of_zeros_ = hn::Set(I32(), s.input_zero * static_cast<int32_t>(taps));
   }
 
-  HWY_INLINE void Run() const {
-    if constexpr (kNine) RunColumns();
-    else RunQuads();
+  // Computes the pixels row by row, and a row in pieces whose columns fit the working memory.
+  void Run() const {
+    const int64_t most = columns_.MostOutputs() * kPixels;
+    for (int64_t p = s_.pixels.begin; p < s_.pixels.end;) {
+      const int64_t x = p % shape_.out_width, row = p / shape_.out_width,
+                    count = std::min(shape_.out_width - x, s_.pixels.end - p);
+      const EvenPieces pieces(count, most);
+      for (int64_t i = 0; i < pieces.count(); ++i)
+        RunPiece(row, x + pieces[i].begin, pieces[i].size(), p + pieces[i].begin - s_.pixels.begin);
+      p += count;
+    }
   }
 
  private:
-  static constexpr size_t kColumns = 3;  // of a kernel of 3x3
+  static constexpr size_t kBlock = ChannelColumns::kVectors * kVectorBytes;  // bytes of a quad of taps
+  static constexpr int kOutputs = Dot::kMostVectors;  // whose sums are in registers at once
 
-  // The sums of a vector of bytes, and with kZeros those of the inputs alone.
-  struct Products {
-    HWY_INLINE Products() {
-#pragma GCC unroll 4
-      for (size_t j = 0; j < kQuad; ++j) sums[j] = inputs[j] = Dot::Zero();
-    }
-    HWY_INLINE void Add(const VI32 (&quads)[kQuad], const int8_t* w, const int8_t* ones) {
-#pragma GCC unroll 4
-      for (size_t j = 0; j < kQuad; ++j) {
-        const typename Dot::Inputs x = Dot::Split(quads[j]);
-        Dot::Add(x, Dot::Load(w + j * kVectorBytes), sums[j]);
-        if constexpr (kZeros) Dot::Add(x, Dot::Load(ones), inputs[j]);
+  void RunPiece(int64_t row, int64_t x, int64_t count, int64_t to) const {
+    const int64_t outputs = (count + kPixels - 1) / kPixels, second = count - outputs;
+    const int64_t from = x * shape_.stride_x - shape_.pad_left;
+    if constexpr (kBytes && Dot::kMostVectors >= 4) {  // enough registers for three columns and their weights
+      if (columns_.groups == 1 && columns_.width == 3 && shape_.dilation_x == 1 && shape_.stride_x <= 2) {
+        const GroupOfTaps taps(*this, row, 0, from, second * shape_.stride_x);
+        return shape_.stride_x == 1 ? RunThree<1>(taps, outputs, to, second)
+                                    : RunThree<2>(taps, outputs, to, second);
       }
     }
-    typename Dot::Sums sums[kQuad], inputs[kQuad];
+    for (int64_t g = 0; g < columns_.groups; ++g) FillGroup(row, g, from, second * shape_.stride_x, outputs);
+    int64_t o = 0;
+    if (outputs >= kOutputs)
+      for (; o < outputs; o += kOutputs) {
+        o = std::min(o, outputs - kOutputs);  // the last ones overlap
+        Multiply<kOutputs>(o, to, second);
+      }
+    for (; o < outputs; ++o) Multiply<1>(o, to, second);
+  }
+
+  // The taps from row 4 `group` of the kernel on, for a piece whose first column is `from`; the second pixel
+  // of a vector is `second` columns behind the first one.
+  class GroupOfTaps {
+   public:
+    GroupOfTaps(const PanelOfChannels& of, int64_t row, int64_t group, int64_t from, int64_t second)
+        : width_(of.shape_.in_width),
+          padding_(of.s_.padding),
+          channels_(of.s_.columns),
+          flip_(of.flip_),
+          from_(from),
+          second_(second),
+          rows_{of.RowOf(row, group, 0), of.RowOf(row, group, 1), of.RowOf(row, group, 2),
+                of.RowOf(row, group, 3)} {}
+
+    // Returns the quads of a column. kRows: rows of taps that the kernel has; those of other rows are any.
+    template <int kRows>
+    HWY_INLINE void Load(int64_t column, VI32 (&quads)[kQuad]) const {
+      const int64_t x = from_ + column;
+      VBytes bytes[kQuad];
+#pragma GCC unroll 4
+      for (int t = 0; t < kRows; ++t) bytes[t] = hn::Xor(Tap(rows_[t], x), flip_);
+#pragma GCC unroll 4
+      for (int t = kRows; t < int{kQuad}; ++t) bytes[t] = hn::Zero(Bytes());
+      Interleave(bytes, quads);
+    }
+
+   private:
+    HWY_INLINE VBytes Tap(const RowOfTaps& row, int64_t x) const {
+      if constexpr (kPixels == 1) return LoadBytes(Bytes(), At(row, x), channels_);
+      const HalfBytes d;
+      return hn::Combine(Bytes(), LoadBytes(d, At(row, x + second_), channels_),
+                         LoadBytes(d, At(row, x), channels_));
+    }
+    HWY_INLINE const uint8_t* At(const RowOfTaps& row, int64_t x) const {
+      const bool inside = static_cast<uint64_t>(x) < static_cast<uint64_t>(width_);
+      return inside ? row.first + x * row.step : padding_;
+    }
+
+    const int64_t width_;
+    const uint8_t* const padding_;
+    const size_t channels_;
+    const VBytes flip_;
+    const int64_t from_, second_;
+    const RowOfTaps rows_[kQuad];
   };
 
-  HWY_INLINE const uint8_t* Tap(size_t tap, size_t row) const {
-    if constexpr (kNine) return taps_[tap][row];
-    return s_.rows[tap * s_.tap_stride + row];
+  RowOfTaps RowOf(int64_t row, int64_t group, int64_t tap) const {
+    const int64_t ky = group * int64_t{kQuad} + tap;
+    const int64_t y = row % shape_.out_height * shape_.stride_y - shape_.pad_top + ky * shape_.dilation_y;
+    return RowOfTaps(s_, row / shape_.out_height, ky < shape_.kernel_height ? y : -1);
   }
 
-  HWY_INLINE void RunQuads() const {
-    const bool nine = s_.taps == kNineTaps;
-    const size_t length = nine ? kColumns : kQuad, quads = (s_.taps + length - 1) / length;
-    for (size_t row = 0; row < s_.row_count; row += kPixels) {
-      Products products;
-      const int8_t* w = s_.panel;
-      for (size_t q = 0; q < quads; ++q, w += kQuad * kVectorBytes) {
-        VI32 bytes[kQuad];
-        if (nine) LoadQuads(row, q, kColumns, kColumns, bytes);
-        else LoadQuads(row, q * kQuad, 1, std::min(kQuad, s_.taps - q * kQuad), bytes);
-        products.Add(bytes, w, ones_);
+  // Computes the outputs of a kernel of three columns and up to four rows, whose windows step by kStep
+  // columns. The columns take turns, so that none moves from one register to another.
+  template <int kStep>
+  HWY_NOINLINE void RunThree(const GroupOfTaps& taps, int64_t outputs, int64_t to, int64_t second) const {
+    VI32 a[kQuad], b[kQuad], c[kQuad];
+    typename Dot::Weights w[3][kQuad];
+#pragma GCC unroll 3
+    for (size_t j = 0; j < 3; ++j) {
+#pragma GCC unroll 4
+      for (size_t i = 0; i < kQuad; ++i) w[j][i] = Dot::Load(s_.panel + j * kBlock + i * kVectorBytes);
+    }
+    const auto output = [&](int64_t o, const VI32(&x)[kQuad], const VI32(&y)[kQuad], const VI32(&z)[kQuad])
+                            METE_IN_PLACE {
+                              VI32 levels[kQuad];
+#pragma GCC unroll 4
+                              for (size_t i = 0; i < kQuad; ++i) {
+                                typename Dot::Sums sum = Dot::Zero();
+                                Dot::Add(Dot::Split(x[i]), w[0][i], sum);
+                                Dot::Add(Dot::Split(y[i]), w[1][i], sum);
+                                Dot::Add(Dot::Split(z[i]), w[2][i], sum);
+                                levels[i] = LevelsOf(Dot::Total(sum), i);
+                              }
+                              Store(levels, to + o, second);
+                            };
+    taps.template Load<4>(0, a);
+    if constexpr (kStep == 1) {
+      taps.template Load<4>(1, b);
+      for (int64_t o = 0; o < outputs; o += 3) {
+        taps.template Load<4>(o + 2, c);
+        output(o, a, b, c);
+        if (o + 1 == outputs) return;
+        taps.template Load<4>(o + 3, a);
+        output(o + 1, b, c, a);
+        if (o + 2 == outputs) return;
+        taps.template Load<4>(o + 4, b);
+        output(o + 2, c, a, b);
       }
-      Store(row, products);
+    } else {
+      for (int64_t o = 0; o < outputs; o += 2) {
+        taps.template Load<4>(2 * o + 1, b);
+        taps.template Load<4>(2 * o + 2, c);
+        output(o, a, b, c);
+        if (o + 1 == outputs) return;
+        taps.template Load<4>(2 * o + 3, b);
+        taps.template Load<4>(2 * o + 4, a);
+        output(o + 1, c, b, a);
+      }
     }
   }
 
-  // Where a window steps by one column, the last two columns of a pixel are the first two of the next one;
-  // where it steps by two, or two pixels share a vector, the last column is the first one. The columns are in
-  // variables of their own, so that the compiler keeps them in registers.
-  HWY_INLINE void RunColumns() const {
-    constexpr size_t kColumn = kQuad * kVectorBytes;  // bytes of weights
-    VI32 first[kQuad], second[kQuad], third[kQuad];
-    for (size_t j = 0; j < kQuad; ++j) first[j] = second[j] = third[j] = hn::Zero(I32());
-    for (size_t row = 0; row < s_.row_count; row += kPixels) {
-      const bool one = kPixels == 1 && row > 0 && Repeats(0, row, 1) && Repeats(1, row, 2);
-      if (one) {
-        Copy(second, first);
-        Copy(third, second);
-      } else {
-        if (row > 0 && row + kPixels <= s_.row_count && RepeatsLast(row)) Copy(third, first);
-        else LoadColumn(row, 0, first);
-        LoadColumn(row, 1, second);
+  // Makes the quads of a group of taps, of all columns.
+  HWY_NOINLINE void FillGroup(int64_t row, int64_t group, int64_t from, int64_t second,
+                              int64_t outputs) const {
+    const GroupOfTaps taps(*this, row, group, from, second);
+    const bool one = shape_.kernel_height - group * int64_t{kQuad} == 1;  // as the last one of 5 rows
+    uint8_t* to = s_.scratch + static_cast<size_t>(group) * kBlock;
+    const size_t step = static_cast<size_t>(columns_.groups) * kBlock;
+    const int64_t apart = columns_.shared ? 1 : shape_.stride_x, inner = columns_.shared ? 1 : columns_.width;
+    const int64_t outer = columns_.shared ? columns_.Of(outputs) : outputs;
+    for (int64_t i = 0; i < outer; ++i)
+      for (int64_t j = 0; j < inner; ++j, to += step) {
+        VI32 quads[kQuad];
+        if (one) taps.template Load<1>(i * apart + j * shape_.dilation_x, quads);
+        else taps.template Load<4>(i * apart + j * shape_.dilation_x, quads);
+#pragma GCC unroll 4
+        for (size_t v = 0; v < kQuad; ++v)
+          hn::Store(hn::BitCast(Bytes(), quads[v]), Bytes(), to + v * kVectorBytes);
       }
-      LoadColumn(row, 2, third);
-      Products products;
-      products.Add(first, s_.panel, ones_);
-      products.Add(second, s_.panel + kColumn, ones_);
-      products.Add(third, s_.panel + 2 * kColumn, ones_);
-      Store(row, products);
-    }
   }
 
-  static HWY_INLINE void Copy(const VI32 (&from)[kQuad], VI32 (&to)[kQuad]) {
-#pragma GCC unroll 4
-    for (size_t j = 0; j < kQuad; ++j) to[j] = from[j];
-  }
-
-  HWY_INLINE void LoadColumn(size_t row, size_t q, VI32 (&quads)[kQuad]) const {
-    LoadQuads(row, q, kColumns, kColumns, quads);
-  }
-
-  // Returns true if column `q` of the pixel in `row` is column `before` of the pixel kPixels before it.
-  HWY_INLINE bool Repeats(size_t q, size_t row, size_t before) const {
-    return taps_[q][row] == taps_[before][row - kPixels] &&
-           taps_[kColumns + q][row] == taps_[kColumns + before][row - kPixels] &&
-           taps_[2 * kColumns + q][row] == taps_[2 * kColumns + before][row - kPixels];
-  }
-
-  // Returns true if the first column of each pixel of a vector is the last one of the vector before.
-  HWY_INLINE bool RepeatsLast(size_t row) const {
-    return Repeats(0, row, 2) && (kPixels == 1 || Repeats(0, row + 1, 2));
-  }
-
-  // Loads `count` taps, each `step` behind the one before; others of the quads are zero, as their weights
-  // are.
-  HWY_INLINE void LoadQuads(size_t row, size_t first, size_t step, size_t count, VI32 (&quads)[kQuad]) const {
-    VBytes bytes[kQuad];
-#pragma GCC unroll 4
-    for (size_t t = 0; t < kQuad; ++t)
-      bytes[t] = t < count ? hn::Xor(LoadTap(first + t * step, row), flip_) : hn::Zero(Bytes());
-    Interleave(bytes, quads);
-  }
-
-  HWY_INLINE VBytes LoadTap(size_t tap, size_t row) const {
-    const uint8_t* from = Tap(tap, row) + s_.offset;
-    if constexpr (kPixels == 1) return LoadBytes(Bytes(), from, s_.columns);
-    const uint8_t* next = Tap(tap, std::min(row + 1, s_.row_count - 1)) + s_.offset;
-    // Pixels with as many bytes as half a vector may be neighbours in memory.
-    if (next == from + kHalfBytes && s_.columns == kHalfBytes) return hn::LoadU(Bytes(), from);
-    const HalfBytes d;
-    return hn::Combine(Bytes(), LoadBytes(d, next, s_.columns), LoadBytes(d, from, s_.columns));
-  }
-
-  HWY_INLINE void Store(size_t row, const Products& products) const {
-    VI32 sums[kQuad];
+  // Computes kCount outputs from `o` on.
+  template <int kCount>
+  HWY_INLINE void Multiply(int64_t o, int64_t to, int64_t second) const {
+    const size_t step = static_cast<size_t>(columns_.step * columns_.groups) * kBlock,
+                 quads = static_cast<size_t>(columns_.width * columns_.groups);
+    const uint8_t* first = s_.scratch + static_cast<size_t>(o) * step;
+    VI32 levels[kCount][kQuad];
 #pragma GCC unroll 4
     for (size_t j = 0; j < kQuad; ++j) {
-      sums[j] = hn::Add(Dot::Total(products.sums[j]), hn::Load(I32(), bias_.at + j * kLanes));
-      if constexpr (kZeros)
-        sums[j] = hn::Add(sums[j], hn::Mul(hn::Load(I32(), zeros_.at + j * kLanes),
-                                           hn::Sub(Dot::Total(products.inputs[j]), inputs_of_zeros_)));
+      VI32 sums[kCount];
+      Sum<kCount>(j, first + j * kVectorBytes, step, quads, sums);
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) levels[i][j] = sums[i];
     }
-    if (s_.epilogue.scale) StoreAsBytes(row, sums);
-    else StoreSums(row, sums);
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) Store(levels[i], to + o + i, second);
   }
 
-  HWY_INLINE void StoreAsBytes(size_t row, VI32 (&sums)[kQuad]) const {
+  // Sums vector j of the quads, and requantizes the sums if the output is bytes.
+  template <int kCount>
+  HWY_INLINE void Sum(size_t j, const uint8_t* inputs_at, size_t step, size_t quads,
+                      VI32 (&results)[kCount]) const {
+    typename Dot::Sums sums[kCount], inputs[kCount];
 #pragma GCC unroll 4
-    for (size_t j = 0; j < kQuad; ++j) {
-      const V32 scale = hn::Load(F32(), scale_.at + j * kLanes);
-      sums[j] = s_.epilogue.small_scales ? to_levels_(sums[j], scale) : to_levels_.Clamped(sums[j], scale);
+    for (int i = 0; i < kCount; ++i) sums[i] = inputs[i] = Dot::Zero();
+    const int8_t* w = s_.panel + j * kVectorBytes;
+#pragma GCC unroll 2
+    for (size_t q = 0; q < quads; ++q, w += kBlock, inputs_at += kBlock) {
+      const typename Dot::Weights weights = Dot::Load(w);
+#pragma GCC unroll 4
+      for (int i = 0; i < kCount; ++i) {
+        const auto quad = hn::Load(Bytes(), inputs_at + static_cast<size_t>(i) * step);
+        const typename Dot::Inputs x = Dot::Split(hn::BitCast(I32(), quad));
+        Dot::Add(x, weights, sums[i]);
+        if constexpr (!kBytes) Dot::Add(x, Dot::Load(OnesOf(q)), inputs[i]);
+      }
     }
+#pragma GCC unroll 4
+    for (int i = 0; i < kCount; ++i) {
+      if constexpr (kBytes) results[i] = LevelsOf(Dot::Total(sums[i]), j);
+      else results[i] = ResultsOf(Dot::Total(sums[i]), Dot::Total(inputs[i]), j);
+    }
+  }
+
+  // Returns the levels of sums of vector j.
+  HWY_INLINE VI32 LevelsOf(VI32 sums, size_t j) const {
+    return to_levels_(hn::Add(sums, hn::Load(I32(), bias_.at + j * kLanes)),
+                      hn::Load(F32(), scale_.at + j * kLanes));
+  }
+
+  // The same for any epilogue; `inputs` are the sums of the inputs alone.
+  HWY_INLINE VI32 ResultsOf(VI32 sums, VI32 inputs, size_t j) const {
+    sums = hn::Add(sums, hn::Load(I32(), bias_.at + j * kLanes));
+    if (s_.epilogue.weight_zeros)
+      sums =
+          hn::Add(sums, hn::Mul(hn::Load(I32(), zeros_.at + j * kLanes), hn::Sub(inputs, inputs_of_zeros_)));
+    if (!s_.epilogue.scale) return sums;
+    return to_levels_.Clamped(sums, hn::Load(F32(), scale_.at + j * kLanes));
+  }
+
+  // Returns weights of 1 for the taps of a quad that the kernel has.
+  const int8_t* OnesOf(size_t quad) const {
+    static constexpr auto kOnes = [] {
+      std::array<std::array<int8_t, kVectorBytes>, kQuad + 1> ones{};
+      for (size_t count = 0; count <= kQuad; ++count)
+        for (size_t i = 0; i < kVectorBytes; ++i) ones[count][i] = i % kQuad < count;
+      return ones;
+    }();
+    const int64_t rows = shape_.kernel_height - static_cast<int64_t>(quad) % columns_.groups * int64_t{kQuad};
+    return kOnes[static_cast<size_t>(std::min(rows, int64_t{kQuad}))].data();
+  }
+
+  // Stores an output of the piece, pixel `to` of the strip, and with two pixels in a vector the one that is
+  // `second` pixels behind it.
+  HWY_INLINE void Store(const VI32 (&sums)[kQuad], int64_t to, int64_t second) const {
+    if constexpr (!kBytes)
+      if (!s_.epilogue.scale) return StoreSums(sums, to, second);
     const VBytes bytes = to_bytes_(sums);
-    uint8_t* out = static_cast<uint8_t*>(s_.out) + row * s_.out_stride;
+    uint8_t* out = static_cast<uint8_t*>(s_.out) + static_cast<size_t>(to) * s_.out_stride;
     if constexpr (kPixels == 1) return StoreBytes(bytes, Bytes(), out, s_.columns);
     const HalfBytes d;
     StoreBytes(hn::LowerHalf(d, bytes), d, out, s_.columns);
-    if (row + 1 < s_.row_count) StoreBytes(hn::UpperHalf(d, bytes), d, out + s_.out_stride, s_.columns);
+    StoreBytes(hn::UpperHalf(d, bytes), d, out + static_cast<size_t>(second) * s_.out_stride, s_.columns);
   }
 
-  HWY_NOINLINE void StoreSums(size_t row, const VI32 (&sums)[kQuad]) const {
+  HWY_NOINLINE void StoreSums(const VI32 (&sums)[kQuad], int64_t to, int64_t second) const {
     HWY_ALIGN int32_t lanes[kVectorBytes];
     for (size_t j = 0; j < kQuad; ++j) hn::Store(sums[j], I32(), lanes + j * kLanes);
     constexpr size_t kPeriod = kVectorBytes / kPixels;
     for (size_t i = 0; i < kVectorBytes; ++i) {
-      const size_t at = ChannelOfQuad(i / kLanes, i % kLanes), c = at % kPeriod, pixel = row + at / kPeriod;
-      if (c < s_.columns && pixel < s_.row_count)
-        static_cast<int32_t*>(s_.out)[pixel * s_.out_stride + c] = lanes[i];
+      const size_t at = ChannelOfQuad(i / kLanes, i % kLanes), c = at % kPeriod;
+      const size_t pixel = static_cast<size_t>(at < kPeriod ? to : to + second);
+      if (c < s_.columns) static_cast<int32_t*>(s_.out)[pixel * s_.out_stride + c] = lanes[i];
     }
   }
 
-  const ByteStrip& s_;
+  const ChannelStrip& s_;
+  const ConvShape& shape_;
+  const ChannelColumns columns_;
   const ByQuad<int32_t> bias_, zeros_;
   const ByQuad<float> scale_;
   const Requantize to_levels_;
   const Narrower to_bytes_;
   const VBytes flip_;
-  const VI32 inputs_of_zeros_;
-  HWY_ALIGN int8_t ones_[kVectorBytes];
-  const uint8_t* const* taps_[kNineTaps];
+  VI32 inputs_of_zeros_;
 };
 
-template <class Dot, bool kNine>
-void RunByChannelOf(const ByteStrip& s) {
-  if (s.columns <= kHalfBytes) return PanelOfChannels<Dot, false, kNine, 2>(s).Run();
-  PanelOfChannels<Dot, false, kNine, 1>(s).Run();
-}
-
-// Zero points of weights are rare, so they have no fast code for nine taps or few channels.
-template <class Dot, bool kZeros>
-void RunByChannel(const ByteStrip& s) {
-  if constexpr (kZeros) PanelOfChannels<Dot, true, false, 1>(s).Run();
-  else if (s.taps == kNineTaps) RunByChannelOf<Dot, true>(s);
-  else RunByChannelOf<Dot, false>(s);
+// Anything but bytes with small scales is rare, so it has no fast code for few channels.
+template <class Dot>
+void RunChannels(const ChannelStrip& s) {
+  const ByteEpilogue& e = s.epilogue;
+  if (e.weight_zeros || !e.scale || !e.small_scales) return PanelOfChannels<Dot, false, 1>(s).Run();
+  if (s.columns <= kHalfBytes) return PanelOfChannels<Dot, true, 2>(s).Run();
+  PanelOfChannels<Dot, true, 1>(s).Run();
 }
 #endif
-
-template <class Dot>
-void RunChannels(const ByteStrip& s) {
-  if (s.epilogue.weight_zeros) return RunByChannel<Dot, true>(s);
-  RunByChannel<Dot, false>(s);
-}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace mete

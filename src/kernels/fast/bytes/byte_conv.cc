@@ -1,9 +1,9 @@
 #include "kernels/fast/bytes/byte_conv.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
+#include "kernels/fast/bytes/byte_conv_code.h"
 #include "kernels/fast/bytes/byte_convert.h"
 #include "kernels/fast/bytes/byte_elementwise.h"
 #include "kernels/fast/conv/indirection.h"
@@ -19,25 +19,6 @@
 #include "kernels/fast/bytes/byte_tile-inl.h"
 #include "kernels/fast/target/name-inl.h"
 
-#ifndef METE_BYTE_CONV_ONCE
-#define METE_BYTE_CONV_ONCE
-namespace mete {
-
-struct ByteConvCode {
-  const char *target, *feature;
-  int64_t lanes, most_vectors;
-  int64_t rows;      // of the widest tile
-  int64_t cell;      // neighbouring bytes of a tap that lie together in a panel: 4 or 8
-  bool sees_signed;  // inputs; else they are seen as unsigned
-  using Run = void (*)(const ByteStrip&);
-  Run run_panel, run_channels;  // a panel, and a panel of channels (by_channel)
-  // The place of a channel's quad within four vectors of quads (by_channel-inl.h).
-  int64_t (*channel_of_quad)(int64_t vector, int64_t lane);
-};
-
-}  // namespace mete
-#endif  // METE_BYTE_CONV_ONCE
-
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
@@ -46,8 +27,9 @@ inline int64_t ChannelOf(int64_t vector, int64_t lane) {
   return static_cast<int64_t>(ChannelOfQuad(static_cast<size_t>(vector), static_cast<size_t>(lane)));
 }
 
+// The code of depthwise convolutions, which multiplies quads.
 template <class Dot>
-constexpr ByteConvCode::Run RunOfChannels() {
+constexpr auto RunOfChannels() {
   if constexpr (Dot::kCell == kQuad) return RunChannels<Dot>;
   else return RunChannels<typename Dot::OfChannels>;
 }
@@ -94,117 +76,15 @@ HWY_EXPORT(GetByteConvCode);
 
 namespace {
 
-constexpr int64_t kBytesOfQuad = 4;
+// The alignment of the quads of a depthwise convolution, the longest vector.
+constexpr size_t kAligned = 64;
 
-int64_t BytesOfColumn(const ByteConvPlan& plan) { return plan.taps * plan.quads * kBytesOfQuad; }
+// Pixels of a pass of a depthwise convolution, so that its inputs and outputs are near while a table looks
+// the outputs up, and few enough passes set their panels up. This value is a guess.
+constexpr int64_t kPassOfChannels = 1024;
 
-// Channels of a panel of a depthwise convolution.
-int64_t ChannelsOfPanel(const ByteConvPlan& plan) { return kBytesOfQuad * plan.code->lanes; }
-
-int64_t BytesOfPanels(const ByteConvPlan& plan) {
-  if (plan.by_channel) return plan.panels * plan.quads * kBytesOfQuad * ChannelsOfPanel(plan);
-  return plan.shape.groups * plan.split.padded_columns() * BytesOfColumn(plan);
-}
-
-PanelPlace PlaceOf(const ByteConvPlan& plan, int64_t panel) {
-  return {plan.split, BytesOfColumn(plan), panel};
-}
-
-// Reads weights as signed bytes: the top bit of unsigned ones is flipped, which makes them 128 smaller.
-class SignedWeights {
- public:
-  SignedWeights(const ByteConvPlan& plan, const ByteWeights& weights)
-      : bytes_(static_cast<const uint8_t*>(weights.bytes)),
-        flip_(weights.is_signed ? 0 : 0x80),
-        length_(plan.group_channels * plan.shape.kernel_height * plan.shape.kernel_width),
-        channel_stride_(weights.channel_stride ? weights.channel_stride : length_),
-        element_stride_(weights.element_stride) {}
-
-  int64_t length() const { return length_; }  // of a sum
-  // Whether the weights of neighbouring channels are neighbours, as in the right operand of a product.
-  bool channels_are_dense() const { return channel_stride_ == 1; }
-  // Points at the weight of a channel, without its flip.
-  const uint8_t* at(int64_t channel, int64_t element) const {
-    return bytes_ + channel * channel_stride_ + element * element_stride_;
-  }
-  uint8_t flip() const { return flip_; }
-  int8_t operator()(int64_t channel, int64_t element) const {
-    return static_cast<int8_t>(bytes_[channel * channel_stride_ + element * element_stride_] ^ flip_);
-  }
-
- private:
-  const uint8_t* bytes_;
-  uint8_t flip_;
-  int64_t length_, channel_stride_, element_stride_;
-};
-
-// Returns whether the kernel sees inputs with their top bit flipped, signed ones as unsigned or the other
-// way.
-bool FlipsInputs(const ByteConvPlan& plan) { return plan.signed_inputs != plan.code->sees_signed; }
-
-// Returns the zero point of inputs as the kernel sees them.
-int32_t SeenZero(const ByteConvPlan& plan, int32_t zero) {
-  if (!FlipsInputs(plan)) return zero;
-  return plan.code->sees_signed ? zero - 128 : zero + 128;
-}
-
-// Packs one panel of a convolution of 1x1 whose channels are dense: four rows are interleaved at a time.
-void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
-  const int64_t first = place.group * plan.group_outputs + place.columns.begin, count = place.columns.size();
-  const int64_t cell = plan.code->cell;
-  const uint32_t flip = weights.flip() * 0x01010101u;
-  for (int64_t k = 0; k < plan.group_channels; k += kBytesOfQuad) {
-    const int64_t rows = std::min(kBytesOfQuad, plan.group_channels - k);
-    int8_t* quads = to + k / cell * place.width * cell + k % cell;
-    if (rows < kBytesOfQuad) {
-      for (int64_t j = 0; j < count; ++j)
-        for (int64_t i = 0; i < rows; ++i) quads[j * cell + i] = weights(first + j, k + i);
-      continue;
-    }
-    const uint8_t *a = weights.at(first, k), *b = weights.at(first, k + 1), *c = weights.at(first, k + 2),
-                  *d = weights.at(first, k + 3);
-    for (int64_t j = 0; j < count; ++j) {
-      const uint32_t bytes =
-          (a[j] | uint32_t{b[j]} << 8 | uint32_t{c[j]} << 16 | uint32_t{d[j]} << 24) ^ flip;
-      std::memcpy(quads + j * cell, &bytes, sizeof(bytes));
-    }
-  }
-}
-
-// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up cells.
-void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
-  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, cell = plan.code->cell;
-  std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
-  if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
-  for (int64_t j = 0; j < place.columns.size(); ++j) {
-    const int64_t channel = place.group * plan.group_outputs + place.columns.begin + j;
-    for (int64_t c = 0; c < plan.group_channels; ++c)
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        // The place of the weight within its column: the read of one tap, and the byte of that read.
-        const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
-        const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
-        const int64_t cells = read * (plan.quads * kBytesOfQuad / cell) + at / cell;  // before it
-        to[(cells * place.width + j) * cell + at % cell] = weights(channel, c * taps + tap);
-      }
-  }
-}
-
-// Packs the panel of channels from `first` on.
-void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_t first, int8_t* to) {
-  const int64_t lanes = plan.code->lanes, width = ChannelsOfPanel(plan), half = width / 2,
-                count = std::min(width, plan.shape.out_channels - first);
-  std::fill_n(to, plan.quads * kBytesOfQuad * width, int8_t{0});
-  for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
-    for (int64_t lane = 0; lane < lanes; ++lane) {
-      const int64_t at = plan.code->channel_of_quad(vector, lane), channel = count <= half ? at % half : at;
-      if (channel >= count) continue;
-      for (int64_t tap = 0; tap < plan.taps; ++tap) {
-        const PlaceInQuads place(static_cast<size_t>(plan.taps), static_cast<size_t>(tap));
-        const int64_t quad = static_cast<int64_t>(place.quad) * kBytesOfQuad + vector;
-        to[(quad * lanes + lane) * kBytesOfQuad + static_cast<int64_t>(place.byte)] =
-            weights(first + channel, tap);
-      }
-    }
+size_t QuadBytes(const ByteConvPlan& plan) {
+  return static_cast<size_t>(ChannelColumns(plan.shape).MostQuads() * kBytesOfQuad * ChannelsOfPanel(plan));
 }
 
 // Sums the inputs of each row of a strip minus their zero point, both as the kernel sees them.
@@ -229,15 +109,14 @@ struct ByteConvCall {
   int64_t out_stride, out_bytes;  // elements from a pixel to the next; bytes of an element
 };
 
-// Runs the columns of the output from `first` on.
-void RunColumns(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, int64_t first, int64_t count,
-                ByteConvCode::Run run) {
+// Sets what a strip has of the columns of the output from `first` on.
+template <class Strip>
+void SetColumns(const ByteConvCall& call, int64_t first_pixel, int64_t first, int64_t count, Strip& s) {
   s.columns = static_cast<size_t>(count);
   s.out = call.output + (first_pixel * call.out_stride + first) * call.out_bytes;
   s.epilogue.bias += first;
   if (s.epilogue.scale) s.epilogue.scale += first;
   if (s.epilogue.weight_zeros) s.epilogue.weight_zeros += first;
-  run(s);
 }
 
 void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range panels, int32_t* row_sums) {
@@ -250,20 +129,63 @@ void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range
       (plan.code->sees_signed ? SumRows<int8_t> : SumRows<uint8_t>)(s, row_sums);
     s.panel = call.packed + place.packed;
     s.width = static_cast<size_t>(place.width);
-    RunColumns(call, s, first_pixel, place.group * plan.group_outputs + place.columns.begin,
-               place.columns.size(), plan.code->run_panel);
+    ByteStrip panel = s;
+    SetColumns(call, first_pixel, place.group * plan.group_outputs + place.columns.begin,
+               place.columns.size(), panel);
+    plan.code->run_panel(panel);
   }
 }
 
-void RunPanelsOfChannels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range panels) {
+// Sets what the strips of both kinds have in common.
+template <class Strip>
+Strip StripOf(const ByteConvCall& call, int32_t input_zero) {
+  Strip s = {};
+  s.epilogue = call.epilogue;
+  s.out_stride = static_cast<size_t>(call.out_stride);
+  s.input_zero = SeenZero(call.plan, input_zero);
+  s.flip = FlipsInputs(call.plan) ? 0x80808080u : 0;
+  return s;
+}
+
+const uint8_t* PaddingOf(const ByteConvCall& call) {
+  return reinterpret_cast<const uint8_t*>(call.packed + BytesOfPanels(call.plan));
+}
+
+void RunPass(const ByteConvCall& call, const void* input, int32_t input_zero, Range pixels, Range panels,
+             void* scratch) {
   const ByteConvPlan& plan = call.plan;
+  const uint8_t** table = static_cast<const uint8_t**>(scratch);
+  int32_t* row_sums = reinterpret_cast<int32_t*>(table + plan.taps * plan.pass);
+  uint8_t* joined = reinterpret_cast<uint8_t*>(row_sums + plan.pass);
+  FillIndirection(plan.shape, plan, static_cast<const uint8_t*>(input), PaddingOf(call), pixels, table,
+                  joined);
+  auto s = StripOf<ByteStrip>(call, input_zero);
+  s.rows = table;
+  s.tap_stride = static_cast<size_t>(plan.pass);
+  s.row_count = static_cast<size_t>(pixels.size());
+  s.taps = static_cast<size_t>(plan.taps);
+  s.k = static_cast<size_t>(plan.tap_length);
+  RunPanels(call, s, pixels.begin, panels, row_sums);
+}
+
+void RunPassOfChannels(const ByteConvCall& call, const void* input, int32_t input_zero, Range pixels,
+                       Range panels, void* scratch) {
+  const ByteConvPlan& plan = call.plan;
+  auto strip = StripOf<ChannelStrip>(call, input_zero);
+  strip.shape = &plan.shape;
+  strip.in_stride = plan.shape.in_pixel_stride ? plan.shape.in_pixel_stride : plan.shape.in_channels;
+  strip.pixels = pixels;
+  const size_t over = reinterpret_cast<uintptr_t>(scratch) % kAligned;
+  strip.scratch = static_cast<uint8_t*>(scratch) + (over ? kAligned - over : 0);
   const int64_t channels = ChannelsOfPanel(plan);
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const int64_t first = p * channels;
-    s.offset = static_cast<size_t>(first);
+    ChannelStrip s = strip;
+    s.input = static_cast<const uint8_t*>(input) + first;
+    s.padding = PaddingOf(call) + first;
     s.panel = call.packed + first * plan.quads * kBytesOfQuad;
-    RunColumns(call, s, first_pixel, first, std::min(channels, plan.shape.out_channels - first),
-               plan.code->run_channels);
+    SetColumns(call, pixels.begin, first, std::min(channels, plan.shape.out_channels - first), s);
+    plan.code->run_channels(s);
   }
 }
 
@@ -308,62 +230,20 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
   plan.row_step = plan.code->rows;
   static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, 1);
   plan.by_channel = IsByChannel(shape);
-  const int64_t cell = plan.by_channel ? kBytesOfQuad : plan.code->cell,
-                length = plan.by_channel ? plan.taps : plan.tap_length;
-  plan.quads = (length + cell - 1) / cell * (cell / kBytesOfQuad);
-  if (plan.by_channel) plan.panels = (shape.out_channels + ChannelsOfPanel(plan) - 1) / ChannelsOfPanel(plan);
+  const int64_t cell = plan.code->cell;
+  plan.quads = (plan.tap_length + cell - 1) / cell * (cell / kBytesOfQuad);
+  if (!plan.by_channel) return plan;
+  const ChannelColumns columns(shape);
+  plan.quads = columns.width * columns.groups;
+  plan.panels = (shape.out_channels + ChannelsOfPanel(plan) - 1) / ChannelsOfPanel(plan);
+  plan.pass = kPassOfChannels;
   return plan;
 }
 
 std::string TargetOf(const ByteConvPlan& plan) { return std::string(plan.code->target) + plan.code->feature; }
 
-size_t PackedByteConvBytes(const ByteConvPlan& plan) {
-  return static_cast<size_t>(BytesOfPanels(plan) + std::max(plan.shape.in_channels, plan.tap_length));
-}
-
-void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
-                  void* packed) {
-  const SignedWeights read(plan, weights);
-  int8_t* bytes = static_cast<int8_t*>(packed);
-  for (int64_t p = panels.begin; p < panels.end; ++p) {
-    if (plan.by_channel) {
-      const int64_t first = p * ChannelsOfPanel(plan);
-      PackChannels(plan, read, first, bytes + first * plan.quads * kBytesOfQuad);
-      continue;
-    }
-    const PanelPlace place = PlaceOf(plan, p);
-    PackPanel(plan, read, place, bytes + place.packed);
-  }
-  if (panels.end == plan.panels)
-    std::fill(bytes + BytesOfPanels(plan), bytes + PackedByteConvBytes(plan),
-              static_cast<int8_t>(input_zero));
-}
-
-void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {
-  const SignedWeights read(plan, weights);
-  if (read.channels_are_dense()) {
-    std::fill_n(sums, plan.shape.out_channels, 0);
-    for (int64_t i = 0; i < read.length(); ++i) {
-      const uint8_t* row = read.at(0, i);
-      for (int64_t m = 0; m < plan.shape.out_channels; ++m)
-        sums[m] += static_cast<int8_t>(row[m] ^ read.flip());
-    }
-    return;
-  }
-  for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
-    sums[m] = 0;
-    for (int64_t i = 0; i < read.length(); ++i) sums[m] += read(m, i);
-  }
-}
-
-void StartOfByteSums(const ByteConvPlan& plan, const int32_t* weight_sums, const int32_t* bias,
-                     int32_t input_zero, int32_t* start) {
-  const int64_t zero = SeenZero(plan, input_zero);
-  for (int64_t m = 0; m < plan.shape.out_channels; ++m)
-    start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - zero * weight_sums[m]);
-}
-
 size_t ByteConvScratchBytes(const ByteConvPlan& plan) {
+  if (plan.by_channel) return kAligned + QuadBytes(plan);
   return static_cast<size_t>(plan.pass) * sizeof(int32_t) + TableBytes(plan, 1);
 }
 
@@ -376,26 +256,11 @@ void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero
                              static_cast<uint8_t*>(output),
                              shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels,
                              epilogue.scale ? 1 : int64_t{sizeof(int32_t)}};
-  const uint8_t** table = static_cast<const uint8_t**>(scratch);
-  int32_t* row_sums = reinterpret_cast<int32_t*>(table + plan.taps * plan.pass);
-  uint8_t* joined = reinterpret_cast<uint8_t*>(row_sums + plan.pass);
-  const uint8_t* padding = static_cast<const uint8_t*>(packed) + BytesOfPanels(plan);
   const EvenPieces passes(pixels.size(), plan.pass);
   for (int64_t i = 0; i < passes.count(); ++i) {
     const Range pass = {pixels.begin + passes[i].begin, pixels.begin + passes[i].end};
-    FillIndirection(shape, plan, static_cast<const uint8_t*>(input), padding, pass, table, joined);
-    ByteStrip strip = {};
-    strip.rows = table;
-    strip.tap_stride = static_cast<size_t>(plan.pass);
-    strip.row_count = static_cast<size_t>(pass.size());
-    strip.taps = static_cast<size_t>(plan.taps);
-    strip.k = static_cast<size_t>(plan.tap_length);
-    strip.epilogue = epilogue;
-    strip.out_stride = static_cast<size_t>(call.out_stride);
-    strip.input_zero = SeenZero(plan, input_zero);
-    strip.flip = FlipsInputs(plan) ? 0x80808080u : 0;
-    if (plan.by_channel) RunPanelsOfChannels(call, strip, pass.begin, panels);
-    else RunPanels(call, strip, pass.begin, panels, row_sums);
+    if (plan.by_channel) RunPassOfChannels(call, input, input_zero, pass, panels, scratch);
+    else RunPass(call, input, input_zero, pass, panels, scratch);
     if (epilogue.sum_scale) ScaleRows(call, pass, ChannelsOf(plan, panels));
     if (epilogue.table) LookUpRows(call, pass, ChannelsOf(plan, panels));
   }

@@ -187,6 +187,36 @@ TEST(ByteConv, DepthwiseShapesHaveTheExactSums) {
   });
 }
 
+// Rows that are longer than the working memory, with columns that outputs share and with others, kernels of
+// more rows than a quad, and of three columns.
+TEST(ByteConv, LongRowsOfDepthwiseConvolutionsHaveTheExactSums) {
+  OnEveryTargetAndFeature([] {
+    uint32_t seed = 300;
+    for (const int64_t c : {5, 32, 70})
+      for (const auto& [height, width, stride, dilation] : {std::array{3, 3, 1, 1},
+                                                            {3, 3, 2, 1},
+                                                            {3, 3, 1, 2},
+                                                            {3, 3, 3, 1},
+                                                            {5, 3, 1, 1},
+                                                            {2, 3, 2, 1},
+                                                            {5, 5, 1, 1},
+                                                            {5, 5, 2, 1},
+                                                            {1, 7, 1, 1},
+                                                            {9, 2, 1, 1}}) {
+        SCOPED_TRACE(::testing::Message()
+                     << c << " channels, " << height << "x" << width << ", seed " << seed);
+        Problem problem(Sized({1, 6, 211, c, 1, 1, c, height, width, stride, stride, dilation, dilation,
+                               height / 2, width / 2, c},
+                              height / 2, width / 2),
+                        kSigns[seed % std::size(kSigns)], false, seed);
+        problem.CheckSums(problem.RunWhole<int32_t>());
+        problem.CheckBytes(problem.RunWhole<uint8_t>());
+        ++seed;
+        if (::testing::Test::HasFailure()) return;
+      }
+  });
+}
+
 // Sums of 16 bits, which some engines use, would saturate.
 TEST(ByteConv, TheLargestBytesHaveTheExactSum) {
   OnEveryTargetAndFeature([] {

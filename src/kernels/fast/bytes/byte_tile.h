@@ -12,8 +12,11 @@
 // has them twice.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+
+#include "kernels/fast/conv/conv.h"
 
 namespace mete {
 
@@ -40,13 +43,38 @@ struct ByteEpilogue {
   const uint8_t* table = nullptr;
 };
 
-// The place of a tap in the quads of a depthwise convolution. Nine taps make three columns of three, as in a
-// kernel of 3x3, so that the quads of a column serve neighbouring pixels; other taps follow each other.
-inline constexpr size_t kNineTaps = 9;
+// The place of a tap in the quads of a depthwise convolution. The taps of a kernel's column follow each
+// other, four in a quad, so that the quads of a column of the input serve all outputs that read it.
 struct PlaceInQuads {
-  PlaceInQuads(size_t taps, size_t tap)
-      : quad(taps == kNineTaps ? tap % 3 : tap / 4), byte(taps == kNineTaps ? tap / 3 : tap % 4) {}
-  size_t quad, byte;
+  PlaceInQuads(int64_t kernel_height, int64_t ky, int64_t kx)
+      : quad(kx * ((kernel_height + 3) / 4) + ky / 4), byte(ky % 4) {}
+  int64_t quad, byte;
+};
+
+// The columns of quads that a piece of an output row of a depthwise convolution reads.
+struct ChannelColumns {
+  static constexpr int64_t kVectors = 4;  // of a quad of taps: one for each channel of a vector of bytes
+  // Of AVX-512's 256 bytes: half of a first-level cache of 48 KiB. Measured there with 3x3 and 5x5.
+  static constexpr int64_t kMostBlocks = 96;
+  static constexpr int64_t kLeastOutputs = 4;
+
+  explicit ChannelColumns(const ConvShape& s)
+      : groups((s.kernel_height + 3) / 4),
+        width(s.kernel_width),
+        shared(s.dilation_x == 1 && s.stride_x < s.kernel_width),
+        step(shared ? s.stride_x : width) {}
+
+  // Columns of neighbouring outputs.
+  int64_t Of(int64_t outputs) const { return (outputs - 1) * step + width; }
+  // The outputs of a piece whose quads fit the working memory.
+  int64_t MostOutputs() const { return std::max(kLeastOutputs, (kMostBlocks / groups - width) / step + 1); }
+  // Quads of that memory, each of kVectors vectors.
+  int64_t MostQuads() const { return Of(MostOutputs()) * groups; }
+
+  int64_t groups;  // quads of a column
+  int64_t width;   // columns that an output reads
+  bool shared;     // whether neighbouring outputs share columns
+  int64_t step;    // from the first column of an output to that of the next one
 };
 
 // The work of one strip: the rows of one pass and the columns of one panel.
@@ -65,6 +93,22 @@ struct ByteStrip {
   ByteEpilogue epilogue;    // pointers to the strip's first column
   void* out;                // first row and column of the strip
   size_t out_stride;        // elements from a row to the next
+};
+
+// The work on the channels of one panel of a depthwise convolution.
+struct ChannelStrip {
+  const ConvShape* shape;
+  const uint8_t *input, *padding;  // the panel's first channel of the first pixel, and of a pixel of padding
+  int64_t in_stride;               // bytes from a pixel to the next
+  Range pixels;
+  const int8_t* panel;
+  size_t columns;      // channels
+  int32_t input_zero;  // as for ByteStrip, and so are all below
+  uint32_t flip;
+  ByteEpilogue epilogue;
+  void* out;  // of the first pixel and channel
+  size_t out_stride;
+  uint8_t* scratch;  // ChannelColumns::MostQuads() quads, aligned to a vector
 };
 
 }  // namespace mete

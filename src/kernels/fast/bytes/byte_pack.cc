@@ -1,0 +1,145 @@
+// The packing of weights of bytes, and what their sums start with.
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/fast/bytes/byte_conv_code.h"
+
+namespace mete {
+namespace {
+
+// Reads weights as signed bytes: the top bit of unsigned ones is flipped, which makes them 128 smaller.
+class SignedWeights {
+ public:
+  SignedWeights(const ByteConvPlan& plan, const ByteWeights& weights)
+      : bytes_(static_cast<const uint8_t*>(weights.bytes)),
+        flip_(weights.is_signed ? 0 : 0x80),
+        length_(plan.group_channels * plan.shape.kernel_height * plan.shape.kernel_width),
+        channel_stride_(weights.channel_stride ? weights.channel_stride : length_),
+        element_stride_(weights.element_stride) {}
+
+  int64_t length() const { return length_; }  // of a sum
+  // Whether the weights of neighbouring channels are neighbours, as in the right operand of a product.
+  bool channels_are_dense() const { return channel_stride_ == 1; }
+  // Points at the weight of a channel, without its flip.
+  const uint8_t* at(int64_t channel, int64_t element) const {
+    return bytes_ + channel * channel_stride_ + element * element_stride_;
+  }
+  uint8_t flip() const { return flip_; }
+  int8_t operator()(int64_t channel, int64_t element) const {
+    return static_cast<int8_t>(bytes_[channel * channel_stride_ + element * element_stride_] ^ flip_);
+  }
+
+ private:
+  const uint8_t* bytes_;
+  uint8_t flip_;
+  int64_t length_, channel_stride_, element_stride_;
+};
+
+// Packs one panel of a convolution of 1x1 whose channels are dense: four rows are interleaved at a time.
+void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
+  const int64_t first = place.group * plan.group_outputs + place.columns.begin, count = place.columns.size();
+  const int64_t cell = plan.code->cell;
+  const uint32_t flip = weights.flip() * 0x01010101u;
+  for (int64_t k = 0; k < plan.group_channels; k += kBytesOfQuad) {
+    const int64_t rows = std::min(kBytesOfQuad, plan.group_channels - k);
+    int8_t* quads = to + k / cell * place.width * cell + k % cell;
+    if (rows < kBytesOfQuad) {
+      for (int64_t j = 0; j < count; ++j)
+        for (int64_t i = 0; i < rows; ++i) quads[j * cell + i] = weights(first + j, k + i);
+      continue;
+    }
+    const uint8_t *a = weights.at(first, k), *b = weights.at(first, k + 1), *c = weights.at(first, k + 2),
+                  *d = weights.at(first, k + 3);
+    for (int64_t j = 0; j < count; ++j) {
+      const uint32_t bytes =
+          (a[j] | uint32_t{b[j]} << 8 | uint32_t{c[j]} << 16 | uint32_t{d[j]} << 24) ^ flip;
+      std::memcpy(quads + j * cell, &bytes, sizeof(bytes));
+    }
+  }
+}
+
+// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up cells.
+void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, cell = plan.code->cell;
+  std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
+  if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
+  for (int64_t j = 0; j < place.columns.size(); ++j) {
+    const int64_t channel = place.group * plan.group_outputs + place.columns.begin + j;
+    for (int64_t c = 0; c < plan.group_channels; ++c)
+      for (int64_t tap = 0; tap < taps; ++tap) {
+        // The place of the weight within its column: the read of one tap, and the byte of that read.
+        const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
+        const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
+        const int64_t cells = read * (plan.quads * kBytesOfQuad / cell) + at / cell;  // before it
+        to[(cells * place.width + j) * cell + at % cell] = weights(channel, c * taps + tap);
+      }
+  }
+}
+
+// Packs the panel of channels from `first` on.
+void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_t first, int8_t* to) {
+  const int64_t lanes = plan.code->lanes, width = ChannelsOfPanel(plan), half = width / 2,
+                count = std::min(width, plan.shape.out_channels - first);
+  std::fill_n(to, plan.quads * kBytesOfQuad * width, int8_t{0});
+  for (int64_t vector = 0; vector < kBytesOfQuad; ++vector)
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t at = plan.code->channel_of_quad(vector, lane), channel = count <= half ? at % half : at;
+      if (channel >= count) continue;
+      for (int64_t tap = 0; tap < plan.taps; ++tap) {
+        const int64_t kernel_width = plan.shape.kernel_width;
+        const PlaceInQuads place(plan.shape.kernel_height, tap / kernel_width, tap % kernel_width);
+        const int64_t quad = place.quad * kBytesOfQuad + vector;
+        to[(quad * lanes + lane) * kBytesOfQuad + place.byte] = weights(first + channel, tap);
+      }
+    }
+}
+
+}  // namespace
+
+size_t PackedByteConvBytes(const ByteConvPlan& plan) {
+  return static_cast<size_t>(BytesOfPanels(plan) + std::max(plan.shape.in_channels, plan.tap_length));
+}
+
+void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
+                  void* packed) {
+  const SignedWeights read(plan, weights);
+  int8_t* bytes = static_cast<int8_t*>(packed);
+  for (int64_t p = panels.begin; p < panels.end; ++p) {
+    if (plan.by_channel) {
+      const int64_t first = p * ChannelsOfPanel(plan);
+      PackChannels(plan, read, first, bytes + first * plan.quads * kBytesOfQuad);
+      continue;
+    }
+    const PanelPlace place = PlaceOf(plan, p);
+    PackPanel(plan, read, place, bytes + place.packed);
+  }
+  if (panels.end == plan.panels)
+    std::fill(bytes + BytesOfPanels(plan), bytes + PackedByteConvBytes(plan),
+              static_cast<int8_t>(input_zero));
+}
+
+void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {
+  const SignedWeights read(plan, weights);
+  if (read.channels_are_dense()) {
+    std::fill_n(sums, plan.shape.out_channels, 0);
+    for (int64_t i = 0; i < read.length(); ++i) {
+      const uint8_t* row = read.at(0, i);
+      for (int64_t m = 0; m < plan.shape.out_channels; ++m)
+        sums[m] += static_cast<int8_t>(row[m] ^ read.flip());
+    }
+    return;
+  }
+  for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
+    sums[m] = 0;
+    for (int64_t i = 0; i < read.length(); ++i) sums[m] += read(m, i);
+  }
+}
+
+void StartOfByteSums(const ByteConvPlan& plan, const int32_t* weight_sums, const int32_t* bias,
+                     int32_t input_zero, int32_t* start) {
+  const int64_t zero = SeenZero(plan, input_zero);
+  for (int64_t m = 0; m < plan.shape.out_channels; ++m)
+    start[m] = static_cast<int32_t>((bias ? bias[m] : 0) - zero * weight_sums[m]);
+}
+
+}  // namespace mete
