@@ -184,6 +184,7 @@ void RunConv(const ConvPlan& plan, const float* input, const float* packed, cons
     FillIndirection(shape, plan, input, packed + PackedLength(plan), pass, table, joined);
     Strip strip = {};
     strip.rows = table;
+    strip.padding = packed + PackedLength(plan);
     strip.tap_stride = static_cast<size_t>(plan.pass);
     strip.row_count = static_cast<size_t>(pass.size());
     strip.out_stride = static_cast<size_t>(out_stride);

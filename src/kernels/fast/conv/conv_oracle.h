@@ -35,6 +35,9 @@ inline std::vector<ConvShape> OddConvShapes() {
       Sized({1, 3, 3, 8, 1, 1, 8, 1, 1, 1, 1, 1, 1, 1, 1, 8}, 1, 1),
       Sized({1, 7, 6, 10, 1, 1, 14, 3, 3, 1, 1, 1, 1, 1, 1, 1, 13, 19}, 1, 1),
       Sized({1, 7, 6, 10, 1, 1, 14, 1, 1, 1, 1, 1, 1, 0, 0, 1, 13, 19}, 0, 0),
+      // taps that lie in the padding for whole tiles, and for all pixels
+      Sized({1, 9, 17, 20, 1, 1, 40, 3, 3, 1, 1, 6, 12, 6, 12, 1}, 6, 12),
+      Sized({2, 5, 4, 6, 1, 1, 9, 3, 5, 1, 1, 5, 4, 5, 8, 1}, 5, 8),
   };
 }
 

@@ -115,6 +115,15 @@ HWY_INLINE void MultiplyQuads(const float* const (&a)[MR], size_t& k, size_t end
 }
 #endif
 
+// Returns whether all of MR rows are the padding.
+template <int MR>
+HWY_INLINE bool AllPadding(const float* const* rows, const float* padding) {
+  bool all = true;
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) all &= rows[i] == padding;
+  return all;
+}
+
 // Runs the tile of MR rows from `row` on. kWhole means that the strip is a whole panel, so that its weights
 // are contiguous.
 template <int MR, int V, bool kWhole>
@@ -132,6 +141,11 @@ HWY_NOINLINE void RunTile(const Strip& s, size_t row, const float* ahead, size_t
 
   const float* w = s.panel;
   for (size_t tap = 0; tap < s.taps; ++tap) {
+    if (s.padding && AllPadding<MR>(s.rows + tap * s.tap_stride + row, s.padding)) {
+      w += s.k * width;
+      ahead += s.k * ahead_step;
+      continue;
+    }
     const float* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;

@@ -47,8 +47,11 @@ struct TileOutput {
 // The work of one strip: the rows of one block, the columns of one panel or of half a panel, and one chunk of
 // K. The first chunk adds the bias, and the last one uses the rest of the epilogue.
 struct Strip : TileOutput {
-  // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs.
+  // rows[tap * tap_stride + row] + offset points at `k` contiguous inputs. A tile leaves out the taps of
+  // which all its rows are `padding`, where that is not null: they add zeros, which change no bit of a sum,
+  // except with an infinite weight and the sign of a sum that is zero.
   const float* const* rows;
+  const float* padding;
   size_t tap_stride;
   size_t row_count;
   size_t offset;
