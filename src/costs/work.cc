@@ -114,7 +114,9 @@ Work TransposeWork(const NodeInRun& at, const Transposition& t) {
   Amounts a(at, at.node.op, few ? "of few columns" : matrices ? "in tiles" : "in rows");
   if (matrices) a.Add("matrix", double(t.matrices()));
   a.AddData(at.node.inputs[0], BytesOf(InputOf(at)), BytesOf(*OutputOf(at)));
-  return a.Take();
+  Work work = a.Take();
+  if (at.node.op != "Transpose") work.stand_in = "Transpose, " + work.regime;  // blocks, moved as a Transpose
+  return work;
 }
 
 // The time of any other node depends on its operator and on the bytes that it reads and writes.

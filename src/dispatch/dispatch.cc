@@ -44,8 +44,9 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"elementwise", {"mete.Elementwise"}, Fast<ElementwiseOf>},
       {"rows", {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization"}, Fast<RowsOf>},
       {"lrn", {"LRN"}, Fast<LrnOf>},
-      {"transpose", {"Transpose"}, Fast<TranspositionOf>},
+      {"transpose", {"Transpose", "DepthToSpace", "SpaceToDepth"}, Fast<TranspositionOf>},
       {"join", {"Concat", "Split"}, Fast<JoinOf>},
+      {"resize", {"Resize"}, Fast<ResizingOf>},
   };
   return families;
 }

@@ -1,5 +1,6 @@
 #include "dispatch/movement.h"
 
+#include "base/window.h"
 #include "dispatch/reason.h"
 
 namespace mete {
@@ -11,13 +12,28 @@ bool Moves(const Graph& graph, const Node& node) {
   return shape.known() && shape.Elements() > 0;
 }
 
+// Returns DepthToSpace or SpaceToDepth over NHWC as a Transpose: the rows of blocks and the columns of the
+// small image change places.
+Permutation OfBlocks(const Shape& in, int64_t side, bool to_space) {
+  const Shape& s = in;
+  const Shape split = to_space ? Shape{s[0] * s[1], s[2], side, s[3] / side}
+                               : Shape{s[0] * s[1] / side, side, s[2] / side, side * s[3]};
+  return JoinedPermutation(split, {0, 2, 1, 3});
+}
+
 }  // namespace
 
 std::optional<Transposition> TranspositionOf(const Graph& graph, const Node& node, std::string* why) {
   if (!Moves(graph, node)) return No("nothing to move", why);
   const Value& x = graph.value(node.inputs[0]);
-  Transposition t{TransposeWay::kMatrices, JoinedPermutation(x.shape, node.attributes.IntList("perm")),
-                  SizeOf(x.type)};
+  Transposition t{TransposeWay::kMatrices, {}, SizeOf(x.type)};
+  if (node.op == "Transpose") {
+    t.permutation = JoinedPermutation(x.shape, node.attributes.IntList("perm"));
+  } else {
+    if (!IsNhwc(node.attributes) || node.attributes.String("mode", "DCR") != "DCR")
+      return No("channels are not last, or not whole in a place", why);
+    t.permutation = OfBlocks(x.shape, node.attributes.Int("blocksize", 1), node.op == "DepthToSpace");
+  }
   if ((t.element_bytes == 4 || t.element_bytes == 1) && t.permutation.TransposesMatrices()) return t;
   if (!t.permutation.KeepsRows() || t.permutation.dims.size() > 4)
     return No("an order of dimensions without a fast form", why);

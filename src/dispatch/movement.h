@@ -1,5 +1,6 @@
-// Selects the nodes that only move elements and have a fast kernel (Transpose, Concat, Split), and describes
-// each in the kernels' terms. As in dispatch/products.h, the result never depends on the machine.
+// Selects the nodes that only move elements and have a fast kernel (Transpose and the like, Concat, Split),
+// and describes each in the kernels' terms. As in dispatch/products.h, the result never depends on the
+// machine.
 #pragma once
 
 #include <optional>
@@ -33,8 +34,8 @@ struct Transposition {
   }
 };
 
-// Returns the way of a Transpose. Returns nothing if only the reference kernel can compute it; `why` then
-// receives the reason.
+// Returns the way of a Transpose, or of a DepthToSpace or SpaceToDepth as one. Returns nothing if only the
+// reference kernel can compute it; `why` then receives the reason.
 std::optional<Transposition> TranspositionOf(const Graph& graph, const Node& node, std::string* why);
 
 // For each of the `outer` indices, a run of bytes of each part is joined with those of the others, or split

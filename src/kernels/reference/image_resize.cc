@@ -2,6 +2,7 @@
 // sums of rows.
 #include <cmath>
 
+#include "base/resize.h"
 #include "kernels/reference/image_kernels.h"
 #include "kernels/reference/indexing.h"
 #include "kernels/reference/number.h"
@@ -9,14 +10,8 @@
 namespace mete {
 namespace {
 
-struct AxisResize {
-  int axis;
-  int64_t in, out;
-  double scale;
-  double roi_start = 0, roi_end = 1;  // fractions of the input's size
-  bool crops = false;                 // whether the mode is tf_crop_and_resize
-
-  bool identity() const { return in == out && scale == 1 && (!crops || (roi_start == 0 && roi_end == 1)); }
+struct AxisResize : ResizedAxis {
+  int axis = 0;
 };
 
 using AxisList = std::array<AxisResize, Shape::kMaxRank>;
@@ -41,8 +36,8 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
   if (crops) ReadDoubles(args.in[1], roi);
   for (int i = 0; i < count; ++i) {
     const int axis = named.empty() ? i : WrapAxis(named[size_t(i)], in.rank());
-    AxisResize& a = axes[size_t(i)] = {axis, in[axis], out[axis],
-                                       in[axis] == 0 ? 1 : double(out[axis]) / double(in[axis])};
+    const double scale = in[axis] == 0 ? 1 : double(out[axis]) / double(in[axis]);
+    AxisResize& a = axes[size_t(i)] = {{in[axis], out[axis], scale}, axis};
     if (scaled) a.scale = args.in[2].as<float>()[i];
     if (crops) {
       a.roi_start = roi[i];
@@ -58,37 +53,10 @@ int ReadAxes(const RefArgs& args, AxisList& axes) {
   return count;
 }
 
-// Returns the position of an output pixel in the input. NaN means that the pixel is outside the input and
-// gets the extrapolation value.
-double Coordinate(const AxisResize& a, std::string_view mode, int64_t pixel) {
-  // `out` is the length of the output before it was rounded.
-  const double y = double(pixel), in = double(a.in), out = a.scale * in;
-  if (mode == "align_corners") return out == 1 ? 0 : y * (in - 1) / (out - 1);
-  if (mode == "asymmetric") return y / a.scale;
-  if (mode == "pytorch_half_pixel" && out == 1) return -0.5;
-  if (mode == "half_pixel_symmetric") return in / 2 * (1 - double(a.out) / out) + (y + 0.5) / a.scale - 0.5;
-  if (mode != "tf_crop_and_resize") return (y + 0.5) / a.scale - 0.5;
-  const double extent = a.roi_end - a.roi_start;
-  const double x =
-      a.roi_start * (in - 1) + (out == 1 ? extent * (in - 1) / 2 : y * extent * (in - 1) / (out - 1));
-  return x >= 0 && x <= in - 1 ? x : NAN;
-}
-
-// Returns the whole pixel of x, from which x differs by a part in (0, 1]. The result is limited to the range
-// of int64_t.
-int64_t WholePixel(double x) { return int64_t(std::ceil(std::clamp(x, -0x1p52, 0x1p52))) - 1; }
-
 // --- nearest ---
 
 int64_t NearestPixel(double x, std::string_view mode, int64_t n) {
-  if (std::isnan(x)) return AxisMap::kNone;
-  const int64_t whole = WholePixel(x);
-  const double part = x - double(whole);
-  const bool right = mode == "floor"               ? part == 1
-                     : mode == "ceil"              ? true
-                     : mode == "round_prefer_ceil" ? part >= 0.5
-                                                   : part > 0.5;
-  return std::clamp<int64_t>(whole + right, 0, n - 1);
+  return std::isnan(x) ? AxisMap::kNone : NearestResizePixel(x, mode, n);
 }
 
 void RunNearest(RefArgs& args, const AxisList& axes, int count) {
@@ -98,7 +66,8 @@ void RunNearest(RefArgs& args, const AxisList& axes, int count) {
   for (int i = 0; i < count; ++i) {
     const AxisResize& a = axes[size_t(i)];
     if (!a.identity())
-      map.Set(a.axis, [&](int64_t y) { return NearestPixel(Coordinate(a, coordinates, y), nearest, a.in); });
+      map.Set(a.axis,
+              [&](int64_t y) { return NearestPixel(ResizeCoordinate(a, coordinates, y), nearest, a.in); });
   }
   const double value = args.attributes.Float("extrapolation_value", 0);
   VisitElement(args.in[0].type, [&]<class T>() {
@@ -166,7 +135,7 @@ Rows<W> MakeRows(const Filter& filter, const AxisResize& a, Scratch& scratch) {
   rows.first = scratch.Get<int64_t>(size_t(a.out));
   rows.weights = scratch.Get<W>(size_t(a.out * rows.taps));
   for (int64_t i = 0; i < a.out; ++i) {
-    const double x = Coordinate(a, filter.mode, i);
+    const double x = ResizeCoordinate(a, filter.mode, i);
     if (std::isnan(x)) rows.weights[i * rows.taps] = W(NAN);
     else SetWeights(filter, a, x, rows.taps, rows.first + i, rows.weights + i * rows.taps);
   }
