@@ -92,10 +92,12 @@ class Folder {
     if (!IsOneOf(node.op, {"BatchNormalization", "Add", "Mul", "Sub", "Div"})) return false;
     for (size_t at = 0; at < (node.op == "BatchNormalization" ? 1u : 2u); ++at) {
       const ValueId data = node.input(at);
-      const int producer = data == kNoValue ? -1 : uses_.producer[size_t(data)];
-      if (producer < 0 || !uses_.OnlyReader(data)) continue;
+      const int writer = data == kNoValue ? -1 : uses_.producer[size_t(data)];
+      if (writer < 0 || !uses_.OnlyReader(data)) continue;
+      const int producer = BeforeTranspose(writer);
+      if (producer < 0) continue;
       Node& product = graph_.nodes[size_t(producer)];
-      const int from_back = ChannelFromBack(product);
+      const int from_back = ChannelBehind(graph_.nodes[size_t(writer)], ChannelFromBack(product));
       if (from_back == 0 || !Foldable(product)) continue;
       // A BatchNormalization has its channels in axis 1.
       const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;
@@ -106,10 +108,26 @@ class Folder {
       if (!affine || int64_t(affine->scale.size()) != channels) continue;
       if (graph_.value(node.outputs[0]).shape != graph_.value(data).shape) continue;
       Apply(product, *affine);
-      TakeOver(size_t(producer), n);
+      TakeOver(size_t(writer), n);
       return true;
     }
     return false;
+  }
+
+  // Returns the node itself, or of a Transpose that is the only reader of its input the node before it; -1 if
+  // there is none. Behind a Transpose channels are in another axis, and else nothing changes.
+  int BeforeTranspose(int writer) const {
+    const Node& node = graph_.nodes[size_t(writer)];
+    if (node.op != "Transpose") return writer;
+    return uses_.OnlyReader(node.inputs[0]) ? uses_.producer[size_t(node.inputs[0])] : -1;
+  }
+
+  // Returns where an axis is behind a node that may be a Transpose, both counted from the end.
+  int ChannelBehind(const Node& node, int from_back) const {
+    if (node.op != "Transpose" || from_back == 0) return from_back;
+    const Ints& perm = node.attributes.IntList("perm");
+    const auto at = std::find(perm.begin(), perm.end(), int64_t(perm.size()) - from_back);
+    return int(perm.end() - at);
   }
 
   // Returns the channel axis of the product's output, counted from the end (1 is the last axis), or 0 if the

@@ -95,6 +95,8 @@ constexpr Rule kRules[] = {
      "?gamma), ?beta)",
      "LayerNormalization", NormalizeLast},
     {"Mul(Div(x, Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon))), ?gamma)", "RMSNormalization", NormalizeLast},
+    {"Mul(Mul(x, Div(1, Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon)))), ?gamma)", "RMSNormalization",
+     NormalizeLast},
     {"Mul(Mul(x, Reciprocal(Sqrt(Add(ReduceMean(Pow(x, 2)), ?epsilon)))), ?gamma)", "RMSNormalization",
      NormalizeLast},
 };

@@ -1,7 +1,9 @@
 // Converts activations to NHWC. The pass walks the graph in order and keeps an NHWC twin for each 4-D value.
 // Operators that prefer NHWC read and produce twins; operators that work in any order follow their inputs;
-// for all other operators, a Transpose recreates the plain value when it is first read. A graph input that
-// has its channels last already, as a share gets it from another processor, is the twin of its plain value.
+// for all other operators, a Transpose recreates the plain value when it is first read. A value that the
+// model has with its channels last, or a share gets so from another processor, is the twin of its plain
+// value. An image that is reshaped to one line of pixels, N x C x P, has a flat twin N x P x C in the same
+// way.
 #include "graph/traits.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -12,6 +14,7 @@ namespace {
 constexpr int kToNhwcAxis[4] = {0, 3, 1, 2};                 // plain axis a is NHWC axis kToNhwcAxis[a]
 const std::vector<int> kNchwToNhwc = {0, 2, 3, 1};           // NHWC axis i is plain axis kNchwToNhwc[i]
 const Ints kToNhwc = {0, 2, 3, 1}, kToPlain = {0, 3, 1, 2};  // `perm` of a Transpose to either order
+const Ints kFlatToPlain = {0, 2, 1};
 
 class LayoutPass {
  public:
@@ -19,6 +22,7 @@ class LayoutPass {
       : graph_(graph),
         uses_(graph),
         twin_(graph.values.size(), kNoValue),
+        flat_(graph.values.size(), kNoValue),
         has_plain_(graph.values.size(), true) {
     for (size_t i = 0; i < graph.values.size(); ++i)
       if (uses_.producer[i] >= 0) has_plain_[i] = false;
@@ -40,7 +44,9 @@ class LayoutPass {
     if (Rank4Output(node)) {
       if (TraitsOf(node.op).orders == Orders::kChannelsLast && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
-    } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n))) {
+    } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n) || Anchors(nodes, n) || Flattens(node))) {
+      return;
+    } else if (AllFlat(node) && FollowFlat(node)) {
       return;
     }
     for (ValueId id : node.inputs)
@@ -50,13 +56,14 @@ class LayoutPass {
     graph_.nodes.push_back(std::move(node));
   }
 
-  // True for a Transpose of a graph input with channels last to the plain order. The input is then the twin,
-  // and the Transpose is made again only if a node needs the plain value.
+  // True for a Transpose of a value with channels last to the plain order, as behind a product over the
+  // channels. The value is then the twin, and the Transpose is made again only if a node needs the plain
+  // value.
   bool BringsTwin(const Node& node) {
     if (node.op != "Transpose" || !IsRank4(node.inputs[0])) return false;
     const ValueId from = node.inputs[0], to = node.outputs[0];
-    if (node.attributes.IntList("perm") != kToPlain) return false;
-    if (uses_.producer[size_t(from)] >= 0 || graph_.value(from).is_constant()) return false;
+    if (node.attributes.IntList("perm") != kToPlain || graph_.value(from).is_constant()) return false;
+    Plain(from);
     graph_.value(from).layout = Layout::kNhwc;
     twin_[size_t(to)] = from;
     return changed_ = true;
@@ -91,6 +98,7 @@ class LayoutPass {
 
   void Grow() {
     twin_.resize(graph_.values.size(), kNoValue);
+    flat_.resize(graph_.values.size(), kNoValue);
     has_plain_.resize(graph_.values.size(), true);
   }
 
@@ -116,11 +124,12 @@ class LayoutPass {
   void Plain(ValueId id) {
     if (size_t(id) >= has_plain_.size() || has_plain_[size_t(id)]) return;
     has_plain_[size_t(id)] = true;
+    const bool flat = flat_[size_t(id)] != kNoValue;
     Attributes attributes;
-    attributes.Set("perm", kToPlain);
+    attributes.Set("perm", flat ? kFlatToPlain : kToPlain);
     attributes.Set("mete_layout", int64_t{1});
-    graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name, {twin_[size_t(id)]}, {id},
-                   std::move(attributes));
+    graph_.AddNode("Transpose", "layout.to_plain." + graph_.value(id).name,
+                   {flat ? flat_[size_t(id)] : twin_[size_t(id)]}, {id}, std::move(attributes));
   }
 
   void Emit(Node node) {
@@ -304,6 +313,77 @@ class LayoutPass {
     return true;
   }
 
+  // Converts the head of a YOLO: Reshape to N,A,F,H,W - Transpose to N,A,H,W,F, where each of A boxes has its
+  // F features side by side, as they are in NHWC.
+  bool Anchors(std::vector<Node>& nodes, size_t n) {
+    const int t = nodes[n].op == "Reshape" ? NextOf(nodes, n, "Transpose") : -1;
+    if (t < 0 || nodes[size_t(t)].attributes.IntList("perm") != Ints{0, 1, 3, 4, 2}) return false;
+    const Shape in = ShapeOf(nodes[n].inputs[0]), wide = ShapeOf(nodes[n].outputs[0]);
+    if (in.rank() != 4 || wide[0] != in[0] || wide[1] * wide[2] != in[1] || wide[3] != in[2] ||
+        wide[4] != in[3])
+      return false;
+    const int64_t pixels = in[2] * in[3];
+    const std::string& name = nodes[size_t(t)].name;
+    const ValueId out = nodes[size_t(t)].outputs[0];
+    const ValueId boxes =
+        ReshapeTo(nodes[n].name, Twin(nodes[n].inputs[0]), {in[0], pixels, wide[1], wide[2]});
+    const ValueId moved =
+        graph_.AddValue(name + ".nhwc", graph_.value(boxes).type, {in[0], wide[1], pixels, wide[2]});
+    Attributes attributes;
+    attributes.Set("perm", Ints{0, 2, 1, 3});
+    graph_.AddNode("Transpose", name, {boxes}, {moved}, std::move(attributes));
+    const ValueId shape = AddInts(graph_, name + ".shape", Ints{in[0], wide[1], in[2], in[3], wide[2]});
+    Grow();
+    graph_.AddNode("Reshape", name + ".boxes", {moved, shape}, {out});
+    has_plain_[size_t(out)] = true;
+    nodes[size_t(t)].op.clear();
+    return changed_ = true;
+  }
+
+  // A Reshape of N x C x H x W to N x C x P: the flat twin is a Reshape of the twin.
+  bool Flattens(Node& node) {
+    if (node.op != "Reshape" || !IsRank4(node.inputs[0])) return false;
+    const Shape in = ShapeOf(node.inputs[0]), out = ShapeOf(node.outputs[0]);
+    if (!out.known() || out.rank() != 3 || out[0] != in[0] || out[1] != in[1] || in.Elements() == 0)
+      return false;
+    const ValueId flat = ReshapeTo(node.name, Twin(node.inputs[0]), {out[0], out[2], out[1]});
+    flat_[size_t(node.outputs[0])] = flat;
+    return changed_ = true;
+  }
+
+  // Returns whether all inputs have flat twins, or one element.
+  bool AllFlat(const Node& node) const {
+    const auto has = [&](ValueId id) { return size_t(id) < flat_.size() && flat_[size_t(id)] != kNoValue; };
+    const auto fits = [&](ValueId id) {
+      return id != kNoValue && (has(id) || (ShapeOf(id).known() && ShapeOf(id).Elements() == 1));
+    };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), fits) &&
+           std::any_of(node.inputs.begin(), node.inputs.end(),
+                       [&](ValueId id) { return id != kNoValue && has(id); });
+  }
+
+  // Converts an element-wise operator or a Concat of lines of pixels. Returns false for others.
+  bool FollowFlat(Node& node) {
+    const Shape out = ShapeOf(node.outputs[0]);
+    const bool concat = node.op == "Concat";
+    if (node.outputs.size() != 1 || !out.known() || out.rank() != 3 ||
+        (!concat && TraitsOf(node.op).orders != Orders::kAny))
+      return false;
+    if (concat) {
+      const int64_t axis = node.attributes.Int("axis", 0);
+      node.attributes.Set("axis", kFlatToPlain[size_t(axis < 0 ? axis + 3 : axis)]);
+    }
+    for (ValueId& id : node.inputs)
+      if (flat_[size_t(id)] != kNoValue) id = flat_[size_t(id)];
+    const ValueId plain = node.outputs[0];
+    node.outputs[0] = graph_.AddValue(graph_.value(plain).name + ".flat", graph_.value(plain).type,
+                                      {out[0], out[2], out[1]});
+    Grow();
+    flat_[size_t(plain)] = node.outputs[0];
+    graph_.nodes.push_back(std::move(node));
+    return changed_ = true;
+  }
+
   // Converts ShuffleNet's channel shuffle as one group: Reshape to N,g,C/g,H,W - Transpose 0,2,1,3,4 -
   // Reshape to N,C,H,W. In NHWC the Transpose swaps the last two dimensions of N,H,W,g,C/g.
   bool Shuffle(std::vector<Node>& nodes, size_t n) {
@@ -350,6 +430,7 @@ class LayoutPass {
   Graph& graph_;
   const Uses uses_;
   std::vector<ValueId> twin_;    // per plain value: its NHWC twin
+  std::vector<ValueId> flat_;    // per plain value N x C x P: its flat twin N x P x C
   std::vector<bool> has_plain_;  // per value: true if an emitted node, input or constant has its plain form
   bool changed_ = false;
 };

@@ -136,6 +136,22 @@ TEST(FoldBatchNorm, BecomesMulAndAddWhereTheConvIsReadTwice) {
   EXPECT_EQ(CountOf(g, "Mul") + CountOf(g, "Add"), 2);
 }
 
+TEST(FoldBatchNorm, FoldsWhatScalesChannelsBehindATranspose) {
+  Builder b;
+  Attributes perm;
+  perm.Set("perm", Ints{0, 3, 1, 2});
+  const ValueId x = b.Op("MatMul", {b.Input({2, 5, 6, 4}), b.Weight({4, 3})});
+  const ValueId y = b.Op("Mul", {b.Weight({3, 1, 1}), b.Op("Transpose", {x}, perm)});
+  const ValueId z = b.Op("MatMul", {b.Input({2, 5, 6, 4}), b.Weight({4, 3})});
+  b.Output(b.Op("BatchNormalization", {b.Op("Transpose", {z}, perm), b.Weight({3}), b.Weight({3}),
+                                       b.Weight({3}), b.Weight({3}, 0.5, 2)}));
+  b.Output(b.Op("Mul", {b.Weight({6}), b.Op("Transpose", {z}, perm)}));  // has another reader: stays
+  Graph& g = b.Output(b.Op("Add", {y, b.Weight({3, 1, 1})}));
+  ExpectSame(g, FoldBatchNorm);
+  EXPECT_EQ(CountOf(g, "Mul"), 2) << ToText(g);  // one of the BatchNormalization that could not be folded
+  EXPECT_EQ(CountOf(g, "Add"), 1) << ToText(g);
+}
+
 TEST(FoldBatchNorm, LeavesAScaleAlongAnotherAxis) {
   Builder b;
   // The constant scales along the width, not the channels.
@@ -247,6 +263,63 @@ TEST(ToNhwc, TakesAnInputWithChannelsLastForTheTwinOfItsPlainValue) {
   CancelTransposes(g);
   RemoveUnused(g);
   EXPECT_EQ(CountOf(g, "Transpose"), 1) << ToText(g);
+}
+
+TEST(ToNhwc, TakesAProductOverTheChannelsForTheTwinOfItsTransposedValue) {
+  Builder b;
+  Attributes to_last, to_first;
+  to_last.Set("perm", Ints{0, 2, 3, 1});
+  to_first.Set("perm", Ints{0, 3, 1, 2});
+  const ValueId x = b.Conv(b.Input({1, 3, 6, 5}), 3, 4, 1);
+  const ValueId product = b.Op("MatMul", {b.Op("Transpose", {x}, to_last), b.Weight({4, 4})});
+  const ValueId scaled = b.Op("Mul", {b.Op("Transpose", {product}, to_first), b.Weight({4, 1, 1})});
+  b.Output(b.Op("Transpose", {b.Op("Relu", {x})}, to_first));  // a value that exists with channels last only
+  Graph& g = b.Output(b.Conv(b.Op("Add", {scaled, x}), 4, 2, 1));
+  ExpectSame(g, ToNhwc);
+  CancelTransposes(g);
+  RemoveUnused(g);
+  EXPECT_EQ(CountOf(g, "Transpose"), 3) << ToText(g);  // the input and both outputs
+}
+
+TEST(ToNhwc, MovesTheFeaturesOfBoxesAsRows) {
+  Builder b;
+  Attributes perm;
+  perm.Set("perm", Ints{0, 1, 3, 4, 2});
+  const ValueId x = b.Op("Reshape", {b.Conv(b.Input({2, 3, 4, 5}), 3, 6, 1), b.Ints({2, 2, 3, 4, 5})});
+  Graph& g = b.Output(b.Op("Sigmoid", {b.Op("Transpose", {x}, perm)}));
+  ExpectSame(g, ToNhwc);
+  CancelTransposes(g);
+  RemoveUnused(g);
+  EXPECT_EQ(CountOf(g, "Transpose"), 2) << ToText(g);  // the input, and the boxes
+}
+
+// The heads of detectors: the pixels of several images in one line, each with its channels.
+TEST(ToNhwc, JoinsLinesOfPixelsWithTheirChannelsLast) {
+  Builder b;
+  Attributes along, swap;
+  along.Set("axis", int64_t{2});
+  swap.Set("perm", Ints{0, 2, 1});
+  const ValueId x = b.Op("Reshape", {b.Conv(b.Input({2, 3, 4, 5}), 3, 6, 1), b.Ints({0, 6, 20})});
+  const ValueId y = b.Op("Reshape", {b.Conv(b.Input({2, 3, 2, 3}), 3, 6, 1), b.Ints({2, 6, -1})});
+  const ValueId z = b.Op("Sigmoid", {b.Op("Concat", {x, y}, along)});
+  Graph& g = b.Output(b.Op("Transpose", {b.Op("Mul", {z, b.Scalar(3)})}, swap));
+  ExpectSame(g, ToNhwc);
+  CancelTransposes(g);
+  RemoveUnused(g);
+  EXPECT_EQ(CountOf(g, "Transpose"), 2) << ToText(g);  // the two inputs
+}
+
+TEST(ToNhwc, GivesLinesOfPixelsInThePlainOrderWhereTheyAreRead) {
+  Builder b;
+  Attributes channels;
+  channels.Set("axis", int64_t{-2});
+  const ValueId x = b.Op("Reshape", {b.Conv(b.Input({1, 3, 4, 5}), 3, 6, 1), b.Ints({1, 6, 20})});
+  b.Output(b.Op("Concat", {x, x}, channels));
+  b.Output(b.Op("Concat", {x, b.Input({1, 2, 20})}, channels));  // one of them has no flat twin
+  b.Output(b.Op("Add", {x, b.Weight({6, 1})}));
+  b.Output(b.Op("Reshape", {x, b.Ints({1, 20, 6})}));
+  Graph& g = b.Output(b.Op("MatMul", {x, b.Weight({20, 2})}));
+  ExpectSame(g, ToNhwc);
 }
 
 TEST(ToNhwc, KeepsAChannelShuffleInNhwc) {
