@@ -3,7 +3,38 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/fast/target/targets.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/layout/transpose_bytes.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
 namespace mete {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Interleaves three rows, those of a picture with three channels. Returns the number of columns that are
+// done; fewer than a vector's are left.
+int64_t InterleaveThree(const uint8_t* from, int64_t stride, int64_t columns, uint8_t* to) {
+  const hn::ScalableTag<uint8_t> d;
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t c = 0;
+  for (; c + lanes <= columns; c += lanes)
+    hn::StoreInterleaved3(hn::LoadU(d, from + c), hn::LoadU(d, from + stride + c),
+                          hn::LoadU(d, from + 2 * stride + c), d, to + 3 * c);
+  return c;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(InterleaveThree);
+
 namespace {
 
 constexpr int64_t kSide = 8;  // bytes of a word
@@ -33,6 +64,8 @@ void TransposeBytes(const uint8_t* from, int64_t from_stride, Range rows, int64_
   for (int64_t r = rows.begin; r < rows.end; r += kSide) {
     const int64_t height = std::min(kSide, rows.end - r);
     int64_t c = 0;
+    if (height == 3 && to_stride == 3)
+      c = HWY_DYNAMIC_DISPATCH(InterleaveThree)(from + r * from_stride, from_stride, columns, to + r);
     if (height == kSide)
       for (; c + kSide <= columns; c += kSide)
         TransposeWords(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
@@ -42,3 +75,4 @@ void TransposeBytes(const uint8_t* from, int64_t from_stride, Range rows, int64_
 }
 
 }  // namespace mete
+#endif  // HWY_ONCE

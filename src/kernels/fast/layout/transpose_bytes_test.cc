@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "kernels/fast/test_util.h"
+
 namespace mete {
 namespace {
 
@@ -21,6 +23,19 @@ TEST(TransposeBytes, AnySizesAndStridesInTwoBlocks) {
           ASSERT_EQ(to[size_t(c * to_stride + r)], r < rows ? from[size_t(r * from_stride + c)] : 77)
               << rows << "x" << columns;
     }
+}
+
+TEST(TransposeBytes, PicturesOfThreeChannelsAreInterleaved) {
+  OnEveryTargetAndFeature([] {
+    for (const int64_t columns : {1, 15, 16, 63, 64, 65, 200}) {
+      std::vector<uint8_t> from(size_t(3 * columns)), to(size_t(3 * columns + 1), 77);
+      for (size_t i = 0; i < from.size(); ++i) from[i] = uint8_t(i * 7 + i / 256);
+      TransposeBytes(from.data(), columns, {0, 3}, columns, to.data(), 3);
+      for (int64_t i = 0; i < 3 * columns; ++i)
+        ASSERT_EQ(to[size_t(i)], from[size_t(i % 3 * columns + i / 3)]) << columns << " columns, " << i;
+      EXPECT_EQ(to.back(), 77);
+    }
+  });
 }
 
 }  // namespace
