@@ -21,6 +21,12 @@ inline constexpr int64_t kBytesOfQuad = 4;
 
 inline int64_t BytesOfColumn(const ByteConvPlan& plan) { return plan.taps * plan.quads * kBytesOfQuad; }
 
+// Returns whether the last quad of a tap that fills no quad with its last bytes is that of its last four
+// bytes. Those that the quad before has already got weights of zero.
+inline bool LastQuadOverlaps(const ByteConvPlan& plan) {
+  return plan.code->cell == kBytesOfQuad && plan.tap_length > kBytesOfQuad && plan.tap_length % kBytesOfQuad;
+}
+
 // Returns the channels of a panel of a depthwise convolution.
 inline int64_t ChannelsOfPanel(const ByteConvPlan& plan) { return kBytesOfQuad * plan.code->lanes; }
 

@@ -44,6 +44,7 @@ void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const Pane
     const int64_t rows = std::min(kBytesOfQuad, plan.group_channels - k);
     int8_t* quads = to + k / cell * place.width * cell + k % cell;
     if (rows < kBytesOfQuad) {
+      if (LastQuadOverlaps(plan)) quads += kBytesOfQuad - rows;
       for (int64_t j = 0; j < count; ++j)
         for (int64_t i = 0; i < rows; ++i) quads[j * cell + i] = weights(first + j, k + i);
       continue;
@@ -61,6 +62,8 @@ void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const Pane
 // Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up cells.
 void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, cell = plan.code->cell;
+  const int64_t whole = plan.tap_length / cell * cell,
+                moved = LastQuadOverlaps(plan) ? whole + cell - plan.tap_length : 0;
   std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
   if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
   for (int64_t j = 0; j < place.columns.size(); ++j) {
@@ -71,7 +74,8 @@ void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const Pan
         const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
         const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
         const int64_t cells = read * (plan.quads * kBytesOfQuad / cell) + at / cell;  // before it
-        to[(cells * place.width + j) * cell + at % cell] = weights(channel, c * taps + tap);
+        const int64_t byte = at % cell + (at < whole ? 0 : moved);
+        to[(cells * place.width + j) * cell + byte] = weights(channel, c * taps + tap);
       }
   }
 }

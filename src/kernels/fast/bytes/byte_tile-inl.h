@@ -149,17 +149,18 @@ HWY_INLINE void SumByQuads(const ByteStrip& s, size_t row, VI32 (&totals)[MR][V]
     const uint8_t* a[MR];
 #pragma GCC unroll 16
     for (int i = 0; i < MR; ++i) a[i] = s.rows[tap * s.tap_stride + row + i] + s.offset;
-    // The last part has the bytes of a tap that fill no quad: copies of them, as a quad may end behind the
-    // input.
+    // The last part has the bytes of a tap that fill no quad. They are at the end of the tap's last four
+    // bytes (LastQuadOverlaps), or of fewer bytes there are copies, as a quad may end behind the input.
     const int parts = rest > 0 ? 2 : 1;
     for (int part = 0; part < parts; ++part) {
       size_t k = 0, end = whole;
       if (part == 1) {
-        for (int i = 0; i < MR; ++i) {
-          std::memcpy(ends[i], a[i] + whole, rest);
-          a[i] = ends[i];
-        }
         end = kQuad;
+#pragma GCC unroll 16
+        for (int i = 0; i < MR; ++i) {
+          if (whole > 0) a[i] += s.k - kQuad;
+          else a[i] = static_cast<const uint8_t*>(std::memcpy(ends[i], a[i], rest));
+        }
       }
 #if HWY_TARGET == HWY_NEON
       AddByteQuads<Dot>(a, k, end, w, flip, sums);

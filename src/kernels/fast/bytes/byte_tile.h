@@ -3,7 +3,8 @@
 //
 //   quad   four neighbouring bytes of a tap
 //   cell   the bytes of a tap that instructions multiply together: a quad, or with Arm's i8mm an octet; the
-//          last cell of a tap is filled up with weights of zero
+//          last cell of a tap is filled up with weights of zero, at its end, or, if it overlaps the quad
+//          before, at its beginning (LastQuadOverlaps)
 //   panel  weights of neighbouring columns, stored as [tap][cell][width][bytes of a cell]
 //
 // Depthwise convolutions have quads of up to four taps of one channel instead (PlaceInQuads). A panel has the
