@@ -55,7 +55,7 @@ struct PlaceInQuads {
 // The columns of quads that a piece of an output row of a depthwise convolution reads.
 struct ChannelColumns {
   static constexpr int64_t kVectors = 4;  // of a quad of taps: one for each channel of a vector of bytes
-  // Of AVX-512's 256 bytes: half of a first-level cache of 48 KiB. Measured there with 3x3 and 5x5.
+  // Of AVX-512's 256 bytes: half of a first-level cache of 48 KiB. This value is a guess.
   static constexpr int64_t kMostBlocks = 96;
   static constexpr int64_t kLeastOutputs = 4;
 
