@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/difference.h"
+#include "base/error.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/halves.h"
 #include "graph/fused.h"
@@ -89,6 +90,8 @@ class Search {
   PrecisionReport Run() {
     std::vector<Candidate> candidates = Candidates();
     PrecisionReport report{bound_, 0, int(samples_.size()), false, {}, {}};
+    if (candidates.empty()) return report;
+    CheckOutputs();
     size_t taken = candidates.size();
     report.error = ErrorOf(candidates);
     if (report.error > bound_) taken = MostWithin(candidates, &report.error);
@@ -98,6 +101,15 @@ class Search {
   }
 
  private:
+  // Error INVALID_ARGUMENT if no output shows an error.
+  void CheckOutputs() const {
+    for (const std::vector<Tensor>& outputs : f32_)
+      for (const Tensor& output : outputs)
+        if (output.type() == DType::kF32 && output.elements() > 0) return;
+    Invalid("precision", "auto compares outputs of f32; got none among {} outputs; try another precision",
+            graph_.outputs.size());
+  }
+
   std::vector<Candidate> Candidates() const {
     std::vector<Candidate> candidates;
     const DispatchOptions options = OptionsFor(graph_);

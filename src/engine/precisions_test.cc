@@ -97,6 +97,14 @@ TEST(AutoPrecision, RefusesBoundsAndSamplesThatAreNone) {
   EXPECT_TELLS(Model::Load(file.path(), options), "samples");
 }
 
+TEST(AutoPrecision, NeedsAnOutputThatShowsErrors) {
+  ModelProto m = TwoProducts();
+  AddOp(m, "ArgMax", {"y"}, {"class"}, "argmax");
+  m.mutable_graph()->mutable_output(0)->set_name("class");
+  const ModelFile file(m);
+  EXPECT_TELLS(Model::Load(file.path(), Auto(0.5)), "auto compares outputs of f32");
+}
+
 // A plan that is given decides the precisions, whatever those of the model are.
 TEST(AutoPrecision, PlansHaveThePrecisionOfEachProduct) {
   const ModelFile file(TwoProducts());
