@@ -65,6 +65,14 @@ TEST(ThreadPlan, SurvivesJson) {
   EXPECT_EQ(TextOf(again), TextOf(plan));
 }
 
+TEST(ThreadPlan, PrecisionsSurviveJson) {
+  ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
+  plan.steps[1].precision = "bf16";
+  const ThreadPlan again = PlanOf(TextOf(plan));
+  EXPECT_EQ(again.steps[0].precision, plan.steps[0].precision);
+  EXPECT_EQ(again.steps[1].precision, "bf16");
+}
+
 TEST(ThreadPlan, PredictionsSurviveJson) {
   ThreadPlan plan = PlanOneCpu(TwoNodes(), TwoCores(), {2});
   plan.steps[1].threads = 1;
