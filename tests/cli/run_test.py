@@ -140,6 +140,19 @@ class Commands(Cli):
         self.assertEqual(answer["threads"], 2)
         self.assertEqual(plan.read_text(), again.read_text())
 
+    def test_precision_auto_says_what_it_rounds(self):
+        for bound in (0.05, 1e-9):
+            answer = self.answer("run", self.net, self.picture, "--precision", "auto", "--error-bound", str(bound))
+            chosen = answer["precision"]
+            self.assertEqual((chosen["name"], chosen["bound"], chosen["samples"], chosen["made_up"]), ("auto", bound, 1, False))
+            self.assertLessEqual(chosen["measured"], bound)
+            self.assertTrue(any(note.startswith("precision auto: ") for note in answer["notes"]), answer["notes"])
+            plan = self.path("plan.json")
+            mete("run", self.net, self.picture, "--precision", "auto", "--error-bound", str(bound), "--save-plan", plan)
+            steps = json.loads(plan.read_text())["groups"][0]["shares"][0]["threads"]["steps"]
+            rounded = {s["node"]: s["precision"] for s in steps if s.get("precision", "f32") != "f32"}
+            self.assertEqual(rounded, chosen["rounded"])
+
     def test_bench_measures(self):
         answer = self.answer("bench", self.net, "--threads", 1, "--runs", 5, "--warmup", 1)
         self.assertEqual(answer["runs"], 5)
