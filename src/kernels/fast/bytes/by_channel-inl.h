@@ -100,12 +100,13 @@ struct ByQuad {
 // Loads `count` bytes; those behind them are zero.
 template <class D>
 HWY_INLINE hn::Vec<D> LoadBytes(D d, const uint8_t* p, size_t count) {
-  if (count >= hn::Lanes(d)) return hn::LoadU(d, p);
 #if HWY_TARGET == HWY_AVX3
+  if (count >= hn::Lanes(d)) return hn::LoadU(d, p);
   return hn::MaskedLoad(hn::FirstN(d, count), d, p);
 #else
+  if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::LoadU(d, p);
   HWY_ALIGN uint8_t lanes[hn::MaxLanes(d)] = {};
-  std::memcpy(lanes, p, count);
+  CopyBytes<hn::MaxLanes(d) / 2>(p, lanes, count);
   return hn::Load(d, lanes);
 #endif
 }
@@ -332,12 +333,14 @@ class PanelOfChannels {
 #pragma GCC unroll 2
     for (size_t q = 0; q < quads; ++q, w += kBlock, inputs_at += kBlock) {
       const typename Dot::Weights weights = Dot::Load(w);
+      typename Dot::Weights ones;
+      if constexpr (!kBytes) ones = Dot::Load(OnesOf(q));
 #pragma GCC unroll 4
       for (int i = 0; i < kCount; ++i) {
         const auto quad = hn::Load(Bytes(), inputs_at + static_cast<size_t>(i) * step);
         const typename Dot::Inputs x = Dot::Split(hn::BitCast(I32(), quad));
         Dot::Add(x, weights, sums[i]);
-        if constexpr (!kBytes) Dot::Add(x, Dot::Load(OnesOf(q)), inputs[i]);
+        if constexpr (!kBytes) Dot::Add(x, ones, inputs[i]);
       }
     }
 #pragma GCC unroll 4
@@ -372,7 +375,8 @@ class PanelOfChannels {
       return ones;
     }();
     const int64_t rows = shape_.kernel_height - static_cast<int64_t>(quad) % columns_.groups * int64_t{kQuad};
-    return kOnes[static_cast<size_t>(std::min(rows, int64_t{kQuad}))].data();
+    // std::min takes references, for which GCC stores both numbers.
+    return kOnes[rows < int64_t{kQuad} ? static_cast<size_t>(rows) : kQuad].data();
   }
 
   // Stores an output of the piece, pixel `to` of the strip, and with two pixels in a vector the one that is
