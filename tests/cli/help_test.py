@@ -110,7 +110,7 @@ class Help(Cli):
         self.assertEqual(complete("mete", "zoo", "ma"), ["make"])
         self.assertEqual(complete("mete", "zoo", "make", "squeezenet1.1"), ["squeezenet1.1"])
         self.assertEqual(complete("mete", "completion", "z"), ["zsh"])
-        self.assertEqual(complete("mete", "run", "net.onnx", "--disable-pass", "fold-b"), ["fold-batchnorm"])
+        self.assertEqual(complete("mete", "run", "net.onnx", "--disable-pass", "fold-ba"), ["fold-batchnorm"])
         self.assertIn("--save-plan", complete("mete", "run", "net.onnx", "--sa"))
         self.assertNotIn("--warmup", complete("mete", "run", "--"))
 
