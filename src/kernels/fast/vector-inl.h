@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "hwy/highway.h"
 
@@ -20,6 +21,17 @@ using F32 = hn::ScalableTag<float>;
 using V32 = hn::Vec<F32>;
 constexpr size_t kLanes = HWY_LANES(float);
 
+// Copies fewer than 2 kPart elements. A call of memcpy, which GCC makes of a loop, would put the vectors that
+// are in use on the stack.
+template <size_t kPart, class T>
+HWY_INLINE void CopyFewer(const T* from, T* to, size_t count) {
+  if constexpr (kPart > 0) {
+    const size_t part = count & kPart;
+    if (part) std::memcpy(to, from, kPart * sizeof(T));
+    CopyFewer<kPart / 2>(from + part, to + part, count);
+  }
+}
+
 // Loads min(count, kLanes) elements; the other lanes are zero.
 HWY_INLINE V32 LoadN(F32 d, const float* p, size_t count) {
   if (count >= kLanes) return hn::LoadU(d, p);
@@ -27,7 +39,7 @@ HWY_INLINE V32 LoadN(F32 d, const float* p, size_t count) {
   return hn::MaskedLoad(hn::FirstN(d, count), d, p);
 #else
   HWY_ALIGN float lanes[kLanes] = {};
-  for (size_t i = 0; i < count; ++i) lanes[i] = p[i];
+  CopyFewer<kLanes / 2>(p, lanes, count);
   return hn::Load(d, lanes);
 #endif
 }
@@ -39,7 +51,7 @@ HWY_INLINE void StoreN(V32 v, F32 d, float* p, size_t count) {
 #else
   HWY_ALIGN float lanes[kLanes];
   hn::Store(v, d, lanes);
-  for (size_t i = 0; i < count; ++i) p[i] = lanes[i];
+  CopyFewer<kLanes / 2>(lanes, p, count);
 #endif
 }
 

@@ -106,7 +106,7 @@ HWY_INLINE hn::Vec<D> LoadBytes(D d, const uint8_t* p, size_t count) {
 #else
   if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::LoadU(d, p);
   HWY_ALIGN uint8_t lanes[hn::MaxLanes(d)] = {};
-  CopyBytes<hn::MaxLanes(d) / 2>(p, lanes, count);
+  CopyFewer<hn::MaxLanes(d) / 2>(p, lanes, count);
   return hn::Load(d, lanes);
 #endif
 }

@@ -22,16 +22,6 @@ namespace HWY_NAMESPACE {
 
 constexpr size_t kQuad = 4;
 
-// Copies fewer than 2 kPart bytes. A call of memcpy would put the vectors that are in use on the stack.
-template <size_t kPart>
-HWY_INLINE void CopyBytes(const uint8_t* from, uint8_t* to, size_t count) {
-  if constexpr (kPart > 0) {
-    const size_t part = count & kPart;
-    if (part) std::memcpy(to, from, kPart);
-    CopyBytes<kPart / 2>(from + part, to + part, count);
-  }
-}
-
 // Stores the first `count` of the bytes.
 template <class D, class V>
 HWY_INLINE void StoreBytes(V v, D d, uint8_t* p, size_t count) {
@@ -42,7 +32,7 @@ HWY_INLINE void StoreBytes(V v, D d, uint8_t* p, size_t count) {
   if (HWY_LIKELY(count >= hn::Lanes(d))) return hn::StoreU(v, d, p);
   HWY_ALIGN uint8_t lanes[hn::MaxLanes(d)];
   hn::Store(v, d, lanes);
-  CopyBytes<hn::MaxLanes(d) / 2>(lanes, p, count);
+  CopyFewer<hn::MaxLanes(d) / 2>(lanes, p, count);
 #endif
 }
 
