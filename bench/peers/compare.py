@@ -81,6 +81,7 @@ def measure_model(flags, model, form, threads, work):
         path = quantized.quantized_file(path, form, os.path.join(flags.work, "..", "models", "quantized"))
         name = f"{name} {form}"
     prepared = engines.prepare(flags.mete, name, path, flags.engines, work, shape_words(flags))
+    read_whole(path)
     started = commands(flags, prepared, threads, os.path.join(work, "cache"))
     result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
                              tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=tolerance(flags))
@@ -88,6 +89,13 @@ def measure_model(flags, model, form, threads, work):
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
     inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in prepared.ports}
     return {"model": name, "inputs": inputs, **result}
+
+
+def read_whole(path):
+    """Brings a file into the system's cache, which may have dropped it since it was made: else the first engine would read it for all."""
+    with open(path, "rb") as file:
+        while file.read(1 << 24):
+            pass
 
 
 def tolerance(flags):
