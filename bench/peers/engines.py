@@ -13,7 +13,7 @@ kTolerance = 1e-4  # of the largest output: f32 summed in another order, through
 # (networks of the zoo, whose weights are random); a wrong kernel gives an unrelated answer, whose difference is near 1.
 kByteTolerance = 0.3
 # bf16: each operand of a product is off by up to 2^-8 of itself. If the errors of 100 layers with two operands each are independent, the answer is off
-# by 2^-8 * sqrt(200) = 0.028 of its values; this is four times that.
+# by 2^-8 * sqrt(200) = 0.055 of its values; this is twice that.
 kHalfTolerance = 0.11
 _kWorker = os.path.join(os.path.dirname(os.path.abspath(__file__)), "worker.py")
 
