@@ -175,6 +175,10 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
           "--onnxruntime-sums", flags.onnxruntime_sums,
           "sum 8-bit convolutions as ONNX Runtime does, some of them in floats, and not all as integers")
       ->group(kModelGroup);
+  AddPrecisionFlags(command, flags);
+}
+
+void AddPrecisionFlags(CLI::App& command, ModelFlags& flags) {
   command
       .add_option(
           "--precision", flags.precision,

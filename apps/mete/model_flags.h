@@ -41,8 +41,9 @@ struct ModelFlags {
   bool traced() const { return profile || !trace.empty(); }
 };
 
-void AddLoadFlags(CLI::App& command, ModelFlags& flags);  // the flags that LoadModel() reads
-void AddCoresFlag(CLI::App& command, ModelFlags& flags);  // --cores, with speeds
+void AddLoadFlags(CLI::App& command, ModelFlags& flags);       // the flags that LoadModel() reads
+void AddPrecisionFlags(CLI::App& command, ModelFlags& flags);  // a part of AddLoadFlags
+void AddCoresFlag(CLI::App& command, ModelFlags& flags);       // --cores, with speeds
 // the flags that SessionOptionsOf() reads, without plans: threads, cores, policy, kernels
 void AddSessionFlags(CLI::App& command, ModelFlags& flags);
 void AddModelFlags(CLI::App& command, ModelFlags& flags);

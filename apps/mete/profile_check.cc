@@ -229,6 +229,9 @@ void AddProfileCheckFlags(CLI::App& command, ProfileCheckFlags& flags) {
           ->group("Check");
   AddCoresFlag(command, flags.load);
   command.get_option("--cores")->needs(check);  // cores of this device beside other devices are those of --on
+  AddPrecisionFlags(command, flags.load);
+  for (const char* name : {"--precision", "--error-bound"})
+    command.get_option(name)->needs(check)->group("Check");
   command.add_flag("--nodes", flags.nodes, "a row a node")->needs(check)->group("Check");
   command
       .add_flag("--in-turns", flags.in_turns,
