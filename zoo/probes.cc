@@ -6,7 +6,8 @@
 #include <cmath>
 
 #include "zoo/architectures.h"
-#include "zoo/random.h"
+#include "zoo/byte_probes.h"
+#include "zoo/dice.h"
 
 namespace mete::zoo {
 namespace {
@@ -14,29 +15,6 @@ namespace {
 // The most multiply-adds of a layer: 4 ms on a core with 80 GFLOP/s. This value is a guess: beyond it time is
 // proportional to work, and short networks run more often.
 constexpr double kMostWork = 160e6;
-constexpr double kMostWideWork = 400e6;  // for layers that Winograd computes in less than half the time
-
-class Dice {
- public:
-  explicit Dice(uint64_t seed) : random_(seed) {}
-  bool Chance(float probability) { return random_.Uniform() < probability; }
-  template <class T>
-  T Of(std::initializer_list<T> list) {
-    return list.begin()[random_.Bits() % list.size()];
-  }
-  // Draws a number of channels, small numbers as often as large ones. Most are multiples of 16 or more, as in
-  // most networks.
-  int Channels(int64_t least, int64_t most) {
-    const double x =
-        double(least) * std::pow(double(std::max(least, most)) / double(least), double(random_.Uniform()));
-    int step = Of({2, 8, 8, 16, 16, 32, 32, 32, 64, 64});
-    while (step > 2 && step > x) step /= 2;
-    return std::max(step, int(x) / step * step);
-  }
-
- private:
-  Random random_;
-};
 
 Tensor Activated(GraphBuilder& b, const Tensor& x, int kind) {
   switch (kind) {
@@ -314,70 +292,6 @@ void Shuffles(GraphBuilder& b) {
   b.Output(b.Dense(b.Flatten(b.GlobalAveragePool(x)), 1000), "out");
 }
 
-// Convolutions of bytes of all kinds with sums, gates, tables and pools between them, and operators in floats
-// between some.
-class ByteProbe {
- public:
-  ByteProbe(GraphBuilder& b, uint64_t seed) : b_(b), dice_(seed) {}
-
-  // Adds `layers` layers of each size from half of `side` down.
-  void Build(int side, int layers, int most_channels) {
-    most_channels_ = most_channels;
-    Tensor x = b_.QConv(b_.Quantize(b_.Image(3, side, side)), dice_.Channels(8, 64), dice_.Of({3, 3, 5, 7}),
-                        {.stride = 2});
-    while (x.dims[2] >= 7) {
-      for (int i = 0; i < layers; ++i) x = Layer(x);
-      x = b_.Quantize(b_.LocalResponseNorm(b_.Dequantize(x), 5));  // an operator in floats
-      x = Smaller(x);
-    }
-    x = b_.Quantize(b_.GlobalAveragePool(b_.Dequantize(x)));
-    b_.Output(b_.Dense(b_.Flatten(b_.Dequantize(x)), 1000), "out");
-  }
-
- private:
-  Tensor Layer(const Tensor& x) {
-    switch (dice_.Of({0, 0, 0, 1, 1, 2, 2, 3, 4, 5})) {
-      case 0: return Conv(x, 1, 1);
-      case 1: return Conv(x, dice_.Of({Window(3), Window(3), Window(5), Window(1, 7)}), 1);
-      case 2: return ByChannel(x, 1);
-      case 3: return b_.Quantize(b_.Add(b_.Dequantize(x), b_.Dequantize(ByChannel(x, 1))));
-      case 4: return b_.Quantize(b_.Swish(b_.Dequantize(x)));
-      default: return Gated(x);
-    }
-  }
-
-  // Halves the size.
-  Tensor Smaller(const Tensor& x) {
-    switch (dice_.Of({0, 0, 1, 1, 2, 3})) {
-      case 0: return ByChannel(x, 2);
-      case 1: return Conv(x, 3, 2);
-      case 2: return b_.Quantize(b_.MaxPool(b_.Dequantize(x), 3));
-      default: return b_.Quantize(b_.AveragePool(b_.Dequantize(x), 3));
-    }
-  }
-
-  Tensor Gated(const Tensor& x) {
-    const Tensor gate = b_.QConv(b_.Quantize(b_.GlobalAveragePool(b_.Dequantize(x))), int(x.dims[1]), 1, {});
-    return b_.Quantize(b_.Mul(b_.Dequantize(x), b_.Dequantize(b_.Quantize(b_.Sigmoid(b_.Dequantize(gate))))));
-  }
-
-  Tensor ByChannel(const Tensor& x, int stride) {
-    const int channels = int(x.dims[1]);
-    return b_.QConv(x, channels, dice_.Of({3, 3, 5}), {.stride = stride, .groups = channels});
-  }
-
-  Tensor Conv(const Tensor& x, Window window, int stride) {
-    const double each = double(x.dims[1] * x.dims[2] * x.dims[3]) * window.h * window.w;
-    const auto most = std::clamp<int64_t>(int64_t(kMostWideWork / each), 16, most_channels_);
-    const int64_t widest = std::max<int64_t>(64, 14336 / x.dims[2]);
-    return b_.QConv(x, dice_.Channels(16, std::min<int64_t>(most, widest)), window, {.stride = stride});
-  }
-
-  GraphBuilder& b_;
-  Dice dice_;
-  int64_t most_channels_ = 0;
-};
-
 }  // namespace
 
 const std::vector<Probe>& Probes() {
@@ -408,9 +322,11 @@ const std::vector<Probe>& Probes() {
       {"three by three, narrow", [](GraphBuilder& b) { WideProbe(b, 14).Build(224, 64, 192); }},
       {"three by three, many weights", [](GraphBuilder& b) { WideProbe(b, 17).Build(56, 256, 512); }},
       {"channel shuffles", Shuffles},
-      {"bytes, images of 224, light", [](GraphBuilder& b) { ByteProbe(b, 32).Build(224, 8, 256); }},
-      {"bytes, images of 160, wide", [](GraphBuilder& b) { ByteProbe(b, 33).Build(160, 8, 1024); }},
-      {"bytes, images of 299, wide", [](GraphBuilder& b) { ByteProbe(b, 34).Build(299, 6, 2048); }},
+      {"bytes, images of 224, light", [](GraphBuilder& b) { ByteLayers(b, 32, 224, 8, 256); }},
+      {"bytes, images of 160, wide", [](GraphBuilder& b) { ByteLayers(b, 33, 160, 8, 1024); }},
+      {"bytes, images of 299, wide", [](GraphBuilder& b) { ByteLayers(b, 34, 299, 6, 2048); }},
+      {"bytes, pools", BytePools},
+      {"bytes, attention", ByteAttention},
   };
   return probes;
 }
