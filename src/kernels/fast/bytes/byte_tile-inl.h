@@ -106,8 +106,20 @@ HWY_INLINE void StoreLevels(const VI32 (&sums)[MR][V], const ByteStrip& s, size_
   }
 }
 
-// Does the same for sums in memory, `rows` rows of `vectors` vectors, and for all other epilogues: weights
-// with zero points, and sums as the output. This code is small rather than fast.
+// Adds what zero points of the weights contribute to the sums.
+template <int MR, int V>
+HWY_INLINE void AddWeightZeros(VI32 (&sums)[MR][V], const ByteStrip& s, size_t row) {
+#pragma GCC unroll 4
+  for (int j = 0; j < V; ++j) {
+    const VI32 zeros = hn::LoadU(I32(), s.epilogue.weight_zeros + j * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < MR; ++i)
+      sums[i][j] = hn::Add(sums[i][j], hn::Mul(zeros, hn::Set(I32(), s.row_sums[row + i])));
+  }
+}
+
+// Does the same for sums in memory, `rows` rows of `vectors` vectors, and for all other epilogues: large
+// scales, and sums as the output. This code is small rather than fast.
 inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s, size_t row, size_t rows,
                                         size_t vectors) {
   const I32 d;
@@ -199,8 +211,10 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
     SumByOctets<Dot>(s, row, totals);
 #endif
   }
-  if (s.epilogue.scale && !s.epilogue.weight_zeros && (V == 1 || s.epilogue.small_scales))
+  if (s.epilogue.scale && (V == 1 || s.epilogue.small_scales)) {
+    if (s.epilogue.weight_zeros) AddWeightZeros<MR, V>(totals, s, row);
     return StoreLevels<MR, V>(totals, s, row);
+  }
   HWY_ALIGN int32_t memory[MR * V * kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
