@@ -121,8 +121,9 @@ class Folder {
       for (size_t i = 0; i < axes->size(); ++i) {
         const int64_t axis = (*axes)[i] < 0 ? (*axes)[i] + 4 : (*axes)[i], start = (*starts)[i],
                       step = (*steps)[i];
-        if (axis < 2 || step < 1 || start < 0 || start >= step || slices.step[axis - 2] != 1 ||
-            out[int(axis)] != (in[int(axis)] - start + step - 1) / step)
+        // A block is within the image, so that the number of its pixels is, too.
+        if (axis < 2 || step < 1 || step > in[int(axis)] || start < 0 || start >= step ||
+            slices.step[axis - 2] != 1 || out[int(axis)] != (in[int(axis)] - start + step - 1) / step)
           return std::nullopt;
         slices.start[axis - 2] = start;
         slices.step[axis - 2] = step;

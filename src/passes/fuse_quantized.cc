@@ -92,10 +92,12 @@ class Fuser {
   }
 
   // Returns true for constant 8-bit weights with one scale, or one scale per output channel, which are along
-  // `axis`.
+  // `axis`. Operators on bytes take scales and zero points as a number or a list.
   bool AreWeights(const Node& node, int64_t channels, int64_t axis) const {
     if (!IsConstant(graph_, node.inputs[0]) || !IsByte(node.inputs[0]) || !IsConstant(graph_, node.inputs[1]))
       return false;
+    for (const ValueId id : {node.inputs[1], node.input(2)})
+      if (id != kNoValue && graph_.value(id).shape.rank() > 1) return false;
     const int64_t scales = graph_.value(node.inputs[1]).shape.Elements();
     int64_t of_scales = node.attributes.Int("axis", 1);
     if (of_scales < 0) of_scales += graph_.value(node.inputs[0]).shape.rank();
@@ -138,10 +140,9 @@ class Fuser {
     if (clip.op == "Relu") return Ints{level(0), most};
     const auto low = ScalarOf(graph_, clip.input(1)), high = ScalarOf(graph_, clip.input(2));
     if ((clip.input(1) != kNoValue && !low) || (clip.input(2) != kNoValue && !high)) return std::nullopt;
+    if ((low && std::isnan(*low)) || (high && std::isnan(*high))) return std::nullopt;
     const Ints levels{low ? level(*low) : least, high ? level(*high) : most};
-    if (levels[0] > levels[1] || (low && std::isnan(*low)) || (high && std::isnan(*high)))
-      return std::nullopt;
-    return levels;
+    return levels[0] <= levels[1] ? std::optional(levels) : std::nullopt;
   }
 
   // Finds what rounds a result to bytes, if nothing else reads it.

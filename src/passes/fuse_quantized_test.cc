@@ -45,6 +45,44 @@ TEST(FuseQuantized, KeepsAClipWhoseBoundsAreComputed) {
   EXPECT_EQ(CountOf(g, "Clip"), 1);
 }
 
+TEST(FuseQuantized, KeepsAClipWhoseBoundIsNoNumber) {
+  for (const bool low : {false, true}) {
+    QuantizedBuilder b;
+    const ValueId nan = b.Scalar(std::numeric_limits<float>::quiet_NaN()), one = b.Scalar(1);
+    ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+    x = b.Op("Clip", {b.Conv(x, 5, 9, 3), low ? nan : one, low ? one : nan});
+    Graph& g = b.Output(b.Dequantize(b.Quantize(x)));
+    FoldConstants(g, {.keep_dequantized = true});
+    Settle(g);
+    FuseQuantized(g);
+    Settle(g);
+    EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
+    EXPECT_EQ(CountOf(g, "Clip"), 1);
+  }
+}
+
+// The operators on bytes take a number or a list, and not a matrix of one element.
+TEST(FuseQuantized, LeavesWeightsWhoseScaleIsAMatrixOfOneElement) {
+  for (const bool zero : {false, true}) {
+    QuantizedBuilder b;
+    const ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+    const Tensor weights(DType::kI8, Shape{9, 5, 3, 3});
+    const float scale = 0.01f;
+    std::vector<ValueId> of_weights{
+        b.graph.AddConstant("weights", weights),
+        b.graph.AddConstant("scale", Tensor::Floats(zero ? Shape{} : Shape{1, 1}, {&scale, 1}))};
+    if (zero) of_weights.push_back(b.graph.AddConstant("zero", Tensor(DType::kI8, Shape{1, 1})));
+    const ValueId w = b.Op("DequantizeLinear", of_weights);
+    Graph& g = b.Output(b.Dequantize(b.Quantize(b.Op("Conv", {x, w}))));
+    FoldConstants(g, {.keep_dequantized = true});
+    Settle(g);
+    FuseQuantized(g);
+    Settle(g);
+    EXPECT_EQ(CountOf(g, "QLinearConv"), 0);
+    EXPECT_EQ(CountOf(g, "Conv"), 1);
+  }
+}
+
 TEST(FuseQuantized, LeavesABiasInOtherUnits) {
   QuantizedBuilder b;
   const ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));

@@ -61,6 +61,17 @@ TEST(WriteTransposedConvolutions, LeavesWhatItCannotWrite) {
   EXPECT_EQ(CountOf(g, "ConvTranspose"), 3) << ToText(g);  // the first one has enough zeros behind its taps
 }
 
+// Each pixel would become a block of stride x stride pixels, nearly all of them zeros.
+TEST(WriteTransposedConvolutions, LeavesStridesFarBeyondTheKernel) {
+  for (const int64_t stride : {13, 1 << 20, 1 << 30}) {
+    Builder b;
+    Graph& g = b.Output(Transposed(b, {{1, 2, 1, 1}, {2, 3, 3, 3}, stride, {0, 0, 0, 0}, {}}));
+    FoldConstants(g);
+    Settle(g);
+    EXPECT_FALSE(WriteTransposedConvolutions(g)) << stride;
+  }
+}
+
 ValueId Line(Builder& b, ValueId x, const Shape& weights, Attributes a = {}) {
   return b.Op("Conv", {x, b.Weight(weights), b.Weight({weights[0]})}, std::move(a));
 }
@@ -176,6 +187,8 @@ TEST(FoldBlocks, LeavesOtherSlicesAlone) {
   EXPECT_FALSE(fold({{0, 0}, {0, 1}, {1, 0}}, {1, 1, 4, 4}, 2));          // a place is missing
   EXPECT_FALSE(fold({{2, 0}, {2, 1}, {3, 0}, {3, 1}}, {1, 1, 4, 4}, 2));  // not from the first block on
   EXPECT_FALSE(fold({{1, 1}, {0, 0}, {0, 1}, {1, 0}}, {1, 5, 4, 4}, 2));  // many channels
+  for (const int64_t step : {int64_t{5}, int64_t{1} << 32, INT64_MAX})    // blocks larger than the image
+    EXPECT_FALSE(fold({{0, 0}, {0, 1}, {1, 0}, {1, 1}}, {1, 1, 4, 4}, step)) << step;
 }
 
 }  // namespace

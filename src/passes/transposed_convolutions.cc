@@ -11,6 +11,10 @@
 namespace mete {
 namespace {
 
+// The longest stride, in kernels. Rests without a tap are channels of zeros: at this bound 15 of 16, and with
+// longer strides their memory has no limit. A guess.
+constexpr int64_t kMostStride = 4;
+
 struct Geometry {
   int64_t stride;
   int64_t in_channels, channels;  // `channels` of the output
@@ -38,6 +42,7 @@ std::optional<Geometry> GeometryOf(const Graph& graph, const Node& node) {
       a.Has("output_shape") || !IsOneOf(a.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
     return std::nullopt;
   for (int i = 0; i < 2; ++i) {
+    if (g.stride > kMostStride * g.kernel[i]) return std::nullopt;
     g.taps[i] = (g.kernel[i] + g.stride - 1) / g.stride;
     if (!pads.empty()) g.begin[i] = pads[size_t(i)];
     if (g.begin[i] < 0 || g.begin[i] + y[2 + i] > (x[2 + i] + g.taps[i] - 1) * g.stride) return std::nullopt;
