@@ -178,9 +178,10 @@ QuantizedWeights WeightsOf(const Graph& graph, const Node& product, const Weight
   if (product.input(2) != kNoValue) {
     const auto* bias = graph.value(product.inputs[2]).constant.as<float>();
     for (size_t c = 0; c < scales.size(); ++c)
-      scales[c] = std::max(scales[c], std::abs(bias[c]) / (input_scale * kMostBias));
+      if (const float least = std::abs(bias[c]) / (input_scale * kMostBias); least >= kLeastScale)
+        scales[c] = std::max(scales[c], least);
   }
-  std::replace(scales.begin(), scales.end(), 0.0f, 1.0f);  // all weights and the bias are 0
+  std::replace(scales.begin(), scales.end(), 0.0f, 1.0f);  // all weights and the bias are 0 or all but 0
   return QuantizeWeights(graph.value(product.inputs[1]).constant, WeightAxisOf(product), scales);
 }
 

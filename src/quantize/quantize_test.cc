@@ -81,6 +81,27 @@ TEST_F(QuantizeTest, BiasesHaveTheProductOfBothScales) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(bias.as<float>()[i], x.as<float>()[0] * w.as<float>()[i]);
 }
 
+// As batch normalisation leaves channels that training has switched off.
+TEST_F(QuantizeTest, ChannelsOfTinyWeightsHaveScales) {
+  for (const float bias : {0.0f, 1e-36f}) {
+    b_ = Builder();
+    Graph& g = Output(Biased(Input(), 3, 4, 3));
+    const Node conv = g.nodes[0];
+    for (const size_t input : {1, 2}) {
+      Tensor& t = g.value(conv.inputs[input]).constant;
+      for (int64_t i = 0; i < t.elements() / 4; ++i)
+        t.mutable_view().as<float>()[i] = input == 2 ? bias : i % 2 ? 1e-40f : 0;
+    }
+    const Quantized q = Make(g);
+    for (const Node& node : q.graph.nodes) {
+      if (node.op != "DequantizeLinear") continue;
+      const Tensor& scale = q.graph.value(node.inputs[1]).constant;
+      for (int64_t i = 0; i < scale.elements(); ++i) EXPECT_GT(scale.as<float>()[i], 1e-30f) << node.name;
+    }
+    EXPECT_GT(DbOf(g, q.graph), 30);
+  }
+}
+
 TEST_F(QuantizeTest, ClipsThatSaturationReplacesAreLeftOut) {
   const ValueId first = b_.Op("Relu", {Biased(Input(), 3, 8, 3)});
   const ValueId second = Relu6(Biased(first, 8, 8, 3));

@@ -70,7 +70,7 @@ ActivationScale ScaleOf(const Range& range, DType type) {
 
 float WeightScaleOf(std::span<const float> weights) {
   const float largest = Largest(weights);
-  if (largest == 0) return 0;
+  if (largest < kLeastScale * kMostWeight) return 0;
   // The largest weight is a whole number of steps of the grid.
   for (int steps = 1; steps <= int(kMostWeight); ++steps)
     if (IsGrid(weights, largest / float(steps))) return largest / float(steps);

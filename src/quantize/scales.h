@@ -35,7 +35,12 @@ struct QuantizedWeights {
   Tensor scales;  // f32, one for each channel
 };
 
-// Returns the scale of each channel of weights with output channels along `axis`; 0 where all weights are 0.
+// Weights with a lower scale are all but 0. This one's reciprocal is a float, and so is its product with a
+// scale of activations, whose range is at least kLeastRange (quantize.cc).
+inline constexpr float kLeastScale = 1e-13f;
+
+// Returns the scale of each channel of weights with output channels along `axis`; 0 where all weights are 0
+// or all but 0.
 std::vector<float> WeightScalesOf(const Tensor& weights, int axis);
 
 // Quantizes weights with these scales, which are not 0.

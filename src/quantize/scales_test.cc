@@ -52,6 +52,19 @@ TEST(WeightScaleOf, IsNoWorseThanTheLargestWeight) {
   EXPECT_EQ(WeightScaleOf(std::vector<float>(5)), 0);
 }
 
+// The reciprocal of their scale is no float.
+TEST(WeightScaleOf, WeightsThatAreAllBut0HaveNoScale) {
+  for (const float largest : {1e-45f, 1e-40f, 1e-12f}) {
+    const std::vector<float> weights{0, largest, -largest / 3};
+    EXPECT_EQ(WeightScaleOf(weights), 0) << largest;
+  }
+  const std::vector<float> small{0, 1e-10f, -3e-11f};
+  const Tensor t = Tensor::Floats({1, 3}, small);
+  const std::vector<float> scales = WeightScalesOf(t, 0);
+  const Tensor back = Dequantized(QuantizeWeights(t, 0, scales), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(back.as<float>()[i], small[size_t(i)], 0.51f * scales[0]);
+}
+
 TEST(QuantizeWeights, EachChannelHasItsOwnScale) {
   const float values[] = {100, -50, 0.1f, 0.2f, 1, 1};  // channels along axis 1: {100, 0.1, 1}, ...
   const Tensor t = Tensor::Floats({3, 2}, values);
