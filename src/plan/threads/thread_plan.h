@@ -32,7 +32,7 @@ struct Step {
   std::string policy = "adaptive";
   // The precision that the operands of a product of f32 may be rounded to (graph/fused.h, 10): "f32", "bf16";
   // empty: as the graph says. A plan that is given decides it.
-  std::string precision = "";
+  std::string precision;
   std::string reason;       // why so
   double predicted_us = 0;  // 0: not predicted
   // blocks of each of the threads, as the prediction distributes them; empty without a prediction
