@@ -27,9 +27,9 @@ using ::onnx::NodeProto;
 using ::onnx::TensorProto;
 
 // Names of attributes that only the passes may write (graph/fused.h).
-constexpr const char* kOurs[] = {"layout",          "residual",   "activation",  "activation_alpha",
-                                 "activation_beta", "sum_piece",  "into_offset", "into_channels",
-                                 "mete_caffe",      "mete_layout"};
+constexpr const char* kOurs[] = {"layout",          "residual",  "activation",  "activation_alpha",
+                                 "activation_beta", "sum_piece", "into_offset", "into_channels",
+                                 "levels",          "operands",  "mete_caffe",  "mete_layout"};
 
 // The passes and kernels trust what is named so: an import that lets it through is a fault, whatever happens
 // then.

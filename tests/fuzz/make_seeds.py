@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Rewrites the fuzzers' seeds: make_seeds.py CONFORMANCE_DATA (build/conformance/data; needs the onnx and Pillow packages)
 
-tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels.
+tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels; and
+networks of the forms that passes rewrite.
 tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fuzz/caffe_fuzz: a net a layer type, with blobs.
 """
 import collections
@@ -10,7 +11,9 @@ import pathlib
 import struct
 import sys
 
+import numpy
 import onnx
+from onnx import helper
 from PIL import Image
 
 HERE = pathlib.Path(__file__).parent
@@ -54,6 +57,101 @@ def onnx_seeds(data):
     for operator, kinds in by_operator.items():
         for i, raw in enumerate(sorted(kinds.values(), key=len)[:MODELS_AN_OPERATOR]):
             write("onnx", f"{operator}-{i}", raw)
+
+
+class Net:
+    """A network of one input in f32, node by node; each method returns the name of its result."""
+
+    def __init__(self, *shape):
+        self.shape, self.nodes, self.constants = shape, [], []
+
+    def constant(self, values, kind=numpy.float32):
+        name = f"c{len(self.constants)}"
+        self.constants.append(onnx.numpy_helper.from_array(numpy.array(values, kind), name))
+        return name
+
+    def weights(self, *shape, kind=numpy.int8):
+        count = int(numpy.prod(shape))
+        levels = (numpy.arange(count) * 37 % 101 - 50).reshape(shape)
+        return self.constant(levels * 0.01 if kind is numpy.float32 else levels, kind)
+
+    def op(self, kind, *inputs, domain="", **attributes):
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=f"n{len(self.nodes)}", domain=domain, **attributes))
+        return name
+
+    def scale(self, kind=numpy.uint8):
+        return self.constant(0.0625), self.constant(3, kind)
+
+    def weight_scale(self):
+        return self.constant(0.01), self.constant(0, numpy.int8)
+
+    def rounded(self, x, kind=numpy.uint8):
+        scale = self.scale(kind)
+        return self.op("DequantizeLinear", self.op("QuantizeLinear", x, *scale), *scale)
+
+    def dequantized(self, *shape, kind=numpy.int8, scale=0.01, axis=0):
+        scales = self.constant([scale * (i + 1) for i in range(shape[axis])])
+        return self.op("DequantizeLinear", self.weights(*shape, kind=kind), scales, axis=axis)
+
+    def write(self, name, *outputs):
+        value = lambda of, shape: helper.make_tensor_value_info(of, onnx.TensorProto.FLOAT, shape)
+        graph = helper.make_graph(self.nodes, name, [value("x", self.shape)], [value(o, None) for o in outputs], self.constants)
+        opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        write("onnx", f"net-{name}", helper.make_model(graph, opset_imports=opsets).SerializeToString())
+
+
+def quantized_seeds():
+    for kind in (numpy.uint8, numpy.int8):
+        n = Net(1, 4, 6, 5)
+        x = n.rounded("x", kind)
+        bias = n.dequantized(4, kind=numpy.int32, scale=0.000625)
+        x = n.rounded(n.op("Relu", n.op("Conv", x, n.dequantized(4, 4, 3, 3), bias, pads=[1, 1, 1, 1])), kind)
+        y = n.rounded(n.op("Clip", n.op("Conv", x, n.dequantized(4, 1, 3, 3), group=4, pads=[1, 1, 1, 1]), n.constant(0), n.constant(6)), kind)
+        y = n.rounded(n.op("Mul", y, n.op("Sigmoid", y)), kind)
+        y = n.rounded(n.op("MaxPool", n.rounded(n.op("Add", x, y), kind), kernel_shape=[2, 2]), kind)
+        y = n.rounded(n.op("Concat", y, n.rounded(n.op("Relu", y), kind), axis=1), kind)
+        y = n.op("Flatten", n.rounded(n.op("GlobalAveragePool", y), kind))
+        n.write(f"qdq-{kind.__name__}", n.op("Gemm", y, n.dequantized(3, 8), n.dequantized(3, kind=numpy.int32, scale=0.000625), transB=1))
+    n = Net(2, 3, 8)
+    q = n.op("QuantizeLinear", "x", *n.scale())
+    of_x, out = (q, *n.scale()), n.scale()
+    product = n.op("QLinearMatMul", *of_x, n.weights(8, 8), *n.weight_scale(), *out)
+    y = n.op("QLinearAdd", *of_x, product, *out, *n.scale(), domain="com.microsoft")
+    y = n.op("QLinearConcat", *n.scale(), *of_x, y, *n.scale(), domain="com.microsoft", axis=-1)
+    for kind in ("QLinearLeakyRelu", "QLinearSigmoid"):
+        y = n.op(kind, y, *n.scale(), *n.scale(), domain="com.microsoft")
+    y = n.op("QLinearSoftmax", y, *n.scale(), *n.scale(), domain="com.microsoft", axis=-1, opset=13)
+    n.write("microsoft-qlinear", n.op("DequantizeLinear", n.op("QLinearMul", y, *n.scale(), y, *n.scale(), *n.scale(), domain="com.microsoft"), *n.scale()))
+    n = Net(1, 4, 6, 5)
+    q = n.op("QuantizeLinear", "x", *n.scale())
+    y = n.op("QLinearAveragePool", q, *n.scale(), *n.scale(), domain="com.microsoft", kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    y = n.op("QLinearGlobalAveragePool", y, *n.scale(), *n.scale(), domain="com.microsoft")
+    y = n.op("QGemm", n.op("Flatten", y), *n.scale(), n.weights(4, 3), *n.weight_scale(), n.weights(3, kind=numpy.int32), domain="com.microsoft")
+    n.write("microsoft-images", y)
+    n = Net(3, 8)
+    y = n.op("DynamicQuantizeMatMul", "x", n.weights(8, 4), n.constant(0.01), n.constant(0, numpy.int8), n.weights(4, kind=numpy.float32), domain="com.microsoft")
+    q = n.op("QuantizeLinear", y, *n.scale())
+    n.write("microsoft-dynamic", n.op("MatMulIntegerToFloat", q, n.weights(4, 2), n.constant(0.1), n.constant(0.01), n.constant(3, numpy.uint8), domain="com.microsoft"))
+
+
+def convolution_seeds():
+    ints = lambda n, *values: n.constant(values, numpy.int64)
+    n = Net(1, 2, 6, 4)
+    parts = [n.op("Slice", "x", ints(n, r, c), ints(n, 99, 99), ints(n, 2, 3), ints(n, 2, 2)) for c in (0, 1) for r in (0, 1)]
+    n.write("focus", n.op("Conv", n.op("Concat", *parts, axis=1), n.weights(3, 8, 1, 1, kind=numpy.float32)))
+    n = Net(1, 2, 6, 4)
+    y = n.op("Conv", n.op("SpaceToDepth", "x", blocksize=2), n.weights(4, 8, 1, 1, kind=numpy.float32))
+    y = n.op("ConvTranspose", n.op("Relu", y), n.weights(4, 3, 3, 3, kind=numpy.float32), strides=[2, 2], pads=[1, 1, 1, 1])
+    n.write("there-and-back", n.op("Resize", y, "", n.constant([1, 1, 2, 2]), mode="linear"))
+    n = Net(1, 8, 5)
+    y = n.op("Conv", n.op("Transpose", "x", perm=[0, 2, 1]), n.weights(4, 5, 3, kind=numpy.float32), pads=[1, 1])
+    y = n.op("MaxPool", n.op("Mul", y, n.op("Sigmoid", y)), kernel_shape=[2], strides=[2])
+    n.write("line", n.op("Transpose", n.op("Concat", y, y, axis=1), perm=[0, 2, 1]))
+    n = Net(1, 4, 6, 5)
+    y = n.op("BatchNormalization", n.op("Conv", n.op("Pad", "x", ints(n, 0, 0, 1, 1, 0, 0, 1, 1)), n.weights(4, 4, 3, 3, kind=numpy.float32)),
+             *[n.constant([1, 2, 3, 4]) for _ in range(4)])
+    n.write("residual", n.op("Relu", n.op("Add", y, "x")))
 
 
 def write(folder, name, raw):
@@ -140,5 +238,7 @@ def caffe_seeds():
 
 if __name__ == "__main__":
     onnx_seeds(pathlib.Path(sys.argv[1]))
+    quantized_seeds()
+    convolution_seeds()
     image_seeds()
     caffe_seeds()
