@@ -10,21 +10,63 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#ifndef METE_TRANSPOSE_BYTES_ONCE
+#define METE_TRANSPOSE_BYTES_ONCE
+namespace mete {
+
+struct Sides {
+  int64_t rows, columns;
+};
+
+}  // namespace mete
+#endif  // METE_TRANSPOSE_BYTES_ONCE
+
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Interleaves three rows, those of a picture with three channels. Returns the number of columns that are
-// done; fewer than a vector's are left.
-int64_t InterleaveThree(const uint8_t* from, int64_t stride, int64_t columns, uint8_t* to) {
-  const hn::ScalableTag<uint8_t> d;
-  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d));
+// Interleaves a vector of each row.
+template <int kRows, class D>
+HWY_INLINE void InterleaveVectors(D d, const uint8_t* from, int64_t stride, uint8_t* to) {
+  const auto first = hn::LoadU(d, from), second = hn::LoadU(d, from + stride);
+  if constexpr (kRows == 2) hn::StoreInterleaved2(first, second, d, to);
+  if constexpr (kRows == 3) hn::StoreInterleaved3(first, second, hn::LoadU(d, from + 2 * stride), d, to);
+  if constexpr (kRows == 4)
+    hn::StoreInterleaved4(first, second, hn::LoadU(d, from + 2 * stride), hn::LoadU(d, from + 3 * stride), d,
+                          to);
+}
+
+// The last vectors end with the last column and may move some columns again. With fewer columns than lanes
+// nothing is moved, and false is returned.
+template <int kRows, class D>
+HWY_INLINE bool InterleaveBy(D d, const uint8_t* from, int64_t stride, int64_t columns, uint8_t* to) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  if (columns < lanes) return false;
   int64_t c = 0;
-  for (; c + lanes <= columns; c += lanes)
-    hn::StoreInterleaved3(hn::LoadU(d, from + c), hn::LoadU(d, from + stride + c),
-                          hn::LoadU(d, from + 2 * stride + c), d, to + 3 * c);
-  return c;
+  for (; c + lanes <= columns; c += lanes) InterleaveVectors<kRows>(d, from + c, stride, to + kRows * c);
+  if (c < columns)
+    InterleaveVectors<kRows>(d, from + columns - lanes, stride, to + kRows * (columns - lanes));
+  return true;
+}
+
+// Interleaves the rows of each of `batch` matrices.
+template <int kRows>
+void InterleaveRows(const uint8_t* from, int64_t batch, int64_t stride, int64_t columns, uint8_t* to) {
+  const hn::ScalableTag<uint8_t> wide;
+  const hn::CappedTag<uint8_t, 16> narrow;
+  for (int64_t m = 0; m < batch; ++m, from += kRows * stride, to += kRows * columns) {
+    if (InterleaveBy<kRows>(wide, from, stride, columns, to)) continue;
+    if (InterleaveBy<kRows>(narrow, from, stride, columns, to)) continue;
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t r = 0; r < kRows; ++r) to[kRows * c + r] = from[r * stride + c];
+  }
+}
+
+void Interleave(const uint8_t* from, int64_t batch, int64_t stride, Sides sides, uint8_t* to) {
+  if (sides.rows == 2) return InterleaveRows<2>(from, batch, stride, sides.columns, to);
+  if (sides.rows == 3) return InterleaveRows<3>(from, batch, stride, sides.columns, to);
+  InterleaveRows<4>(from, batch, stride, sides.columns, to);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -33,9 +75,12 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mete {
-HWY_EXPORT(InterleaveThree);
+HWY_EXPORT(Interleave);
 
 namespace {
+
+// A shuffle of channels in two groups, and pictures of three or four channels, interleave so many rows.
+bool IsInterleaved(int64_t rows) { return rows >= 2 && rows <= 4; }
 
 constexpr int64_t kSide = 8;  // bytes of a word
 
@@ -61,17 +106,24 @@ void TransposeWords(const uint8_t* from, int64_t from_stride, uint8_t* to, int64
 
 void TransposeBytes(const uint8_t* from, int64_t from_stride, Range rows, int64_t columns, uint8_t* to,
                     int64_t to_stride) {
+  if (IsInterleaved(rows.size()) && to_stride == rows.size())
+    return HWY_DYNAMIC_DISPATCH(Interleave)(from + rows.begin * from_stride, 1, from_stride,
+                                            {rows.size(), columns}, to + rows.begin);
   for (int64_t r = rows.begin; r < rows.end; r += kSide) {
     const int64_t height = std::min(kSide, rows.end - r);
     int64_t c = 0;
-    if (height == 3 && to_stride == 3)
-      c = HWY_DYNAMIC_DISPATCH(InterleaveThree)(from + r * from_stride, from_stride, columns, to + r);
     if (height == kSide)
       for (; c + kSide <= columns; c += kSide)
         TransposeWords(from + r * from_stride + c, from_stride, to + c * to_stride + r, to_stride);
     for (; c < columns; ++c)
       for (int64_t i = r; i < r + height; ++i) to[c * to_stride + i] = from[i * from_stride + c];
   }
+}
+
+void TransposeBytesEach(const uint8_t* from, int64_t batch, int64_t rows, int64_t columns, uint8_t* to) {
+  if (IsInterleaved(rows)) return HWY_DYNAMIC_DISPATCH(Interleave)(from, batch, columns, {rows, columns}, to);
+  for (int64_t m = 0; m < batch; ++m, from += rows * columns, to += rows * columns)
+    TransposeBytes(from, columns, {0, rows}, columns, to, rows);
 }
 
 }  // namespace mete

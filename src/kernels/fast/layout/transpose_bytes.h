@@ -1,4 +1,4 @@
-// Transposition of a matrix of bytes.
+// Transposition of matrices of bytes.
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,8 @@ namespace mete {
 // rows may run on any threads at once. `from` and `to` must not overlap.
 void TransposeBytes(const uint8_t* from, int64_t from_stride, Range rows, int64_t columns, uint8_t* to,
                     int64_t to_stride);
+
+// Transposes `batch` matrices without gaps, which lie one behind the other.
+void TransposeBytesEach(const uint8_t* from, int64_t batch, int64_t rows, int64_t columns, uint8_t* to);
 
 }  // namespace mete

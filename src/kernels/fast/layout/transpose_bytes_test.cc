@@ -25,16 +25,37 @@ TEST(TransposeBytes, AnySizesAndStridesInTwoBlocks) {
     }
 }
 
-TEST(TransposeBytes, PicturesOfThreeChannelsAreInterleaved) {
+TEST(TransposeBytes, FewRowsAreInterleavedInEachMatrix) {
   OnEveryTargetAndFeature([] {
-    for (const int64_t columns : {1, 15, 16, 63, 64, 65, 200}) {
-      std::vector<uint8_t> from(size_t(3 * columns)), to(size_t(3 * columns + 1), 77);
-      for (size_t i = 0; i < from.size(); ++i) from[i] = uint8_t(i * 7 + i / 256);
-      TransposeBytes(from.data(), columns, {0, 3}, columns, to.data(), 3);
-      for (int64_t i = 0; i < 3 * columns; ++i)
-        ASSERT_EQ(to[size_t(i)], from[size_t(i % 3 * columns + i / 3)]) << columns << " columns, " << i;
-      EXPECT_EQ(to.back(), 77);
-    }
+    for (const int64_t rows : {1, 2, 3, 4, 5, 8})
+      for (const int64_t columns : {1, 2, 15, 16, 17, 58, 63, 64, 65, 116, 200}) {
+        constexpr int64_t kBatch = 3;
+        std::vector<uint8_t> from(size_t(kBatch * rows * columns)), to(from.size() + 1, 77);
+        for (size_t i = 0; i < from.size(); ++i) from[i] = uint8_t(i * 7 + i / 256);
+        TransposeBytesEach(from.data(), kBatch, rows, columns, to.data());
+        for (int64_t i = 0; i < kBatch * rows * columns; ++i) {
+          const int64_t matrix = i / (rows * columns), at = i % (rows * columns);
+          ASSERT_EQ(to[size_t(i)], from[size_t((matrix * rows + at % rows) * columns + at / rows)])
+              << rows << "x" << columns << ", " << i;
+        }
+        EXPECT_EQ(to.back(), 77);
+      }
+  });
+}
+
+TEST(TransposeBytes, PicturesOfFewChannelsAreInterleavedFromStridedRows) {
+  OnEveryTargetAndFeature([] {
+    for (const int64_t rows : {2, 3, 4})
+      for (const int64_t columns : {1, 15, 16, 63, 64, 65, 200}) {
+        const int64_t stride = columns + 5;
+        std::vector<uint8_t> from(size_t(rows * stride)), to(size_t(rows * columns + 1), 77);
+        for (size_t i = 0; i < from.size(); ++i) from[i] = uint8_t(i * 7 + i / 256);
+        TransposeBytes(from.data(), stride, {0, rows}, columns, to.data(), rows);
+        for (int64_t i = 0; i < rows * columns; ++i)
+          ASSERT_EQ(to[size_t(i)], from[size_t(i % rows * stride + i / rows)])
+              << columns << " columns, " << i;
+        EXPECT_EQ(to.back(), 77);
+      }
   });
 }
 

@@ -88,9 +88,8 @@ class ByteTranspose : public PreparedNode {
         const Range rows{steps * begin / blocks_ * kStep, std::min(rows_, steps * end / blocks_ * kStep)};
         return TransposeBytes(from, columns_, rows, columns_, to, rows_);
       }
-      for (int64_t m = batch_ * begin / blocks_; m < batch_ * end / blocks_; ++m)
-        TransposeBytes(from + m * rows_ * columns_, columns_, {0, rows_}, columns_, to + m * rows_ * columns_,
-                       rows_);
+      const int64_t first = batch_ * begin / blocks_, at = first * rows_ * columns_;
+      TransposeBytesEach(from + at, batch_ * end / blocks_ - first, rows_, columns_, to + at);
     });
   }
   std::string kernel() const override { return name_; }
