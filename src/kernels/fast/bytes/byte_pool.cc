@@ -1,5 +1,6 @@
 #include "kernels/fast/bytes/byte_pool.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "kernels/fast/pool/taps.h"
@@ -20,6 +21,11 @@ namespace mete {
 struct ByteWindow {
   const uint8_t* input;
   PoolTaps taps;
+};
+
+struct MaxRunOf {
+  int64_t pixels, channels, out_stride;
+  uint8_t top;  // 0x80 if bytes are signed, else 0
 };
 
 inline float LeastOf(const ByteScale& y) { return y.is_signed ? -128.f : 0.f; }
@@ -48,27 +54,56 @@ HWY_INLINE hn::Vec<D> MaxOfTaps(D d, const ByteWindow& w, int64_t c, hn::Vec<D> 
   auto best = hn::Zero(d);
   for (int64_t y = 0; y < w.taps.rows; ++y) {
     const uint8_t* in = w.input + w.taps.first + y * w.taps.row_step + c;
-    for (int64_t x = 0; x < w.taps.columns; ++x, in += w.taps.column_step)
-      best = hn::Max(best, hn::Xor(hn::LoadU(d, in), flip));
+    const auto tap = [&](int64_t x)
+                         HWY_ATTR { return hn::Xor(hn::LoadU(d, in + x * w.taps.column_step), flip); };
+    if (w.taps.columns == 3) {
+      best = hn::Max(hn::Max(best, tap(0)), hn::Max(tap(1), tap(2)));
+    } else {
+      for (int64_t x = 0; x < w.taps.columns; ++x) best = hn::Max(best, tap(x));
+    }
   }
   return hn::Xor(best, flip);
 }
 
-void MaxPixel(const ByteWindow& w, int64_t channels, bool is_signed, uint8_t* out) {
-  const hn::ScalableTag<uint8_t> d;
-  const uint8_t top = is_signed ? 0x80 : 0;
+// Computes a pixel in vectors as wide as D; returns false if there are fewer channels than lanes.
+template <class D>
+HWY_INLINE bool MaxPixelBy(D d, const ByteWindow& w, int64_t channels, uint8_t top, uint8_t* out) {
   const auto flip = hn::Set(d, top);
-  if (ForVectors(channels, static_cast<int64_t>(hn::Lanes(d)),
-                 [&](int64_t c) HWY_ATTR { hn::StoreU(MaxOfTaps(d, w, c, flip), d, out + c); }))
-    return;
-  const hn::CappedTag<uint8_t, 8> d8;
-  const auto flip8 = hn::Set(d8, top);
-  if (ForVectors(channels, static_cast<int64_t>(hn::Lanes(d8)),
-                 [&](int64_t c) HWY_ATTR { hn::StoreU(MaxOfTaps(d8, w, c, flip8), d8, out + c); }))
-    return;
-  const hn::CappedTag<uint8_t, 1> d1;
-  const auto flip1 = hn::Set(d1, top);
-  ForVectors(channels, 1, [&](int64_t c) HWY_ATTR { hn::StoreU(MaxOfTaps(d1, w, c, flip1), d1, out + c); });
+  return ForVectors(channels, static_cast<int64_t>(hn::Lanes(d)),
+                    [&](int64_t c) HWY_ATTR { hn::StoreU(MaxOfTaps(d, w, c, flip), d, out + c); });
+}
+
+HWY_INLINE void MaxPixel(const ByteWindow& w, int64_t channels, uint8_t top, uint8_t* out) {
+  MaxPixelBy(hn::ScalableTag<uint8_t>(), w, channels, top, out) ||
+      MaxPixelBy(hn::CappedTag<uint8_t, 32>(), w, channels, top, out) ||
+      MaxPixelBy(hn::CappedTag<uint8_t, 16>(), w, channels, top, out) ||
+      MaxPixelBy(hn::CappedTag<uint8_t, 8>(), w, channels, top, out) ||
+      MaxPixelBy(hn::CappedTag<uint8_t, 1>(), w, channels, top, out);
+}
+
+// Computes a run of pixels of a row, of which `w` is the first one's window. The maxima of columns come
+// first: windows that overlap share them, and they are vectors of all bytes of a row, however few channels it
+// has.
+void MaxRun(const ByteWindow& w, const MaxRunOf& run, uint8_t* out) {
+  constexpr int64_t kBytes = 8 * 1024;  // of maxima, a quarter of the first cache or less
+  HWY_ALIGN uint8_t maxima[kBytes];
+  const int64_t window = w.taps.columns * run.channels, step = w.taps.step;
+  const bool gaps = w.taps.column_step != run.channels;
+  const int64_t most = gaps || window > kBytes ? 0 : (kBytes - window) / std::max<int64_t>(step, 1) + 1;
+  ByteWindow at = w;
+  for (int64_t p = 0, count; p < run.pixels; p += count) {
+    count = std::clamp<int64_t>(most, 1, run.pixels - p);
+    at.taps.first = w.taps.first + p * step;
+    ByteWindow pixel = at;
+    if (most > 0 && w.taps.rows > 0) {
+      ByteWindow column = at;
+      column.taps.columns = 1;
+      MaxPixel(column, (count - 1) * step + window, run.top, maxima);
+      pixel = {maxima, {.rows = 1, .columns = w.taps.columns, .column_step = run.channels}};
+    }
+    for (int64_t i = 0; i < count; ++i, pixel.taps.first += step)
+      MaxPixel(pixel, run.channels, run.top, out + (p + i) * run.out_stride);
+  }
 }
 
 // Loads the levels of min(count, kLanes) bytes; those of the other lanes are of bytes 0.
@@ -136,34 +171,30 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace mete {
-HWY_EXPORT(MaxPixel);
+HWY_EXPORT(MaxRun);
 HWY_EXPORT(AveragePixel);
 HWY_EXPORT(GlobalAverage);
 
 namespace {
 
-// Calls f(window, first byte of the output pixel) for each of `pixels`.
-template <class F>
-void ForPixels(const PoolShape& shape, const uint8_t* input, Range pixels, uint8_t* output, const F& f) {
-  const ConvShape& s = shape.window;
-  const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.in_channels;
-  for (int64_t p = pixels.begin; p < pixels.end; ++p)
-    f(ByteWindow{input, PoolTapsAt(shape, p)}, output + p * stride);
-}
+int64_t OutStride(const ConvShape& s) { return s.out_pixel_stride ? s.out_pixel_stride : s.in_channels; }
 
 }  // namespace
 
 void RunByteMaxPool(const PoolShape& shape, bool is_signed, const uint8_t* input, Range pixels,
                     uint8_t* output) {
-  ForPixels(shape, input, pixels, output, [&](const ByteWindow& w, uint8_t* out) {
-    HWY_DYNAMIC_DISPATCH(MaxPixel)(w, shape.window.in_channels, is_signed, out);
+  const int64_t channels = shape.window.in_channels, stride = OutStride(shape.window);
+  const uint8_t top = is_signed ? 0x80 : 0;
+  ForPoolRuns(shape, pixels, [&](int64_t pixel, int64_t count, const PoolTaps& taps) {
+    HWY_DYNAMIC_DISPATCH(MaxRun)({input, taps}, {count, channels, stride, top}, output + pixel * stride);
   });
 }
 
 void RunByteAveragePool(const PoolShape& shape, const ByteScale& x, const ByteScale& y, const uint8_t* input,
                         Range pixels, uint8_t* output) {
-  ForPixels(shape, input, pixels, output, [&](const ByteWindow& w, uint8_t* out) {
-    HWY_DYNAMIC_DISPATCH(AveragePixel)(w, shape.window.in_channels, x, y, out);
+  const int64_t channels = shape.window.in_channels, stride = OutStride(shape.window);
+  ForPoolTaps(shape, pixels, [&](int64_t pixel, const PoolTaps& taps) {
+    HWY_DYNAMIC_DISPATCH(AveragePixel)({input, taps}, channels, x, y, output + pixel * stride);
   });
 }
 

@@ -48,6 +48,7 @@ struct Problem {
   template <class F>
   void ForTaps(int64_t pixel, int64_t c, const F& f) const {
     const ConvShape& s = shape.window;
+    const int64_t stride = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
     const int64_t n = pixel / (s.out_height * s.out_width),
                   top = pixel / s.out_width % s.out_height * s.stride_y - s.pad_top,
                   left = pixel % s.out_width * s.stride_x - s.pad_left;
@@ -55,7 +56,7 @@ struct Problem {
       for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
         const int64_t row = top + ky * s.dilation_y, column = left + kx * s.dilation_x;
         if (row < 0 || column < 0 || row >= s.in_height || column >= s.in_width) continue;
-        f(Level(static_cast<size_t>(((n * s.in_height + row) * s.in_width + column) * s.in_channels + c)));
+        f(Level(static_cast<size_t>(((n * s.in_height + row) * s.in_width + column) * stride + c)));
       }
   }
 };
@@ -92,6 +93,35 @@ TEST(BytePool, MaximaAndAveragesMatchTapByTap) {
         ASSERT_EQ(average[static_cast<size_t>(at)], ByteOf(mean + p.y.zero, p.y)) << "seed " << seed;
       }
     }
+  });
+}
+
+TEST(BytePool, MaximaOfLongRowsAndWidePixelsMatchTapByTap) {
+  struct Case {
+    int64_t width, channels, gap;  // gap: bytes between the pixels of the input
+  };
+  OnEveryTarget([](const std::string&) {
+    for (const Case& c : {Case{201, 96, 0}, Case{113, 24, 0}, Case{7, 3001, 0}, Case{40, 500, 12}})
+      for (uint32_t seed = 1; seed <= 4; ++seed) {
+        RandomData random(seed);
+        Problem p(random);
+        ConvShape& s = p.shape.window;
+        s.in_width = c.width;
+        s.out_width = (c.width + s.pad_left) / s.stride_x;
+        s.in_channels = s.out_channels = c.channels;
+        s.in_pixel_stride = c.channels + c.gap;
+        s.dilation_x = 1;
+        s.kernel_width = 3;
+        p.input.resize(static_cast<size_t>(s.batch * s.in_height * s.in_width * s.in_pixel_stride));
+        for (uint8_t& byte : p.input) byte = uint8_t(random.Int(0, 255));
+        std::vector<uint8_t> max(static_cast<size_t>(p.outputs()), 77);
+        RunByteMaxPool(p.shape, p.x.is_signed, p.input.data(), {0, s.out_pixels()}, max.data());
+        for (int64_t at = 0; at < p.outputs(); ++at) {
+          float most = p.x.is_signed ? -128 : 0;
+          p.ForTaps(at / c.channels, at % c.channels, [&](float level) { most = std::max(most, level); });
+          ASSERT_EQ(max[static_cast<size_t>(at)], uint8_t(int(most))) << c.width << ", seed " << seed;
+        }
+      }
   });
 }
 

@@ -103,24 +103,21 @@ void RunWindow(PoolKind kind, const PoolWindow& window, float* out) {
   HWY_DYNAMIC_DISPATCH(PoolWindowAverage)(window, out);
 }
 
-PoolWindow WindowAt(const PoolShape& shape, const float* input, int64_t pixel) {
-  const PoolTaps taps = PoolTapsAt(shape, pixel);
-  return {input + taps.first,
-          taps.rows,
-          taps.columns,
-          taps.row_step,
-          taps.column_step,
-          shape.window.in_channels,
-          1.0f / static_cast<float>(taps.divisor)};
-}
-
 }  // namespace
 
 void RunPool(const PoolShape& shape, const float* input, Range pixels, float* output) {
   const ConvShape& s = shape.window;
   const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.in_channels;
-  for (int64_t p = pixels.begin; p < pixels.end; ++p)
-    RunWindow(shape.kind, WindowAt(shape, input, p), output + p * stride);
+  ForPoolTaps(shape, pixels, [&](int64_t pixel, const PoolTaps& taps) {
+    const PoolWindow window = {input + taps.first,
+                               taps.rows,
+                               taps.columns,
+                               taps.row_step,
+                               taps.column_step,
+                               s.in_channels,
+                               1.0f / static_cast<float>(taps.divisor)};
+    RunWindow(shape.kind, window, output + pixel * stride);
+  });
 }
 
 void GlobalPool(PoolKind kind, const float* input, int64_t pixels, int64_t pixel_stride, int64_t divisor,

@@ -28,6 +28,7 @@ PoolTaps PoolTapsAt(const PoolShape& shape, int64_t pixel) {
   PoolTaps taps;
   taps.row_step = s.dilation_y * s.in_width * stride;
   taps.column_step = s.dilation_x * stride;
+  taps.step = s.stride_x * stride;
   if (ys.size() * xs.size() > 0) {
     const int64_t y = top + ys.begin * s.dilation_y, x = left + xs.begin * s.dilation_x;
     taps.first = ((n * s.in_height + y) * s.in_width + x) * stride;
@@ -42,6 +43,13 @@ PoolTaps PoolTapsAt(const PoolShape& shape, int64_t pixel) {
   }
   taps.divisor = std::max<int64_t>(divisor, 1);
   return taps;
+}
+
+Range InnerColumns(const PoolShape& shape) {
+  const ConvShape& s = shape.window;
+  const int64_t rest = s.in_width - 1 - s.dilation_x * (s.kernel_width - 1) + s.pad_left;
+  const int64_t begin = (s.pad_left + s.stride_x - 1) / s.stride_x;
+  return {begin, rest < 0 ? begin : std::clamp(rest / s.stride_x + 1, begin, std::max(begin, s.out_width))};
 }
 
 }  // namespace mete
