@@ -55,6 +55,33 @@ class Scaled : public TensorSource {
   const std::vector<double> scale_;
 };
 
+class Transposed : public TensorSource {
+ public:
+  explicit Transposed(const Tensor& t)
+      : of_(t), rows_(t.shape()[0]), columns_(t.shape()[1]), size_(SizeOf(t.type())) {}
+
+  void Read(int64_t first, int64_t count, void* to) const override {
+    const auto* from = static_cast<const std::byte*>(of_.data());
+    auto* out = static_cast<std::byte*>(to);
+    for (int64_t i = first; i < first + count; ++i, out += size_)
+      std::memcpy(out, from + size_t(i % rows_ * columns_ + i / rows_) * size_, size_);
+  }
+  const Tensor* transposed() const override { return &of_; }
+  std::vector<std::span<const std::byte>> Parts() const override {
+    static constexpr char kKind[] = "transposed";
+    std::vector<std::span<const std::byte>> parts = PartsOf(of_);
+    parts.push_back(std::as_bytes(std::span(kKind)));
+    parts.push_back(std::as_bytes(std::span(&rows_, 1)));
+    return parts;
+  }
+  void ReleasePages() const override { ReleasePagesOf(of_); }
+
+ private:
+  const Tensor of_;
+  const int64_t rows_, columns_;  // of the matrix in memory
+  const size_t size_;             // of an element
+};
+
 }  // namespace
 
 const Tensor& TensorSource::All(DType type, const Shape& shape) {
@@ -74,6 +101,10 @@ Tensor UnalignedTensor(DType type, const Shape& shape, std::span<const std::byte
 
 Tensor ScaledRows(const Tensor& t, std::vector<double> scale) {
   return {DType::kF32, t.shape(), std::make_shared<Scaled>(t, std::move(scale))};
+}
+
+Tensor TransposedMatrix(const Tensor& t, const Shape& shape) {
+  return {t.type(), shape, std::make_shared<Transposed>(t)};
 }
 
 void ReadElements(const Tensor& t, int64_t first, int64_t count, void* to) {

@@ -22,6 +22,8 @@ class TensorSource {
   virtual void Read(int64_t first, int64_t count, void* to) const = 0;
   // Returns the elements as they lie somewhere, not aligned to their size; null: they lie nowhere yet.
   virtual const void* bytes() const { return nullptr; }
+  // Returns the matrix whose columns are the rows of this one (TransposedMatrix); null: there is none.
+  virtual const Tensor* transposed() const { return nullptr; }
   // Returns bytes that decide all elements, with the kind of the source: what is read of files is not copied.
   virtual std::vector<std::span<const std::byte>> Parts() const = 0;
   // Drops pages of a file that were read (base/mapped_file.h); they may be read again.
@@ -45,6 +47,9 @@ Tensor UnalignedTensor(DType type, const Shape& shape, std::span<const std::byte
 
 // Returns the f32 tensor float(double(t[r][i]) * scale[r]), where r is the first of the dimensions of `t`.
 Tensor ScaledRows(const Tensor& t, std::vector<double> scale);
+
+// Returns the transposed matrix of `t`, [n][k] of [k][n], as a tensor of `shape`, whose first dimension is n.
+Tensor TransposedMatrix(const Tensor& t, const Shape& shape);
 
 // Reads the elements [first, first + count) of a tensor, from its source if it has one.
 void ReadElements(const Tensor& t, int64_t first, int64_t count, void* to);

@@ -67,6 +67,23 @@ TEST(ScaledRows, RoundsAfterEachScale) {
   EXPECT_EQ(PartsOf(twice).size(), 3u) << "the bytes and both scales";
 }
 
+TEST(TransposedMatrix, ReadsColumnsOfTheMatrixThatLiesInMemory) {
+  const Tensor t = Tensor::Floats({2, 3}, std::vector<float>{0, 1, 2, 3, 4, 5});
+  const Tensor transposed = TransposedMatrix(t, {3, 2, 1, 1});
+  const std::vector<float> want{0, 3, 1, 4, 2, 5};
+  for (int64_t begin = 0; begin < 6; ++begin)
+    for (int64_t count = 1; begin + count <= 6; ++count) {
+      std::vector<float> part(size_t(count), -1);
+      ReadElements(transposed, begin, count, part.data());
+      for (int64_t i = 0; i < count; ++i) ASSERT_EQ(part[size_t(i)], want[size_t(begin + i)]);
+    }
+  ASSERT_NE(transposed.source()->transposed(), nullptr);
+  EXPECT_EQ(transposed.source()->transposed()->data(), t.data()) << "no copy";
+  EXPECT_EQ(PartsOf(transposed)[0].data(), t.as<std::byte>());
+  EXPECT_GT(PartsOf(transposed).size(), PartsOf(t).size()) << "not the digest of the matrix itself";
+  for (size_t i = 0; i < 6; ++i) EXPECT_EQ(transposed.as<float>()[i], want[i]);
+}
+
 TEST(ScaledRows, OfATensorInMemoryLeavesIt) {
   const Tensor t = Tensor::Floats({2, 2}, std::vector<float>{1, 2, 3, 4});
   const Tensor scaled = ScaledRows(t, {2, 0.5});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fused.h"
+#include "base/tensor_source.h"
 #include "base/window.h"
 #include "dispatch/reason.h"
 #include "kernels/fast/conv/window.h"
@@ -33,7 +34,14 @@ bool ReadWeights(const Graph& graph, const Node& node, int weights, int zero_poi
     return false;
   const int64_t channels = conv->shape.out_channels;
   if (zeros.elements() != 1 && zeros.elements() != channels) return false;
-  conv->weights.bytes = bytes.data();
+  // The columns of a matrix are read where they lie.
+  if (const Tensor* matrix = bytes.source() ? bytes.source()->transposed() : nullptr) {
+    conv->weights.bytes = matrix->data();
+    conv->weights.channel_stride = 1;
+    conv->weights.element_stride = conv->shape.out_channels;
+  } else {
+    conv->weights.bytes = bytes.data();
+  }
   conv->weights.is_signed = IsSigned(bytes.type());
   bool any = false;
   for (int64_t c = 0; c < channels; ++c) {

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <memory>
 
+#include "base/tensor_source.h"
 #include "graph/fused.h"
 #include "graph/traits.h"
 #include "passes/pass.h"
@@ -246,9 +247,10 @@ class Fuser {
     if (!group) return;
     const std::string name = gemm.name;
     const Tensor& weights = graph_.value(group->weights->inputs[0]).constant;
-    const Tensor by_channel = transposed ? weights : Permuted(weights, {1, 0});
-    const Tensor image(by_channel.type(), Shape{channels, k, 1, 1}, by_channel.data(),
-                       std::make_shared<Tensor>(by_channel));
+    const Shape images_of_weights{channels, k, 1, 1};
+    const Tensor image = transposed ? Tensor(weights.type(), images_of_weights, weights.data(),
+                                             std::make_shared<Tensor>(weights))
+                                    : TransposedMatrix(weights, images_of_weights);
     const ValueId x = group->input->inputs[0], y = OutputOf(n, *group);
     const int64_t rows = a[0];
     SumIntegers(n, *group);

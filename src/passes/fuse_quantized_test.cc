@@ -178,6 +178,10 @@ TEST(FuseQuantized, SumsAGemmAsAConvolution) {
     ExpectSameToAStep(g);
     EXPECT_EQ(CountOf(g, "QLinearConv"), 1);
     EXPECT_EQ(CountOf(g, "Gemm"), 0);
+    const auto conv = std::ranges::find(g.nodes, "QLinearConv", &Node::op);
+    ASSERT_NE(conv, g.nodes.end());
+    const Tensor& weights = g.value(conv->inputs[3]).constant;
+    EXPECT_EQ(weights.source() != nullptr, !transposed) << "columns are read where they lie";
     ExpectSame(g, ToNhwc);
     ExpectSame(g, CancelTransposes);
     EXPECT_EQ(CountOf(g, "Transpose"), 0);

@@ -69,10 +69,11 @@ class Packer {
     return PackAs<T>(
         what, weights.data(), [=] { return Parts{std::as_bytes(weights)}; }, bytes, pieces, fill);
   }
-  // The same for f32 weights that may have a source (base/tensor_source.h): `fill` reads it.
-  template <class F>
+  // The same for weights that may have a source (base/tensor_source.h): `fill` reads it, and writes elements
+  // of T.
+  template <class T = float, class F>
   Tensor Pack(const std::string& what, const Tensor& weights, int64_t bytes, int64_t pieces, F&& fill) {
-    return PackAs<float>(
+    return PackAs<T>(
         what, IdOf(weights), [&] { return PartsOf(weights); }, bytes, pieces, fill);
   }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/tensor_source.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
@@ -49,10 +50,14 @@ class EpilogueOfBytes {
   ByteEpilogue epilogue_;
 };
 
+// The input with constant weights: operators whose output is the sums have no scales before it.
+size_t WeightsInputOf(const QuantizedConvolution& of) { return of.sums ? 1 : 3; }
+
 class ByteConvStep : public PreparedNode {
  public:
-  // `offset`: the place of its channels among those of the output; -1: they are all of them.
-  ByteConvStep(const QuantizedConvolution& of, int64_t offset, Packer& packer)
+  // `offset`: the place of its channels among those of the output; -1: they are all of them. `weights`: those
+  // of `of`.
+  ByteConvStep(const QuantizedConvolution& of, int64_t offset, const Tensor& weights, Packer& packer)
       : pool_(packer.pool()),
         offset_(offset),
         plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
@@ -60,18 +65,17 @@ class ByteConvStep : public PreparedNode {
         input_zero_(int32_t(of.x.zero)),
         arrays_(of),
         epilogue_(arrays_.get()),
+        weights_input_(WeightsInputOf(of)),
         zero_input_(of.zero_input),
         scale_input_(of.scale_input),
         bias_input_(of.bias_input),
         start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
-    const int64_t weights = s.out_channels * (s.in_channels / s.groups) * s.kernel_height * s.kernel_width;
     const std::string what =
         fmt::format("{}, {}, zero {}, weights {} by {}", kernel(), ToText(s), input_zero_,
                     of.weights.is_signed ? "i8" : "u8", of.weights.element_stride);
-    packed_ = packer.Pack(
-        what, std::span(static_cast<const uint8_t*>(of.weights.bytes), size_t(weights)),
-        int64_t(PackedByteConvBytes(plan_)), plan_.panels,
+    packed_ = packer.Pack<uint8_t>(
+        what, weights, int64_t(PackedByteConvBytes(plan_)), plan_.panels,
         [&](Range panels, uint8_t* packed) { PackByteConv(plan_, of.weights, input_zero_, panels, packed); });
     SumByteWeights(plan_, of.weights, start_.data());
     if (zero_input_ >= 0) weight_sums_ = start_;
@@ -82,6 +86,7 @@ class ByteConvStep : public PreparedNode {
     grid_ = MakeGrid({s.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
                      pool_.step_speeds());
     pool_.ReserveScratch(int64_t(ByteConvScratchBytes(plan_)));
+    ReleasePagesOf(weights);
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -105,6 +110,9 @@ class ByteConvStep : public PreparedNode {
         grid_.run());
   }
 
+  Reads reads(size_t input) const override {
+    return input == weights_input_ ? Reads::kNothing : Reads::kElements;
+  }
   std::string kernel() const override { return name_ + " " + TargetOf(plan_); }
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
@@ -137,6 +145,7 @@ class ByteConvStep : public PreparedNode {
   const int32_t input_zero_;
   EpilogueOfBytes arrays_;
   ByteEpilogue& epilogue_;
+  const size_t weights_input_;
   const int zero_input_, scale_input_, bias_input_;  // of QuantizedConvolution
   std::vector<float> sum_scale_, sum_bias_;          // of the output channels, with scale_input_
   // Of the output channels: what the sums start with, and, with zero_input_, the sums of the weights.
@@ -252,7 +261,9 @@ class ComputedProductStep : public PreparedNode {
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
   if (conv.weights_input >= 0) return std::make_unique<ComputedProductStep>(conv, of.pool());
   const Attributes& a = of.node.attributes;
-  return std::make_unique<ByteConvStep>(conv, a.Has(kIntoChannels) ? a.Int(kIntoOffset, 0) : -1, of.packer);
+  const Tensor& weights = of.graph.value(of.node.inputs[WeightsInputOf(conv)]).constant;
+  return std::make_unique<ByteConvStep>(conv, a.Has(kIntoChannels) ? a.Int(kIntoOffset, 0) : -1, weights,
+                                        of.packer);
 }
 
 }  // namespace mete
