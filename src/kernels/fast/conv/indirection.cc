@@ -45,6 +45,13 @@ Range Inside(const ConvShape& s, Range outputs, int64_t offset, int64_t length) 
   return {begin, std::clamp(end, begin, outputs.end)};
 }
 
+// Writes pointers to `first` and to the elements behind it that are `step` apart.
+template <class T>
+const T** Steps(const T* first, int64_t step, int64_t count, const T** to) {
+  for (int64_t i = 0; i < count; ++i, first += step) to[i] = first;
+  return to + count;
+}
+
 // Fills the table with one pointer for each tap.
 template <class T>
 void FillTaps(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, const Run& run,
@@ -57,7 +64,8 @@ void FillTaps(const ConvShape& s, const ConvTaps& taps, const T* input, const T*
       const int64_t offset = kx * s.dilation_x - s.pad_left;
       const Range inside = row ? Inside(s, run.x, offset, 1) : Range{run.x.begin, run.x.begin};
       to = std::fill_n(to, inside.begin - run.x.begin, padding);
-      for (int64_t x = inside.begin; x < inside.end; ++x) *to++ = row + x * step + offset * PixelStride(s);
+      if (inside.size() > 0)
+        to = Steps(row + inside.begin * step + offset * PixelStride(s), step, inside.size(), to);
       std::fill_n(to, run.x.end - inside.end, padding);
     }
   }
@@ -86,12 +94,16 @@ void FillJoined(const ConvShape& s, const ConvTaps& taps, const T* input, const 
       continue;
     }
     const Range inside = Inside(s, run.x, -s.pad_left, s.kernel_width);
-    for (int64_t x = run.x.begin; x < run.x.end; ++x) {
-      const int64_t left = x * s.stride_x - s.pad_left, entry = first + x - run.x.begin;
-      const bool whole = x >= inside.begin && x < inside.end;
-      table[entry] = whole ? row + left * s.in_channels
-                           : CopyAcross(s, row, *padding, left, copies + entry * taps.tap_length);
-    }
+    const auto left = [&](int64_t x) { return x * s.stride_x - s.pad_left; };
+    const auto copy = [&](Range columns) {
+      for (int64_t x = columns.begin, entry = first + x - run.x.begin; x < columns.end; ++x, ++entry)
+        table[entry] = CopyAcross(s, row, *padding, left(x), copies + entry * taps.tap_length);
+    };
+    copy({run.x.begin, inside.begin});
+    if (inside.size() > 0)
+      Steps(row + left(inside.begin) * s.in_channels, s.stride_x * s.in_channels, inside.size(),
+            table + first + inside.begin - run.x.begin);
+    copy({inside.end, run.x.end});
   }
 }
 
