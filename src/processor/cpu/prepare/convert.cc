@@ -62,7 +62,8 @@ class DynamicConvertStep : public PreparedNode {
     }
     // As the reference (kernels/reference/quantized.cc).
     const float scale = all.most == all.least ? 1.f / 255 : (all.most - all.least) / 255;
-    const float zero = std::clamp(std::nearbyint(0.f - all.least / scale), 0.f, 255.f);
+    const float steps = std::nearbyint(0.f - all.least / scale);
+    const float zero = std::isnan(steps) ? 0.f : std::clamp(steps, 0.f, 255.f);
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         RunQuantize({scale, zero, false}, x, part(b), out[0].as<uint8_t>());

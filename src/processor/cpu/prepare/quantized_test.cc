@@ -44,5 +44,23 @@ TEST(CpuConvert, HardFloatsEqualTheReference) {
   }
 }
 
+// Scales that are 0 or infinite, and bounds of which no zero point follows.
+TEST(CpuDynamicConvert, HardFloatsEqualTheReference) {
+  const std::vector<float> cases[] = {
+      {1e-45f, 0},           {-1e-45f, 1e-45f},  {-1e-45f},    {INFINITY, -1, 2},
+      {-INFINITY, INFINITY}, {3e38f, -3e38f, 1}, {NAN, 1, -2}, {NAN}};
+  for (const std::vector<float>& values : cases) {
+    OneNode node("DynamicQuantizeLinear[3](3x7x1001 in 0 to 1)", 3);
+    for (int64_t i = 0; i < node.data(0).elements(); ++i)
+      node.SetInput(0, i, values[size_t(i) % values.size()]);
+    std::string kernel;
+    const std::vector<Tensor> want = node.Run({.reference = true}), got = node.Run({.threads = 2}, &kernel);
+    EXPECT_TRUE(kernel.starts_with("dynamic_quantize_f32")) << kernel;
+    for (size_t o = 0; o < want.size(); ++o)
+      EXPECT_EQ(std::memcmp(want[o].data(), got[o].data(), want[o].bytes()), 0)
+          << "output " << o << " of " << values[0];
+  }
+}
+
 }  // namespace
 }  // namespace mete
