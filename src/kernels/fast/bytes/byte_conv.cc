@@ -73,6 +73,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace mete {
 HWY_EXPORT(GetByteConvCode);
+HWY_EXPORT(SumRows);
 
 namespace {
 
@@ -85,20 +86,6 @@ constexpr int64_t kPassOfChannels = 1024;
 
 size_t QuadBytes(const ByteConvPlan& plan) {
   return static_cast<size_t>(ChannelColumns(plan.shape).MostQuads() * kBytesOfQuad * ChannelsOfPanel(plan));
-}
-
-// Sums the inputs of each row of a strip minus their zero point, both as the kernel sees them.
-template <class Seen>
-void SumRows(const ByteStrip& s, int32_t* sums) {
-  const auto flip = static_cast<uint8_t>(s.flip);
-  for (size_t row = 0; row < s.row_count; ++row) {
-    int32_t sum = -s.input_zero * static_cast<int32_t>(s.taps * s.k);
-    for (size_t tap = 0; tap < s.taps; ++tap) {
-      const uint8_t* from = s.rows[tap * s.tap_stride + row] + s.offset;
-      for (size_t k = 0; k < s.k; ++k) sum += static_cast<Seen>(from[k] ^ flip);
-    }
-    sums[row] = sum;
-  }
 }
 
 struct ByteConvCall {
@@ -126,7 +113,7 @@ void RunPanels(const ByteConvCall& call, ByteStrip s, int64_t first_pixel, Range
     const PanelPlace place = PlaceOf(plan, p);
     s.offset = static_cast<size_t>(place.group * plan.group_channels);
     if (s.epilogue.weight_zeros && std::exchange(group, place.group) != place.group)
-      (plan.code->sees_signed ? SumRows<int8_t> : SumRows<uint8_t>)(s, row_sums);
+      HWY_DYNAMIC_DISPATCH(SumRows)(s, plan.code->sees_signed, row_sums);
     s.panel = call.packed + place.packed;
     s.width = static_cast<size_t>(place.width);
     ByteStrip panel = s;

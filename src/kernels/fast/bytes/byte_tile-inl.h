@@ -106,18 +106,6 @@ HWY_INLINE void StoreLevels(const VI32 (&sums)[MR][V], const ByteStrip& s, size_
   }
 }
 
-// Adds what zero points of the weights contribute to the sums.
-template <int MR, int V>
-HWY_INLINE void AddWeightZeros(VI32 (&sums)[MR][V], const ByteStrip& s, size_t row) {
-#pragma GCC unroll 4
-  for (int j = 0; j < V; ++j) {
-    const VI32 zeros = hn::LoadU(I32(), s.epilogue.weight_zeros + j * kLanes);
-#pragma GCC unroll 16
-    for (int i = 0; i < MR; ++i)
-      sums[i][j] = hn::Add(sums[i][j], hn::Mul(zeros, hn::Set(I32(), s.row_sums[row + i])));
-  }
-}
-
 // Does the same for sums in memory, `rows` rows of `vectors` vectors, and for all other epilogues: large
 // scales, and sums as the output. This code is small rather than fast.
 inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s, size_t row, size_t rows,
@@ -130,9 +118,6 @@ inline HWY_NOINLINE void FinishInMemory(const int32_t* sums, const ByteStrip& s,
       const size_t count = std::min(s.columns - column, kLanes);
       VI32 sum =
           hn::Add(hn::Load(d, sums + (i * vectors + j) * kLanes), hn::LoadU(d, s.epilogue.bias + column));
-      if (s.epilogue.weight_zeros)
-        sum = hn::Add(
-            sum, hn::Mul(hn::LoadU(d, s.epilogue.weight_zeros + column), hn::Set(d, s.row_sums[row + i])));
       if (s.epilogue.scale) {
         const V32 scale = hn::LoadU(F32(), s.epilogue.scale + column);
         StoreBytes(to_bytes.Bytes(sum, scale), Requantize::U8(), static_cast<uint8_t*>(s.out) + at, count);
@@ -200,6 +185,20 @@ HWY_INLINE void SumByQuads(const ByteStrip& s, size_t row, VI32 (&totals)[MR][V]
   }
 }
 
+// Adds what the weights' zero points make of the inputs of each row.
+template <int MR, int V>
+HWY_INLINE void AddWeightZeros(const ByteStrip& s, size_t row, VI32 (&sums)[MR][V]) {
+  VI32 zeros[V];
+#pragma GCC unroll 4
+  for (int j = 0; j < V; ++j) zeros[j] = hn::LoadU(I32(), s.epilogue.weight_zeros + j * kLanes);
+#pragma GCC unroll 16
+  for (int i = 0; i < MR; ++i) {
+    const VI32 inputs = hn::Set(I32(), s.row_sums[row + static_cast<size_t>(i)]);
+#pragma GCC unroll 4
+    for (int j = 0; j < V; ++j) sums[i][j] = hn::Add(sums[i][j], hn::Mul(zeros[j], inputs));
+  }
+}
+
 // Runs the tile of MR rows from `row` on.
 template <class Dot, int MR, int V>
 HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
@@ -211,10 +210,8 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
     SumByOctets<Dot>(s, row, totals);
 #endif
   }
-  if (s.epilogue.scale && (V == 1 || s.epilogue.small_scales)) {
-    if (s.epilogue.weight_zeros) AddWeightZeros<MR, V>(totals, s, row);
-    return StoreLevels<MR, V>(totals, s, row);
-  }
+  if (s.epilogue.weight_zeros) AddWeightZeros(s, row, totals);
+  if (s.epilogue.scale && (V == 1 || s.epilogue.small_scales)) return StoreLevels<MR, V>(totals, s, row);
   HWY_ALIGN int32_t memory[MR * V * kLanes];
 #pragma GCC unroll 16
   for (int i = 0; i < MR; ++i) {
@@ -222,6 +219,30 @@ HWY_NOINLINE void RunByteTile(const ByteStrip& s, size_t row) {
     for (int j = 0; j < V; ++j) hn::Store(totals[i][j], I32(), memory + (i * V + j) * kLanes);
   }
   FinishInMemory(memory, s, row, MR, V);
+}
+
+// Sums the inputs of each row of a strip minus their zero point, both as the kernel sees them.
+inline void SumRows(const ByteStrip& s, bool sees_signed, int32_t* sums) {
+  // Signed bytes are unsigned ones, with the top bit flipped, minus 128.
+  const auto flip = static_cast<uint8_t>(s.flip ^ (sees_signed ? 0x80 : 0));
+  const int32_t start = -(s.input_zero + (sees_signed ? 128 : 0)) * static_cast<int32_t>(s.taps * s.k);
+  for (size_t row = 0; row < s.row_count; ++row) {
+    int32_t sum = start;
+    for (size_t tap = 0; tap < s.taps; ++tap) {
+      const uint8_t* from = s.rows[tap * s.tap_stride + row] + s.offset;
+      size_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+      const hn::Repartition<uint8_t, I32> d8;
+      const hn::Repartition<uint64_t, I32> d64;
+      auto eights = hn::Zero(d64);
+      for (; k + hn::Lanes(d8) <= s.k; k += hn::Lanes(d8))
+        eights = hn::Add(eights, hn::SumsOf8(hn::Xor(hn::LoadU(d8, from + k), hn::Set(d8, flip))));
+      sum += static_cast<int32_t>(hn::GetLane(hn::SumOfLanes(d64, eights)));
+#endif
+      for (; k < s.k; ++k) sum += from[k] ^ flip;
+    }
+    sums[row] = sum;
+  }
 }
 
 using ByteTileFunction = void (*)(const ByteStrip&, size_t row);
