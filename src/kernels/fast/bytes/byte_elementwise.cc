@@ -1,5 +1,6 @@
 #include "kernels/fast/bytes/byte_elementwise.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -133,12 +134,41 @@ class BinaryRow {
 #endif
 };
 
+// Repeats rows without gaps, of which one operand has the same in each, so that vectors are whole although
+// rows are short: channels of pixels, times what each channel is scaled by.
+class RepeatedRow {
+ public:
+  explicit RepeatedRow(const ByteRows& rows) : length_(rows.length) {
+    const bool repeats_a = rows.a_stride == 0, repeats_b = rows.b_stride == 0;
+    const bool dense = (repeats_a ? rows.b_stride : rows.a_stride) == length_;
+    if (repeats_a == repeats_b || !dense || 2 * length_ > kBytes) return;
+    together_ = kBytes / length_;
+    for (int64_t i = 0; i < together_; ++i)
+      std::memcpy(bytes_ + i * length_, repeats_a ? rows.a : rows.b, static_cast<size_t>(length_));
+  }
+
+  int64_t together() const { return together_; }  // rows
+  // Returns an operand of the rows from `row` on.
+  const uint8_t* At(const uint8_t* operand, int64_t stride, int64_t row) const {
+    return stride == 0 && together_ > 1 ? bytes_ : operand + row * stride;
+  }
+
+ private:
+  static constexpr int64_t kBytes = 2048;  // which are filled much faster than a block is computed
+  const int64_t length_;
+  int64_t together_ = 1;
+  HWY_ALIGN uint8_t bytes_[kBytes];
+};
+
 template <bool kProduct, class T, class U>
 void Rows(const ByteBinary& of, const ByteRows& rows, Range range, uint8_t* y) {
   const BinaryRow<kProduct, T, U> run(of);
-  for (int64_t r = range.begin; r < range.end; ++r)
-    run(rows.a + r * rows.a_stride, rows.b + r * rows.b_stride, static_cast<size_t>(rows.length),
-        y + r * rows.length);
+  const RepeatedRow repeated(rows);
+  for (int64_t r = range.begin, count; r < range.end; r += count) {
+    count = std::min(repeated.together(), range.end - r);
+    run(repeated.At(rows.a, rows.a_stride, r), repeated.At(rows.b, rows.b_stride, r),
+        static_cast<size_t>(count * rows.length), y + r * rows.length);
+  }
 }
 
 template <bool kProduct>

@@ -71,7 +71,7 @@ TEST(ByteBinary, RowsOfAnyLengthWriteNothingElse) {
   OnEveryTarget([](const std::string&) {
     const ByteScale scale{0.02f, 7, false};
     const ByteBinary of = MakeByteSum(scale, scale, scale);
-    for (const int64_t length : {1, 3, 15, 16, 17, 50}) {
+    for (const int64_t length : {1, 3, 15, 16, 17, 50, 1100}) {
       const auto n = static_cast<size_t>(length);
       std::vector<uint8_t> a(3 * n), b(n), y(3 * n + 1, 99);
       for (size_t i = 0; i < a.size(); ++i) a[i] = uint8_t(i * 31);
@@ -82,6 +82,30 @@ TEST(ByteBinary, RowsOfAnyLengthWriteNothingElse) {
       for (size_t i = n; i < 3 * n; ++i)
         EXPECT_EQ(y[i], ByteOf(Oracle(of, float(a[i]), float(b[i % n])), of));
     }
+  });
+}
+
+// Short rows are computed many at a time.
+TEST(ByteBinary, EitherOperandMayRepeatARow) {
+  OnEveryTarget([](const std::string&) {
+    const ByteScale x{0.02f, 7, false}, z{0.03f, -3, true};
+    for (const int64_t length : {1, 7, 24, 96, 1000, 1100})
+      for (const bool first : {false, true}) {
+        const auto n = static_cast<size_t>(length), rows = size_t{6000} / n + 3;
+        const ByteBinary of = first ? MakeByteProduct(x, z, x) : MakeByteProduct(z, x, z);
+        std::vector<uint8_t> all(rows * n), one(n), y(all.size() + 1, 99);
+        for (size_t i = 0; i < all.size(); ++i) all[i] = uint8_t(i * 31 + i / 256);
+        for (size_t i = 0; i < n; ++i) one[i] = uint8_t(i * 57 + 11);
+        const ByteRows operands = first ? ByteRows{one.data(), all.data(), 0, length, length}
+                                        : ByteRows{all.data(), one.data(), length, 0, length};
+        RunByteBinary(of, operands, {1, int64_t(rows)}, y.data());
+        for (size_t i = 0; i < all.size(); ++i) {
+          const uint8_t a = first ? one[i % n] : all[i], b = first ? all[i] : one[i % n];
+          const float level = Oracle(of, LevelOf(a, of.a_signed), LevelOf(b, of.b_signed));
+          ASSERT_EQ(y[i], i < n ? 99 : ByteOf(level, of)) << i << " of rows of " << length;
+        }
+        EXPECT_EQ(y.back(), 99);
+      }
   });
 }
 
