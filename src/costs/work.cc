@@ -1,6 +1,7 @@
 #include "costs/work.h"
 
 #include <algorithm>
+#include <bit>
 #include <string>
 #include <vector>
 
@@ -88,9 +89,9 @@ const Value* OutputOf(const NodeInRun& at) {
 
 // A pooling reads a vector of channels for each tap of each output pixel; a global pooling writes one pixel
 // and has no window.
-Work PoolWork(const NodeInRun& at, const std::string& regime, int64_t lanes, const ConvShape* window) {
+Work PoolWork(const NodeInRun& at, int64_t lanes, const ConvShape* window) {
   const Value &in = InputOf(at), &out = *OutputOf(at);
-  Amounts a(at, at.node.op, regime);
+  Amounts a(at, at.node.op);
   const double channels = double(in.shape.back()), vectors = CeilDiv(channels, double(lanes));
   if (!window) {
     a.Add("vector x tap", vectors * double(in.shape.Elements()) / channels);
@@ -100,6 +101,22 @@ Work PoolWork(const NodeInRun& at, const std::string& regime, int64_t lanes, con
   const double taps = double(window->kernel_height * window->kernel_width);
   const double pixels = double(out.shape.Elements()) / channels;
   a.Add("vector x tap", pixels * vectors * taps);
+  a.Add("pixel", pixels);
+  a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
+  return a.Take();
+}
+
+// The maxima of a window's columns come first, in vectors of all bytes of a row, then those of their rows in
+// vectors of channels, which are the widest that the channels fill.
+Work ByteMaxWork(const NodeInRun& at, const ConvShape& window, int64_t lanes) {
+  const Value &in = InputOf(at), &out = *OutputOf(at);
+  const int64_t channels = in.shape.back(),
+                filled = int64_t(std::bit_floor(uint64_t(std::clamp<int64_t>(channels, 1, lanes))));
+  const double pixels = double(out.shape.Elements() / channels),
+               rows = double(window.batch * window.out_height * window.kernel_height);
+  Amounts a(at, at.node.op, "of bytes");
+  a.Add("vector of a row", rows * CeilDiv(double(window.in_width * channels), double(lanes)));
+  a.Add("vector x column", pixels * CeilDiv(double(channels), double(filled)) * double(window.kernel_width));
   a.Add("pixel", pixels);
   a.AddData(at.node.inputs[0], BytesOf(in), BytesOf(out));
   return a.Take();
@@ -139,6 +156,7 @@ bool IsEmpty(const Graph& graph, const Node& node) {
 struct Counter {
   const NodeInRun& at;
 
+  static constexpr int64_t kBytesOfLane = 4;
   static int64_t Lanes() { return int64_t(PlanGemm(1, 1).split.lanes()); }
 
   std::vector<Work> operator()(const Convolution& conv) const { return ConvWorks(at, conv); }
@@ -156,12 +174,13 @@ struct Counter {
     return {};
   }
   std::vector<Work> operator()(const Pooling& p) const {
-    return {PoolWork(at, "", Lanes(), p.whole_image ? nullptr : &p.shape.window)};
+    return {PoolWork(at, Lanes(), p.whole_image ? nullptr : &p.shape.window)};
   }
-  // A maximum compares vectors of bytes; an average widens them to numbers of 32 bits.
+  // An average widens bytes to numbers of 32 bits.
   std::vector<Work> operator()(const BytePooling& p) const {
-    const bool max = p.kind == BytePooling::Kind::kMax, global = p.kind == BytePooling::Kind::kGlobalAverage;
-    return {PoolWork(at, max ? "of bytes" : "", Lanes() * (max ? 4 : 1), global ? nullptr : &p.shape.window)};
+    if (p.kind == BytePooling::Kind::kMax) return {ByteMaxWork(at, p.shape.window, Lanes() * kBytesOfLane)};
+    const bool global = p.kind == BytePooling::Kind::kGlobalAverage;
+    return {PoolWork(at, Lanes(), global ? nullptr : &p.shape.window)};
   }
   std::vector<Work> operator()(const Transposition& t) const { return {TransposeWork(at, t)}; }
   template <class Kernel>
