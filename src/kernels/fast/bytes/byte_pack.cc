@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/fast/bytes/byte_columns.h"
 #include "kernels/fast/bytes/byte_conv_code.h"
 
 namespace mete {
@@ -20,6 +21,7 @@ class SignedWeights {
   int64_t length() const { return length_; }  // of a sum
   // Whether the weights of neighbouring channels are neighbours, as in the right operand of a product.
   bool channels_are_dense() const { return channel_stride_ == 1; }
+  int64_t element_stride() const { return element_stride_; }
   // Points at the weight of a channel, without its flip.
   const uint8_t* at(int64_t channel, int64_t element) const {
     return bytes_ + channel * channel_stride_ + element * element_stride_;
@@ -51,6 +53,10 @@ void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const Pane
     }
     const uint8_t *a = weights.at(first, k), *b = weights.at(first, k + 1), *c = weights.at(first, k + 2),
                   *d = weights.at(first, k + 3);
+    if (cell == kBytesOfQuad) {
+      InterleaveFourRows({a, kBytesOfQuad, count, b - a, weights.flip()}, reinterpret_cast<uint8_t*>(quads));
+      continue;
+    }
     for (int64_t j = 0; j < count; ++j) {
       const uint32_t bytes =
           (a[j] | uint32_t{b[j]} << 8 | uint32_t{c[j]} << 16 | uint32_t{d[j]} << 24) ^ flip;
@@ -125,12 +131,12 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
 void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {
   const SignedWeights read(plan, weights);
   if (read.channels_are_dense()) {
-    std::fill_n(sums, plan.shape.out_channels, 0);
-    for (int64_t i = 0; i < read.length(); ++i) {
-      const uint8_t* row = read.at(0, i);
-      for (int64_t m = 0; m < plan.shape.out_channels; ++m)
-        sums[m] += static_cast<int8_t>(row[m] ^ read.flip());
-    }
+    // As unsigned bytes, signed weights are 128 larger.
+    SumByteColumns({read.at(0, 0), read.length(), plan.shape.out_channels, read.element_stride(),
+                    static_cast<uint8_t>(read.flip() ^ 0x80)},
+                   sums);
+    for (int64_t m = 0; m < plan.shape.out_channels; ++m)
+      sums[m] -= 128 * static_cast<int32_t>(read.length());
     return;
   }
   for (int64_t m = 0; m < plan.shape.out_channels; ++m) {

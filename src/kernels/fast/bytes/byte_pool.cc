@@ -1,8 +1,10 @@
 #include "kernels/fast/bytes/byte_pool.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
+#include "kernels/fast/bytes/byte_columns.h"
 #include "kernels/fast/pool/taps.h"
 #include "kernels/fast/target/targets.h"
 
@@ -144,64 +146,22 @@ void AveragePixel(const ByteWindow& w, int64_t channels, const ByteScale& x, con
   }
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// Sums a vector of channels over pixels that are `stride` bytes apart. Bytes at even and at odd places are
-// summed apart, in 16 bits as long as they fit.
-void SumPixels(const uint8_t* input, int64_t pixels, int64_t stride, bool is_signed, int32_t* sums) {
-  constexpr int64_t kMostTogether = 0xffff / 0xff;
-  const hn::Repartition<uint16_t, Levels::I32> d16;
-  constexpr size_t kPairs = hn::MaxLanes(d16);
-  HWY_ALIGN uint16_t evens[kPairs], odds[kPairs];
-  const auto flip = hn::Set(Bytes(), is_signed ? 0x80 : 0);
-  std::fill_n(sums, 2 * kPairs, static_cast<int32_t>(is_signed ? -128 * pixels : 0));
-  for (int64_t p = 0; p < pixels;) {
-    auto even = hn::Zero(d16), odd = hn::Zero(d16);
-    for (const int64_t end = std::min(pixels, p + kMostTogether); p < end; ++p) {
-      const auto pairs = hn::BitCast(d16, hn::Xor(hn::LoadU(Bytes(), input + p * stride), flip));
-      even = hn::Add(even, hn::And(pairs, hn::Set(d16, 0xff)));
-      odd = hn::Add(odd, hn::ShiftRight<8>(pairs));
-    }
-    hn::Store(even, d16, evens);
-    hn::Store(odd, d16, odds);
-    for (size_t i = 0; i < kPairs; ++i) {
-      sums[2 * i] += evens[i];
-      sums[2 * i + 1] += odds[i];
-    }
-  }
-}
-#endif
-
-void GlobalAverage(const ByteScale& x, const ByteScale& y, const uint8_t* input, int64_t pixels, int64_t all,
-                   Range channels, uint8_t* output) {
+// Rounds sums of levels over pixels to averages.
+void RoundAverages(const ByteScale& x, const ByteScale& y, const int32_t* sums, int64_t pixels, size_t count,
+                   uint8_t* output) {
   const F32 d;
   const Levels::I32 d32;
   // The rounding is before the addition of the zero point, so bounds are steps from it.
   const Levels to_bytes(LeastOf(y), LeastOf(y) + 255, y.is_signed);
   const V32 steps = hn::Set(d, x.scale / (y.scale * static_cast<float>(pixels))), y_zero = hn::Set(d, y.zero),
             least = hn::Set(d, LeastOf(y) - y.zero), most = hn::Set(d, LeastOf(y) + 255 - y.zero);
-  const auto zeros = hn::Set(d32, static_cast<int32_t>(x.zero) * static_cast<int32_t>(pixels));
-  const auto store = [&](hn::Vec<Levels::I32> sum, int64_t c, size_t count) HWY_ATTR {
-    const V32 level = hn::Mul(hn::ConvertTo(d, hn::Sub(sum, zeros)), steps);
+  // Signed bytes were summed as unsigned ones, which are 128 larger.
+  const int32_t zero = static_cast<int32_t>(x.zero) + (x.is_signed ? 128 : 0);
+  const auto zeros = hn::Set(d32, zero * static_cast<int32_t>(pixels));
+  for (size_t c = 0; c < count; c += kLanes) {
+    const V32 level = hn::Mul(hn::ConvertTo(d, hn::Sub(hn::LoadU(d32, sums + c), zeros)), steps);
     const V32 rounded = hn::ConvertTo(d, RoundWhole(hn::Min(hn::Max(level, least), most)));
-    StoreSome(to_bytes(hn::Add(rounded, y_zero)), count, output + c);
-  };
-  int64_t c = channels.begin;
-#if HWY_TARGET != HWY_SCALAR
-  constexpr auto kChannels = static_cast<int64_t>(kByteVectors * kLanes);
-  HWY_ALIGN int32_t sums[kByteVectors * kLanes];
-  for (; c + kChannels <= channels.end; c += kChannels) {
-    SumPixels(input + c, pixels, all, x.is_signed, sums);
-    for (size_t i = 0; i < kByteVectors * kLanes; i += kLanes)
-      store(hn::Load(d32, sums + i), c + static_cast<int64_t>(i), kLanes);
-  }
-#endif
-  for (; c < channels.end; c += static_cast<int64_t>(kLanes)) {
-    const auto count = static_cast<size_t>(channels.end - c);
-    auto sum = hn::Zero(d32);
-    for (int64_t p = 0; p < pixels; ++p)
-      sum = hn::Add(sum, LoadSome(input + p * all + c, count,
-                                  [&](const uint8_t* q) HWY_ATTR { return LoadWhole(q, x.is_signed); }));
-    store(sum, c, count);
+    StoreSome(to_bytes(hn::Add(rounded, y_zero)), count - c, output + c);
   }
 }
 
@@ -213,7 +173,7 @@ HWY_AFTER_NAMESPACE();
 namespace mete {
 HWY_EXPORT(MaxRun);
 HWY_EXPORT(AveragePixel);
-HWY_EXPORT(GlobalAverage);
+HWY_EXPORT(RoundAverages);
 
 namespace {
 
@@ -240,7 +200,14 @@ void RunByteAveragePool(const PoolShape& shape, const ByteScale& x, const ByteSc
 
 void RunByteGlobalAverage(const ByteScale& x, const ByteScale& y, const uint8_t* input, int64_t pixels,
                           int64_t all, Range channels, uint8_t* output) {
-  HWY_DYNAMIC_DISPATCH(GlobalAverage)(x, y, input, pixels, all, channels, output);
+  constexpr int64_t kTogether = 256;  // channels
+  constexpr size_t kVector = 64;      // sums behind the last one, which are read and not used
+  std::array<int32_t, kTogether + kVector> sums = {};
+  for (int64_t c = channels.begin; c < channels.end; c += kTogether) {
+    const int64_t count = std::min(kTogether, channels.end - c);
+    SumByteColumns({input + c, pixels, count, all, uint8_t(x.is_signed ? 0x80 : 0)}, sums.data());
+    HWY_DYNAMIC_DISPATCH(RoundAverages)(x, y, sums.data(), pixels, static_cast<size_t>(count), output + c);
+  }
 }
 
 }  // namespace mete

@@ -52,6 +52,13 @@ const T** Steps(const T* first, int64_t step, int64_t count, const T** to) {
   return to + count;
 }
 
+// Returns whether each output pixel reads the input pixel of its own number, so that rows and images follow
+// each other without a break.
+bool ReadsOwnPixel(const ConvShape& s) {
+  return s.kernel_height == 1 && s.kernel_width == 1 && s.stride_y == 1 && s.stride_x == 1 &&
+         s.pad_top == 0 && s.pad_left == 0 && s.out_height == s.in_height && s.out_width == s.in_width;
+}
+
 // Fills the table with one pointer for each tap.
 template <class T>
 void FillTaps(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, const Run& run,
@@ -127,6 +134,11 @@ size_t TableBytes(const ConvTaps& t, int64_t element_bytes) {
 template <class T>
 void FillIndirection(const ConvShape& s, const ConvTaps& taps, const T* input, const T* padding, Range pixels,
                      const T** table, T* joined) {
+  const int64_t stride = PixelStride(s);
+  if (ReadsOwnPixel(s)) {
+    Steps(input + pixels.begin * stride, stride, pixels.size(), table);
+    return;
+  }
   for (int64_t pixel = pixels.begin; pixel < pixels.end;) {
     const int64_t row = pixel / s.out_width, x = pixel % s.out_width;
     const int64_t end = std::min(s.out_width, x + pixels.end - pixel);
