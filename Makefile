@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -17,6 +17,8 @@ help:
 	@echo "  make compare-bytes"
 	@echo "                    the same for 8-bit files that ONNX Runtime's quantizer writes"
 	@echo "  make compare-bf16 the same in bf16"
+	@echo "  make compare-functions"
+	@echo "                    how exact sigmoid, tanh, exp and erf are beside those engines, and what an element takes"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
@@ -81,6 +83,12 @@ compare-bytes: deps build/release/build.ninja
 compare-bf16: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh --precision bf16 $(COMPARE_FLAGS)
+
+# FUNCTIONS_FLAGS: --engines, --core.
+compare-functions: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --install
+	build/peers/venv/bin/python bench/peers/functions.py --mete $(METE) $(FUNCTIONS_FLAGS)
 
 # mete quantize beside ONNX Runtime's quantizer. QUANTIZERS_FLAGS: --models, --methods, --pictures, --shared.
 compare-quantizers: deps build/release/build.ninja

@@ -281,6 +281,17 @@ class Others(unittest.TestCase):
         self.assertTrue(machine.describe()["cpu"])
 
     @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_errors_of_functions_are_in_units_of_the_last_place(self):
+        import functions
+        import numpy as np
+        got = np.array([1, 1 + 3 * 2**-23, 2**-100], np.float32)
+        self.assertEqual(functions.ulps(got, np.array([1, 1, 2**-100], np.float64)), 3)
+        self.assertEqual(functions.ulps(got, np.array([1, 1 + 2.5 * 2**-23, 2**-100 + 2**-124], np.float64)), 0.5)
+        for name, (nodes, function) in functions.FUNCTIONS.items():
+            self.assertAlmostEqual(float(function(np.zeros(1))[0]), {"Sigmoid": 0.5, "Exp": 1}.get(name, 0))
+            self.assertEqual(nodes[-1][2], ["y"])
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
     def test_differences_are_relative_to_the_largest_and_know_nan(self):
         import numpy as np
         import tensors
