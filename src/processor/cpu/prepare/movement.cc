@@ -143,6 +143,24 @@ class RowTranspose : public PreparedNode {
   int64_t outer_ = 1, blocks_ = 1;
 };
 
+// Copies runs of `run` bytes, those of the given numbers, which are `from_step` and `to_step` bytes apart.
+// Short runs, such as a few channels of a pixel, are copied without a call for each: in pieces, of which the
+// last ends with the run.
+void CopyRuns(const std::byte* from, size_t from_step, std::byte* to, size_t to_step, size_t run,
+              Range numbers) {
+  constexpr size_t kPiece = 16, kShort = 128;
+  from += size_t(numbers.begin) * from_step;
+  to += size_t(numbers.begin) * to_step;
+  for (int64_t i = numbers.begin; i < numbers.end; ++i, from += from_step, to += to_step) {
+    if (run < kPiece || run > kShort) {
+      std::memcpy(to, from, run);
+      continue;
+    }
+    for (size_t at = 0; at + kPiece < run; at += kPiece) std::memcpy(to + at, from + at, kPiece);
+    std::memcpy(to + run - kPiece, from + run - kPiece, kPiece);
+  }
+}
+
 // Concat and Split: for each of the `outer` indices, a run of bytes of each part.
 class JoinStep : public PreparedNode {
  public:
@@ -152,24 +170,20 @@ class JoinStep : public PreparedNode {
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      const int64_t first = join_.outer * begin / blocks_, last = join_.outer * end / blocks_;
+      const Range outer{join_.outer * begin / blocks_, join_.outer * end / blocks_};
       size_t at = 0;
       for (size_t p = 0; p < join_.runs.size(); at += join_.runs[p], ++p) {
-        const bool wanted = join_.runs[p] > 0 && (join_.split ? out[p].present() : in[p].present());
-        for (int64_t o = first; wanted && o < last; ++o) Copy(in, out, p, size_t(o), at);
+        const size_t run = join_.runs[p];
+        if (run == 0 || !(join_.split ? out[p].present() : in[p].present())) continue;
+        if (join_.split)
+          CopyRuns(in[0].as<std::byte>() + at, whole_, out[p].as<std::byte>(), run, run, outer);
+        else CopyRuns(in[p].as<std::byte>(), run, out[0].as<std::byte>() + at, whole_, run, outer);
       }
     });
   }
   std::string kernel() const override { return join_.kernel(); }
 
  private:
-  void Copy(std::span<const ConstView> in, std::span<View> out, size_t part, size_t o, size_t at) const {
-    const size_t run = join_.runs[part];
-    if (join_.split)
-      std::memcpy(out[part].as<std::byte>() + o * run, in[0].as<std::byte>() + o * whole_ + at, run);
-    else std::memcpy(out[0].as<std::byte>() + o * whole_ + at, in[part].as<std::byte>() + o * run, run);
-  }
-
   ThreadPool& pool_;
   const Join join_;
   size_t whole_ = 0;
