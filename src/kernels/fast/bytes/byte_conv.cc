@@ -229,6 +229,8 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs) {
 
 std::string TargetOf(const ByteConvPlan& plan) { return std::string(plan.code->target) + plan.code->feature; }
 
+bool IsFast(const ByteConvPlan& plan) { return *plan.code->feature != 0; }
+
 size_t ByteConvScratchBytes(const ByteConvPlan& plan) {
   if (plan.by_channel) return kAligned + QuadBytes(plan);
   return static_cast<size_t>(plan.pass) * sizeof(int32_t) + TableBytes(plan, 1);

@@ -51,6 +51,9 @@ ByteConvPlan PlanByteConv(const ConvShape& shape, bool signed_inputs);
 
 std::string TargetOf(const ByteConvPlan& plan);  // "avx512 vnni"
 
+// Returns whether an instruction of the processor adds four products of bytes to a sum.
+bool IsFast(const ByteConvPlan& plan);
+
 // Weights as in ONNX: [out_channels][in_channels / groups][kernel_height][kernel_width]. The right operand of
 // a product, [K][N], has other strides: an output channel is a column.
 struct ByteWeights {

@@ -28,17 +28,18 @@ HWY_INLINE hn::Vec<hn::ScalableTag<int32_t>> RoundWhole(V32 v) {
 #endif
 }
 
-// Rounds levels to bytes, halves to the even number, within `least` and `most`; a NaN gives the least level.
+// Rounds levels to bytes, halves to the even number, within `least` and `most`, and adds `zero`; a NaN gives
+// the least level.
 class Levels {
  public:
   using I32 = hn::ScalableTag<int32_t>;
   using U8 = hn::Rebind<uint8_t, I32>;
 
-  Levels(float least, float most, bool is_signed)
+  Levels(float least, float most, bool is_signed, int32_t zero = 0)
       : least_(hn::Set(F32(), least)),
         most_(hn::Set(F32(), most)),
         // Signed bytes are those that are 128 larger, with the top bit flipped.
-        shift_(hn::Set(I32(), is_signed ? 128 : 0)),
+        shift_(hn::Set(I32(), zero + (is_signed ? 128 : 0))),
         flip_(hn::Set(U8(), is_signed ? 0x80 : 0)) {}
 
   HWY_INLINE hn::Vec<U8> operator()(V32 level) const {

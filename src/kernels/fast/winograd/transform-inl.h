@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "kernels/fast/activation-inl.h"
+#include "kernels/fast/winograd/ends-inl.h"
 #include "kernels/fast/winograd/matrices.h"
 #include "kernels/fast/winograd/tiles.h"
 
@@ -103,21 +103,21 @@ HWY_INLINE void Backward(const V32 (&v)[M + 2], V32 (&y)[M]) {
 
 // Transforms one vector of channels of one input tile and writes it to all positions. kWhole means that the
 // tile is inside the input and that the vector has all its lanes; otherwise the vector has `count` lanes.
-template <int M, bool kWhole>
-HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count, float* to,
-                              int64_t position_stride) {
+template <int M, bool kWhole, class Element, class Source>
+HWY_INLINE void ForwardVector(const InputTile<Element>& t, const Source& load, int64_t channel, size_t count,
+                              float* to, int64_t position_stride) {
   constexpr int T = M + 2;
   const F32 d;
   HWY_ALIGN float along_x[T * T * kLanes];
-  const float* from = t.origin + channel;
+  const Element* from = t.origin + channel;
   for (int y = 0; y < T; ++y, from += t.row_stride) {
     float* row = along_x + y * T * static_cast<int>(kLanes);
     V32 in[T], out[T];
     const bool inside = kWhole || t.rows.Has(y);
 #pragma GCC unroll 8
     for (int x = 0; x < T; ++x) {
-      if constexpr (kWhole) in[x] = hn::LoadU(d, from + x * t.pixel_stride);
-      else in[x] = inside && t.columns.Has(x) ? LoadN(d, from + x * t.pixel_stride, count) : hn::Zero(d);
+      if constexpr (kWhole) in[x] = load(from + x * t.pixel_stride);
+      else in[x] = inside && t.columns.Has(x) ? load(from + x * t.pixel_stride, count) : hn::Zero(d);
     }
     Forward<M>(in, out);
 #pragma GCC unroll 8
@@ -133,11 +133,11 @@ HWY_INLINE void ForwardVector(const InputTile& t, int64_t channel, size_t count,
   }
 }
 
-// Transforms one vector of output channels of one tile back from all positions, and adds bias, residual and
-// clamp.
-template <int M, bool kWhole>
-HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t position_stride,
-                               int64_t channel, size_t count, V32 low, V32 high) {
+// Transforms one vector of output channels of one tile back from all positions, and gives the sums to `put`.
+// kWhole means that the tile has M rows and M columns.
+template <int M, bool kWhole, class Sink>
+HWY_INLINE void BackwardVector(int rows, int columns, const float* from, int64_t position_stride,
+                               const Sink& put) {
   constexpr int T = M + 2;
   const F32 d;
   HWY_ALIGN float along_y[M * T * kLanes];
@@ -149,26 +149,16 @@ HWY_INLINE void BackwardVector(const OutputTile& t, const float* from, int64_t p
 #pragma GCC unroll 8
     for (int y = 0; y < M; ++y) hn::Store(out[y], d, along_y + (y * T + x) * static_cast<int>(kLanes));
   }
-  const V32 bias = t.bias ? LoadN(d, t.bias + channel, count) : hn::Zero(d);
-  const int rows = kWhole ? M : t.rows, columns = kWhole ? M : t.columns;
+  if constexpr (kWhole) rows = columns = M;
   for (int y = 0; y < rows; ++y) {
     V32 in[T], out[M];
 #pragma GCC unroll 8
     for (int x = 0; x < T; ++x) in[x] = hn::Load(d, along_y + (y * T + x) * static_cast<int>(kLanes));
     Backward<M>(in, out);
-    float* to = t.output + y * t.row_stride + channel;
-    const float* residual = t.residual ? t.residual + y * t.residual_row_stride + channel : nullptr;
 #pragma GCC unroll 8
     for (int x = 0; x < M; ++x) {
       if (!kWhole && x >= columns) break;
-      V32 v = hn::Add(out[x], bias);
-      if constexpr (kWhole) {
-        if (residual) v = hn::Add(v, hn::LoadU(d, residual + x * t.residual_stride));
-        hn::StoreU(Clamp(v, low, high), d, to + x * t.pixel_stride);
-      } else {
-        if (residual) v = hn::Add(v, LoadN(d, residual + x * t.residual_stride, count));
-        StoreN(Clamp(v, low, high), d, to + x * t.pixel_stride, count);
-      }
+      put(out[x], y, x);
     }
   }
 }

@@ -1,23 +1,12 @@
 #include "kernels/fast/winograd/winograd.h"
 
 #include <algorithm>
-#include <cmath>
 
-#include "kernels/fast/target/targets.h"
-#include "kernels/fast/tile/tile.h"
-#include "kernels/fast/winograd/tiles.h"
+#include "kernels/fast/bytes/byte_elementwise.h"
+#include "kernels/fast/winograd/winograd_code.h"
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "kernels/fast/winograd/winograd.cc"
-#include "hwy/foreach_target.h"  // IWYU pragma: keep
-#include "hwy/highway.h"
-
-#include "kernels/fast/target/name-inl.h"
-#include "kernels/fast/winograd/transform-inl.h"
-
-#ifndef METE_WINOGRAD_ONCE
-#define METE_WINOGRAD_ONCE
 namespace mete {
+namespace {
 
 // The matrices of a pass, [position][tile][channel]. The strides are in elements.
 struct PassMatrices {
@@ -26,114 +15,6 @@ struct PassMatrices {
 
   PassMatrices From(int64_t tile) const { return {data + tile * row_stride, row_stride, position_stride}; }
 };
-
-struct WinogradCode {
-  const char* target;
-  int64_t lanes;
-  // These functions are indexed by m / 2 - 1. The tile's part of the pass begins at `to` or `from`.
-  void (*forward[3])(const InputTile&, int64_t channels, float* to, int64_t position_stride);
-  void (*backward[3])(const OutputTile&, const Activation&, int64_t channels, const float* from,
-                      int64_t position_stride);
-  // Packs one vector of `columns` output channels, whose weights begin at `weights`. `to` is the vector's
-  // place in a panel of width `stride`.
-  void (*pack[3])(const WinogradPlan&, const float* weights, int64_t columns, float* to, int64_t stride);
-};
-
-}  // namespace mete
-#endif  // METE_WINOGRAD_ONCE
-
-HWY_BEFORE_NAMESPACE();
-namespace mete {
-namespace HWY_NAMESPACE {
-
-template <int M>
-HWY_NOINLINE void ForwardTile(const InputTile& t, int64_t channels, float* to, int64_t position_stride) {
-  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
-  constexpr int T = M + 2;
-  int64_t c = 0;
-  if (t.rows.begin == 0 && t.rows.end == T && t.columns.begin == 0 && t.columns.end == T) {
-    for (; c + kStep <= channels; c += kStep) ForwardVector<M, true>(t, c, kLanes, to + c, position_stride);
-  }
-  for (; c < channels; c += kStep) {
-    ForwardVector<M, false>(t, c, static_cast<size_t>(std::min(kStep, channels - c)), to + c,
-                            position_stride);
-  }
-}
-
-template <int M>
-HWY_NOINLINE void BackwardTile(const OutputTile& t, const Activation& activation, int64_t channels,
-                               const float* from, int64_t position_stride) {
-  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
-  const ClampBounds bounds = BoundsOf(activation);
-  const V32 low = Num(bounds.low), high = Num(bounds.high);
-  int64_t c = 0;
-  if (t.rows == M && t.columns == M) {
-    for (; c + kStep <= channels; c += kStep)
-      BackwardVector<M, true>(t, from + c, position_stride, c, kLanes, low, high);
-  }
-  for (; c < channels; c += kStep) {
-    BackwardVector<M, false>(t, from + c, position_stride, c,
-                             static_cast<size_t>(std::min(kStep, channels - c)), low, high);
-  }
-  if (IsClamp(activation.op)) return;
-  for (int y = 0; y < t.rows; ++y) {
-    float* out = t.output + y * t.row_stride;
-    const size_t columns = static_cast<size_t>(t.columns), stride = static_cast<size_t>(t.pixel_stride);
-    ActivateRows(activation, {columns, static_cast<size_t>(channels), stride}, out, out);
-  }
-}
-
-// Computes the weights U = G g G^T, in double.
-template <int M>
-void PackVector(const WinogradPlan& plan, const float* weights, int64_t columns, float* to, int64_t stride) {
-  constexpr int T = M + 2;
-  constexpr int64_t kWidth = static_cast<int64_t>(kLanes);
-  const int64_t channels = plan.shape.in_channels,
-                position_stride = plan.gemm.split.padded_columns() * channels;
-  for (int64_t c = 0; c < channels; ++c, to += stride) {
-    double g[9][kWidth] = {}, along_x[3][T][kWidth];
-    for (int64_t j = 0; j < columns; ++j) {
-      for (int k = 0; k < 9; ++k) g[k][j] = weights[(j * channels + c) * 9 + k];
-    }
-    for (int y = 0; y < 3; ++y) {
-      for (int x = 0; x < T; ++x) {
-        const double* row = WinogradMatrices<M>::kWeights[x];
-        for (int64_t j = 0; j < kWidth; ++j) {
-          along_x[y][x][j] = row[0] * g[3 * y][j] + row[1] * g[3 * y + 1][j] + row[2] * g[3 * y + 2][j];
-        }
-      }
-    }
-    for (int y = 0; y < T; ++y) {
-      const double* row = WinogradMatrices<M>::kWeights[y];
-      for (int x = 0; x < T; ++x) {
-        float* out = to + (y * T + x) * position_stride;
-        for (int64_t j = 0; j < kWidth; ++j) {
-          out[j] = static_cast<float>(row[0] * along_x[0][x][j] + row[1] * along_x[1][x][j] +
-                                      row[2] * along_x[2][x][j]);
-        }
-      }
-    }
-  }
-}
-
-const WinogradCode* GetWinogradCode() {
-  static constexpr WinogradCode code = {TargetName(),
-                                        static_cast<int64_t>(kLanes),
-                                        {ForwardTile<2>, ForwardTile<4>, ForwardTile<6>},
-                                        {BackwardTile<2>, BackwardTile<4>, BackwardTile<6>},
-                                        {PackVector<2>, PackVector<4>, PackVector<6>}};
-  return &code;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace mete
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace mete {
-HWY_EXPORT(GetWinogradCode);
-
-namespace {
 
 int64_t RoundUp(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
@@ -197,7 +78,8 @@ TileRange Inside(int64_t begin, int64_t size, int length) {
   return {static_cast<int>(first), static_cast<int>(std::clamp<int64_t>(size - begin, first, length))};
 }
 
-InputTile InputAt(const WinogradPlan& plan, const float* input, int64_t tile) {
+template <class Element>
+InputTile<Element> InputAt(const WinogradPlan& plan, const Element* input, int64_t tile) {
   const ConvShape& s = plan.shape;
   const TilePlace p = Locate(plan, tile);
   const int64_t pixel = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels, y = p.y - s.pad_top,
@@ -206,30 +88,72 @@ InputTile InputAt(const WinogradPlan& plan, const float* input, int64_t tile) {
           Inside(y, s.in_height, plan.tile + 2), Inside(x, s.in_width, plan.tile + 2)};
 }
 
-OutputTile OutputAt(const WinogradPlan& plan, const Epilogue& e, int64_t tile, int64_t column,
-                    float* output) {
+// Returns the number of a tile's first output pixel.
+int64_t PixelOf(const WinogradPlan& plan, int64_t tile) {
+  const TilePlace p = Locate(plan, tile);
+  return (p.image * plan.shape.out_height + p.y) * plan.shape.out_width + p.x;
+}
+
+template <class Element>
+OutputPlace<Element> PlaceAt(const WinogradPlan& plan, int64_t tile, int64_t column, Element* output) {
   const ConvShape& s = plan.shape;
   const TilePlace p = Locate(plan, tile);
   const int64_t stride = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
-  const int64_t residual_stride = e.residual_stride ? e.residual_stride : stride;
-  const int64_t pixel = (p.image * s.out_height + p.y) * s.out_width + p.x;
-  return {output + pixel * stride + column,
-          s.out_width * stride,
-          stride,
-          e.residual ? e.residual + pixel * residual_stride + column : nullptr,
-          s.out_width * residual_stride,
-          residual_stride,
-          e.bias ? e.bias + column : nullptr,
+  return {output + PixelOf(plan, tile) * stride + column, s.out_width * stride, stride,
           static_cast<int>(std::min<int64_t>(plan.tile, s.out_height - p.y)),
           static_cast<int>(std::min<int64_t>(plan.tile, s.out_width - p.x))};
 }
 
-void Forward(const WinogradPlan& plan, const float* input, Range tiles, const PassMatrices& to) {
-  const auto forward = plan.code->forward[plan.tile / 2 - 1];
-  for (int64_t t = 0; t < tiles.size(); ++t) {
-    forward(InputAt(plan, input, tiles.begin + t), plan.shape.in_channels, to.data + t * to.row_stride,
-            to.position_stride);
-  }
+// Floats as the ends of a convolution, like WinogradBytes.
+struct FloatEnds {
+  const float* input;
+  const Epilogue* epilogue;
+  float* output;
+};
+
+void ForwardOne(const WinogradPlan& plan, const FloatEnds& floats, int64_t tile, float* to, int64_t stride) {
+  plan.code->forward[plan.tile / 2 - 1](InputAt(plan, floats.input, tile), plan.shape.in_channels, to,
+                                        stride);
+}
+
+void ForwardOne(const WinogradPlan& plan, const WinogradBytes& bytes, int64_t tile, float* to,
+                int64_t stride) {
+  plan.code->bytes_forward[plan.tile / 2 - 1](InputAt(plan, bytes.input, tile), bytes, plan.shape.in_channels,
+                                              to, stride);
+}
+
+void BackwardOne(const WinogradPlan& plan, const FloatEnds& floats, int64_t tile, Range columns,
+                 const float* from, int64_t stride) {
+  const Epilogue& e = *floats.epilogue;
+  const OutputPlace<float> place = PlaceAt(plan, tile, columns.begin, floats.output);
+  const int64_t residual_stride = e.residual_stride ? e.residual_stride : place.pixel_stride;
+  const OutputTile to = {
+      place,
+      e.residual ? e.residual + PixelOf(plan, tile) * residual_stride + columns.begin : nullptr,
+      plan.shape.out_width * residual_stride,
+      residual_stride,
+      e.bias ? e.bias + columns.begin : nullptr,
+  };
+  plan.code->backward[plan.tile / 2 - 1](to, e.activation, columns.size(), from, stride);
+}
+
+void BackwardOne(const WinogradPlan& plan, const WinogradBytes& bytes, int64_t tile, Range columns,
+                 const float* from, int64_t stride) {
+  const ByteOutputTile to = {PlaceAt(plan, tile, columns.begin, bytes.output), bytes.bias + columns.begin,
+                             bytes.scale + columns.begin};
+  plan.code->bytes_backward[plan.tile / 2 - 1](to, bytes, columns.size(), from, stride);
+  if (!bytes.table) return;
+  for (int y = 0; y < to.rows; ++y)
+    for (int x = 0; x < to.columns; ++x) {
+      uint8_t* pixel = to.output + y * to.row_stride + x * to.pixel_stride;
+      RunByteTable(bytes.table, pixel, {0, columns.size()}, pixel);
+    }
+}
+
+template <class Ends>
+void Forward(const WinogradPlan& plan, const Ends& ends, Range tiles, const PassMatrices& to) {
+  for (int64_t t = 0; t < tiles.size(); ++t)
+    ForwardOne(plan, ends, tiles.begin + t, to.data + t * to.row_stride, to.position_stride);
 }
 
 // Computes the product of one position for rows that begin at in.data, and prefetches the weights of the next
@@ -248,15 +172,29 @@ void Multiply(const WinogradPlan& plan, int64_t position, const PassMatrices& in
 
 // Transforms products back and writes the outputs of `tiles`. `from` begins with the products of the first
 // tile.
-void Backward(const WinogradPlan& plan, const PassMatrices& from, const Epilogue& epilogue, Range tiles,
-              Range panels, float* output) {
-  const int64_t first = plan.gemm.split.Columns(panels.begin).begin;
-  const int64_t columns =
-      std::min(plan.gemm.split.Columns(panels.end - 1).end, plan.shape.out_channels) - first;
-  const auto backward = plan.code->backward[plan.tile / 2 - 1];
-  for (int64_t t = 0; t < tiles.size(); ++t) {
-    backward(OutputAt(plan, epilogue, tiles.begin + t, first, output), epilogue.activation, columns,
-             from.data + t * from.row_stride + first, from.position_stride);
+template <class Ends>
+void Backward(const WinogradPlan& plan, const PassMatrices& from, const Ends& ends, Range tiles,
+              Range panels) {
+  const Range columns = {plan.gemm.split.Columns(panels.begin).begin,
+                         std::min(plan.gemm.split.Columns(panels.end - 1).end, plan.shape.out_channels)};
+  for (int64_t t = 0; t < tiles.size(); ++t)
+    BackwardOne(plan, ends, tiles.begin + t, columns, from.data + t * from.row_stride + columns.begin,
+                from.position_stride);
+}
+
+// Computes a block in passes.
+template <class Ends>
+void RunPasses(const WinogradPlan& plan, const Ends& ends, const float* packed, Range tiles, Range panels,
+               float* scratch) {
+  if (panels.size() == 0) return;
+  const PassMatrices in = InputMatrices(plan, scratch),
+                     out = ProductMatrices(plan, scratch + LengthOf(plan, in));
+  const EvenPieces passes(tiles.size(), plan.pass);
+  for (int64_t i = 0; i < passes.count(); ++i) {
+    const Range pass = {tiles.begin + passes[i].begin, tiles.begin + passes[i].end};
+    Forward(plan, ends, pass, in);
+    for (int64_t p = 0; p < plan.positions; ++p) Multiply(plan, p, in, packed, {0, pass.size()}, panels, out);
+    Backward(plan, out, ends, pass, panels);
   }
 }
 
@@ -275,7 +213,7 @@ WinogradPlan PlanWinograd(const ConvShape& shape, int m) {
   plan.tile_rows = (shape.out_height + m - 1) / m;
   plan.tile_columns = (shape.out_width + m - 1) / m;
   plan.tiles = shape.batch * plan.tile_rows * plan.tile_columns;
-  plan.code = HWY_DYNAMIC_DISPATCH(GetWinogradCode)();
+  plan.code = BestWinogradCode();
   // The products have whole vectors; the values that they write beyond the last channel are never read.
   plan.gemm = PlanGemm(RoundUp(shape.out_channels, plan.code->lanes), shape.in_channels);
   plan.panels = plan.gemm.panels;
@@ -284,23 +222,6 @@ WinogradPlan PlanWinograd(const ConvShape& shape, int m) {
 }
 
 const char* TargetOf(const WinogradPlan& plan) { return plan.code->target; }
-
-double WinogradGrowth(int m) {
-  return WithWinograd(m, [](auto matrices) {
-    double largest = 0;
-    for (const auto& output : matrices.kOutput) {
-      double sum = 0;
-      for (size_t p = 0; p < std::size(output); ++p) {
-        double input = 0, weights = 0;
-        for (const double b : matrices.kInput[p]) input += std::abs(b);
-        for (const double g : matrices.kWeights[p]) weights += std::abs(g);
-        sum += std::abs(output[p]) * input * weights;
-      }
-      largest = std::max(largest, sum);
-    }
-    return largest * largest;
-  });
-}
 
 size_t PackedWinogradBytes(const WinogradPlan& plan) {
   return static_cast<size_t>(plan.positions) * PackedGemmBytes(plan.gemm);
@@ -327,16 +248,12 @@ size_t WinogradScratchBytes(const WinogradPlan& plan) {
 
 void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
                  Range tiles, Range panels, float* output, float* scratch) {
-  if (panels.size() == 0) return;
-  const PassMatrices in = InputMatrices(plan, scratch),
-                     out = ProductMatrices(plan, scratch + LengthOf(plan, in));
-  const EvenPieces passes(tiles.size(), plan.pass);
-  for (int64_t i = 0; i < passes.count(); ++i) {
-    const Range pass = {tiles.begin + passes[i].begin, tiles.begin + passes[i].end};
-    Forward(plan, input, pass, in);
-    for (int64_t p = 0; p < plan.positions; ++p) Multiply(plan, p, in, packed, {0, pass.size()}, panels, out);
-    Backward(plan, out, epilogue, pass, panels, output);
-  }
+  RunPasses(plan, FloatEnds{input, &epilogue, output}, packed, tiles, panels, scratch);
+}
+
+void RunWinograd(const WinogradPlan& plan, const WinogradBytes& bytes, const float* packed, Range tiles,
+                 Range panels, float* scratch) {
+  RunPasses(plan, bytes, packed, tiles, panels, scratch);
 }
 
 size_t TransformedWinogradBytes(const WinogradPlan& plan) {
@@ -349,7 +266,13 @@ size_t WinogradProductsBytes(const WinogradPlan& plan) {
 
 void TransformWinograd(const WinogradPlan& plan, const float* input, Range tiles,
                        const WinogradStages& stages) {
-  Forward(plan, input, tiles, Transformed(plan, stages.transformed).From(tiles.begin));
+  Forward(plan, FloatEnds{input, nullptr, nullptr}, tiles,
+          Transformed(plan, stages.transformed).From(tiles.begin));
+}
+
+void TransformWinograd(const WinogradPlan& plan, const WinogradBytes& bytes, Range tiles,
+                       const WinogradStages& stages) {
+  Forward(plan, bytes, tiles, Transformed(plan, stages.transformed).From(tiles.begin));
 }
 
 void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matrices,
@@ -365,9 +288,13 @@ void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matri
 
 void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue,
                     Range tiles, float* output) {
-  Backward(plan, Products(plan, stages.products).From(tiles.begin), epilogue, tiles, {0, plan.panels},
-           output);
+  Backward(plan, Products(plan, stages.products).From(tiles.begin), FloatEnds{nullptr, &epilogue, output},
+           tiles, {0, plan.panels});
+}
+
+void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const WinogradBytes& bytes,
+                    Range tiles) {
+  Backward(plan, Products(plan, stages.products).From(tiles.begin), bytes, tiles, {0, plan.panels});
 }
 
 }  // namespace mete
-#endif  // HWY_ONCE

@@ -23,10 +23,17 @@
 //   WinogradGrowth(m) * sum over channels of max|g| max|d|
 // The growth is the square of max over i of sum over p of |A^T[i,p]| sum|G[p]| sum|B^T[p]|, which is 64, 2304
 // and 4579 for m = 2, 4, 6. A plain sum of products has a growth of 9.
+//
+// Bytes. The convolution also takes and gives bytes, with sums in f32: each input minus its zero point, and
+// each weight, is exact as a float, so the error of a sum is the one above. With the scale of the output's
+// channel it becomes the error in levels. An output differs from that of the exact sum only where the scaled
+// sum is as near to the middle between two levels as this error, and then by one level, because the error is
+// far below one level (WinogradLevels).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/gemm/gemm.h"
@@ -76,6 +83,25 @@ size_t WinogradScratchBytes(const WinogradPlan& plan);
 void RunWinograd(const WinogradPlan& plan, const float* input, const float* packed, const Epilogue& epilogue,
                  Range tiles, Range panels, float* output, float* scratch);
 
+// The inputs and outputs of a convolution of bytes; all pointers are to whole tensors. The arrays have one
+// element for each output channel.
+struct WinogradBytes {
+  const uint8_t* input = nullptr;
+  bool signed_input = false;
+  int32_t input_zero = 0;
+  // Bytes = clamp(round((sum + bias) * scale), least, most) + zero, halves to the even number.
+  const float *bias = nullptr, *scale = nullptr;
+  float least = 0, most = 0;  // in steps from the zero point
+  int32_t zero = 0;
+  bool signed_output = false;
+  const uint8_t* table = nullptr;  // 256 bytes through which the outputs go; may be null
+  uint8_t* output = nullptr;
+};
+
+// The same for bytes. `plan` is that of m = 2 or 4, and the weights are packed minus their zero points.
+void RunWinograd(const WinogradPlan& plan, const WinogradBytes& bytes, const float* packed, Range tiles,
+                 Range panels, float* scratch);
+
 // The same computation in three steps, TransformWinograd(), MultiplyWinograd() and FinishWinograd(), which
 // threads may divide differently. Each step starts after all of the step before. Nothing is computed or read
 // twice, but the intermediate matrices go through memory. The steps are for layers with large weights and few
@@ -94,5 +120,16 @@ void MultiplyWinograd(const WinogradPlan& plan, const float* packed, Range matri
                       const WinogradStages& stages);
 void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const Epilogue& epilogue,
                     Range tiles, float* output);
+void TransformWinograd(const WinogradPlan& plan, const WinogradBytes& bytes, Range tiles,
+                       const WinogradStages& stages);
+void FinishWinograd(const WinogradPlan& plan, const WinogradStages& stages, const WinogradBytes& bytes,
+                    Range tiles);
+
+// Returns a bound, in levels, on the error of outputs of one channel: the stated bound, of inputs that are at
+// most `input` from their zero point, times the scale. `weights` has, for each tap, the sum over channels of
+// the magnitudes of the weights. Inputs of random signs stay a hundred times below it, because it adds the
+// magnitudes of all that cancels.
+double WinogradLevels(int m, int64_t channels, double input, std::span<const double, 9> weights,
+                      double scale);
 
 }  // namespace mete
