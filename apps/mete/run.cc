@@ -176,16 +176,19 @@ Json ReportPrecision(const Job& job, const std::vector<Tensor>& outputs) {
   Session session(model, SessionOptions::Estimated());
   const double apart = LargestDifference(outputs, session.Run(job.inputs));
   if (!job.context.json)
-    PrintText(fmt::format("precision {}: at most {:.2g} of the largest value apart from f32's answer",
-                          job.flags.model.precision, apart));
+    PrintText(fmt::format(
+        "precision {}: at most {:.2g} of the largest value apart from the answer of --precision f32",
+        job.flags.model.precision, apart));
   Json json{{"name", job.flags.model.precision}, {"largest_difference", apart}};
   const PrecisionReport& chosen = job.loaded.model.precision();
   if (chosen.bound == 0) return json;
   if (apart > chosen.bound)
-    PrintWarning(job.context,
-                 fmt::format("[--error-bound] this answer is further from f32's than the inputs by which the "
-                             "precisions were chosen; got {:.2g}, expected at most {:g}; try --precision f32",
-                             apart, chosen.bound));
+    PrintWarning(
+        job.context,
+        fmt::format(
+            "[--error-bound] this answer is further from that of f32 than those of the inputs by which the "
+            "precisions were chosen; got {:.2g}, expected at most {:g}; try --precision f32",
+            apart, chosen.bound));
   json["bound"] = chosen.bound;
   json["measured"] = chosen.error;
   json["samples"] = chosen.samples;

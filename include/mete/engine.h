@@ -65,11 +65,11 @@ struct LoadOptions {
   // weights exceed 65504 stays in f32. Without an instruction for f16 only weights are rounded. "w8", "w4":
   // constant weights of matrix products of one row, which wait for their weights, are rounded to 8 or 4 bits,
   // an error of up to 1/254 or 1/14 of the largest of 64 neighbouring weights. Sums and all values between
-  // nodes are f32. Explain() names each node's kernel. "auto": each product has the
-  // precision of these in which this processor is the soonest, as far as the outputs stay within
-  // `error_bound` of those of f32 on `samples`; Model::precision() says which.
+  // nodes are f32. Explain() names each node's kernel. "auto": each product has the precision of these in
+  // which this processor is the soonest, and a convolution of bytes sums in f32 where that is sooner, as far
+  // as outputs stay within `error_bound` of those without it on `samples`; Model::precision() says which.
   std::string precision = "f32";
-  // "auto" only: the largest difference from the outputs of f32, as a share of the largest of them
+  // "auto" only: the largest difference from the outputs of "f32", as a share of the largest of them
   double error_bound = 0.01;
   // "auto" only: inputs with which the difference is measured, each in the order of the model's inputs;
   // empty: inputs are made up, and Model::precision() says so
@@ -107,7 +107,7 @@ struct ModelStats {
 };
 
 // What LoadOptions::precision = "auto" has chosen. The error is that of all nodes of `rounded` together; a
-// session may compute some of them in f32, where that takes less time.
+// session may compute some of them as without it, where that takes less time.
 struct PrecisionReport {
   double bound = 0;                            // 0: the precision is not "auto"
   double error = 0;                            // measured, as LoadOptions::error_bound
@@ -279,7 +279,7 @@ struct StepInfo {
   int64_t ns = 0;                // time in the trace; 0: the trace has none
   int64_t flops = 0, bytes = 0;  // as in TraceEvent
   int64_t computed_flops = 0;    // of this kernel: fewer than `flops` for a Winograd kernel
-  // that the operands of a product of f32 may be rounded to: "f32", "bf16"; empty for other nodes
+  // that operands of a product may be rounded to: "f32", "bf16", of bytes "i32", "f32"; empty for other nodes
   std::string precision = {};
 };
 

@@ -7,8 +7,8 @@
 namespace mete {
 namespace {
 
-constexpr Precision kAll[] = {Precision::kF32, Precision::kBf16, Precision::kF16, Precision::kW8,
-                              Precision::kW4};
+constexpr Precision kAll[] = {Precision::kF32, Precision::kBf16, Precision::kF16,
+                              Precision::kW8,  Precision::kW4,   Precision::kI32};
 
 }  // namespace
 
@@ -19,6 +19,7 @@ const char* Name(Precision precision) {
     case Precision::kF16: return "f16";
     case Precision::kW8: return "w8";
     case Precision::kW4: return "w4";
+    case Precision::kI32: return "i32";
   }
   return "";
 }

@@ -158,7 +158,9 @@ Work DepthwiseWork(const NodeInRun& at, const ConvShape& s) {
   return a.Take();
 }
 
-Work WinogradWork(const NodeInRun& at, const ConvShape& s, ConvAlgorithm algorithm) {
+// `element_bytes`: of the elements of the input and of the output.
+Work WinogradWork(const NodeInRun& at, const ConvShape& s, ConvAlgorithm algorithm,
+                  double element_bytes = kFloatBytes) {
   const WinogradPlan plan = PlanWinograd(s, WinogradTile(algorithm));
   const Sizes sizes = SizesOf(s);
   const double positions = plan.positions, tiles = double(plan.tiles), k = double(s.in_channels);
@@ -180,8 +182,9 @@ Work WinogradWork(const NodeInRun& at, const ConvShape& s, ConvAlgorithm algorit
   a.Add("value across cache lines",
         tiles * positions *
             (k * ShareAcross(s.in_channels, lanes) + columns * ShareAcross(s.out_channels, lanes)));
-  a.AddData(at.node.inputs[0], sizes.in, sizes.out);
-  a.AddEpilogue(sizes.out);
+  const double of_floats = element_bytes / kFloatBytes;
+  a.AddData(at.node.inputs[0], sizes.in * of_floats, sizes.out * of_floats);
+  a.AddEpilogue(sizes.out * of_floats);
   return a.Take();
 }
 
@@ -208,20 +211,7 @@ Work PiecesWork(const NodeInRun& at, const Convolution& conv) {
   return work;
 }
 
-}  // namespace
-
-std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
-  if (conv.sum_piece > 0) return {PiecesWork(at, conv)};
-  std::vector<Work> works;
-  for (const ConvAlgorithm algorithm : conv.algorithms)
-    works.push_back(OperandsOf(algorithm) != Precision::kF32
-                        ? HalfConvWork(at, conv.shape, OperandsOf(algorithm))
-                    : algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
-                                                          : WinogradWork(at, conv.shape, algorithm));
-  return works;
-}
-
-Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv) {
+Work ExactWork(const NodeInRun& at, const QuantizedConvolution& conv) {
   const ConvShape& s = conv.shape;
   const ByteConvPlan plan = PlanByteConv(s, conv.x.type == DType::kI8);
   const double products = double(conv.products), pixels = double(s.out_pixels()),
@@ -245,6 +235,28 @@ Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv) {
   work.stand_in = "conv_1x1_f32";
   if (plan.by_channel) work.beside_ns = kQuadsNs * pixels * double(plan.panels) * quads;
   return work;
+}
+
+}  // namespace
+
+std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
+  if (conv.sum_piece > 0) return {PiecesWork(at, conv)};
+  std::vector<Work> works;
+  for (const ConvAlgorithm algorithm : conv.algorithms)
+    works.push_back(OperandsOf(algorithm) != Precision::kF32
+                        ? HalfConvWork(at, conv.shape, OperandsOf(algorithm))
+                    : algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
+                                                          : WinogradWork(at, conv.shape, algorithm));
+  return works;
+}
+
+std::vector<Work> QuantizedConvWorks(const NodeInRun& at, const QuantizedConvolution& conv) {
+  // Floats of bytes and bytes of floats are made in registers, so Winograd's units are those of floats.
+  std::vector<Work> works;
+  for (const ConvAlgorithm algorithm : conv.algorithms)
+    works.push_back(algorithm == ConvAlgorithm::kDirect ? ExactWork(at, conv)
+                                                        : WinogradWork(at, conv.shape, algorithm, 1));
+  return works;
 }
 
 }  // namespace mete

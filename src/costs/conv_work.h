@@ -14,6 +14,6 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // b
 // The work of a convolution, or of products as convolutions of 1x1, whose operands are halves: kBf16 or kF16.
 Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, Precision operands, double products = 1);
 
-Work QuantizedConvWork(const NodeInRun& at, const QuantizedConvolution& conv);
+std::vector<Work> QuantizedConvWorks(const NodeInRun& at, const QuantizedConvolution& conv);  // by algorithm
 
 }  // namespace mete

@@ -1,5 +1,6 @@
 #include "costs/profile.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -236,6 +237,38 @@ TEST(Predict, AConvolutionOfBytesIsGuessedFromOneOfFloats) {
   EXPECT_NEAR(p.ns, 3 * strips->second, 1e-9);
   EXPECT_EQ(std::fmod(strips->second, 10), 0) << "40 channels are 10 quads";
   EXPECT_FALSE(p.known);
+}
+
+// Winograd's units are the same for floats and for bytes, so a profile of floats is enough.
+TEST(Predict, AConvolutionOfBytesMayHaveSumsInF32) {
+  const auto layer = [](const char* more) {
+    return MakeOneNodeGraph(
+        ParseNode("test",
+                  fmt::format("QLinearConv(u8 1x16x16x32, const scalar in 0.5 to 0.5, const u8 scalar, const "
+                              "i8 32x32x3x3, const scalar in 0.0003 to 0.0003, const i8 scalar in 0 to 0, "
+                              "const scalar in 0.02 to 0.02, const u8 scalar) {{layout=\"NHWC\"{}}}",
+                              more)),
+        1);
+  };
+  const OneNodeGraph exact = layer(""), floats = layer(", operands=\"f32\"");
+  ClusterProfile profile = Sample().clusters[0];
+  const std::vector<Work> works = WorksOf({floats.graph, floats.node(), profile.caches, RunOf(floats.graph)});
+  ASSERT_EQ(works.size(), 3u);
+  // A profile in which only nodes as such take time: 900 ns or 400 ns.
+  for (const Work* work : {&works[0], &works[2]}) {
+    std::map<std::string, double> units;
+    for (const auto& [unit, amount] : work->amounts)
+      units[unit] = unit != "node" ? 0 : work->kernel == "conv_bytes" ? 900 : 400;
+    profile.kernels[work->key()] = FitOf(units);
+  }
+  const auto predict = [&](const OneNodeGraph& one) {
+    return Predict(profile, one.graph, one.node(), RunOf(one.graph));
+  };
+  EXPECT_EQ(predict(exact).kernel, "conv_bytes");
+  EXPECT_NEAR(predict(exact).ns, 900, 1e-9);
+  EXPECT_EQ(predict(floats).kernel, "winograd_f4_f32");
+  EXPECT_NEAR(predict(floats).ns, 400, 1e-9);
+  EXPECT_TRUE(predict(floats).known);
 }
 
 // A way without a measured time must not be chosen as the fastest.

@@ -161,7 +161,7 @@ struct Counter {
 
   std::vector<Work> operator()(const Convolution& conv) const { return ConvWorks(at, conv); }
   std::vector<Work> operator()(const QuantizedConvolution& conv) const {
-    return {QuantizedConvWork(at, conv)};
+    return QuantizedConvWorks(at, conv);
   }
   std::vector<Work> operator()(const Product& product) const {
     switch (PrecisionOf(product)) {
@@ -170,6 +170,7 @@ struct Counter {
       case Precision::kF16: return {HalfProductWork(at, product)};
       case Precision::kW8: return {FewBitsWork(at, product, 8)};
       case Precision::kW4: return {FewBitsWork(at, product, 4)};
+      case Precision::kI32: break;  // of bytes alone
     }
     return {};
   }

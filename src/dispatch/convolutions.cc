@@ -27,6 +27,10 @@ std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchO
     const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
     return {fits ? *options.conv : ConvAlgorithm::kDirect};
   }
+  if (options.least_exact) {
+    const bool rounds = OperandsOf(possible.back()) != Precision::kF32;  // halves are the last ones
+    return {rounds ? possible.back() : ConvAlgorithm::kDirect};
+  }
   if (options.plain_sums) return {ConvAlgorithm::kDirect};
   std::erase(possible, ConvAlgorithm::kWinogradF6);
   return possible;

@@ -13,6 +13,9 @@ struct DispatchOptions {
   std::optional<ConvAlgorithm> conv;
   // where `conv` is nullopt: no algorithm with a larger error than the direct sums
   bool plain_sums = false;
+  // where `conv` is nullopt: only the algorithm with the largest error that the node permits (graph/fused.h,
+  // 10), by which that error is measured; nodes that permit none are direct
+  bool least_exact = false;
 };
 
 // Returns what a network asks of its kernels. A network with quantized values needs plain sums: it is judged

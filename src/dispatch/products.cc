@@ -89,6 +89,7 @@ std::vector<std::string> Product::kernels() const {
     case Precision::kF16: return {kernel(), KernelName({}, ConvAlgorithm::kF16)};
     case Precision::kW8: return {kernel(), "matvec_w8_f32"};
     case Precision::kW4: return {kernel(), "matvec_w4_f32"};
+    case Precision::kI32: break;  // of bytes alone
   }
   return {};
 }

@@ -9,6 +9,7 @@
 #include "base/tensor_source.h"
 #include "base/window.h"
 #include "dispatch/reason.h"
+#include "graph/fused.h"
 #include "kernels/fast/conv/window.h"
 
 namespace mete {
@@ -106,10 +107,6 @@ std::optional<float> ScaleOf(const Graph& graph, ValueId id) {
   return *scale.as<float>();
 }
 
-std::string QuantizedConvolution::kernel() const {
-  return IsByChannel(shape) ? "depthwise_bytes" : "conv_bytes";
-}
-
 namespace {
 
 // Reads all but the shape, and whether the sums fit. The inputs of both operators have the same order.
@@ -159,6 +156,15 @@ std::optional<QuantizedConvolution> WithSums(const Graph& graph, const Node& nod
   return conv;
 }
 
+// Returns the algorithms that the options allow. What the user asks of halves is for floats.
+std::vector<ConvAlgorithm> Allowed(const std::vector<ConvAlgorithm>& possible,
+                                   const DispatchOptions& options) {
+  if (!options.conv && options.least_exact) return {possible.back()};
+  if (!options.conv || OperandsOf(*options.conv) != Precision::kF32) return possible;
+  const bool fits = std::find(possible.begin(), possible.end(), *options.conv) != possible.end();
+  return {fits ? *options.conv : ConvAlgorithm::kDirect};
+}
+
 // Returns true if a window may reach beyond the input.
 bool Pads(const ConvShape& s) {
   const auto reaches = [](int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
@@ -172,7 +178,7 @@ bool Pads(const ConvShape& s) {
 }  // namespace
 
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
-                                                           std::string* why) {
+                                                           const DispatchOptions& options, std::string* why) {
   if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
   const bool sums = node.op != "QLinearConv";
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
@@ -191,7 +197,10 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
     if (!IsConstant(graph, table)) return No("the table is not constant", why);
     conv.table = graph.value(table).constant.as<uint8_t>();
   }
-  return WithConstants(graph, node, std::move(conv), why);
+  auto exact = WithConstants(graph, node, std::move(conv), why);
+  if (exact && OperandsOf(node) == Precision::kF32)
+    exact->algorithms = Allowed(ByteAlgorithmsFor(*exact), options);
+  return exact;
 }
 
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,

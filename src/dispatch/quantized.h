@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "dispatch/options.h"
 #include "graph/graph.h"
 #include "kernels/fast/bytes/byte_conv.h"
 
@@ -46,15 +47,24 @@ struct QuantizedConvolution {
   int weights_input = -1;
   int64_t products = 1;
   int zero_input = -1;  // the input with the zero point of x, if that is known at run time only
+  // kDirect: with exact sums. Winograd's: with sums in f32, where the node permits it (graph/fused.h, 10).
+  // processor/cpu chooses from them by measuring.
+  std::vector<ConvAlgorithm> algorithms = {ConvAlgorithm::kDirect};
 
-  std::string kernel() const;  // "conv_bytes", "depthwise_bytes"
+  std::string kernel(ConvAlgorithm algorithm = ConvAlgorithm::kDirect) const;  // "conv_bytes"
+  std::vector<std::string> kernels() const;                                    // by algorithm
+  int32_t weight_zero(int64_t channel) const;  // of the weights as they lie in the graph
 };
+
+// Returns the algorithms that can compute this convolution if its sums may be of f32, kDirect first: those
+// of which the error is far below a level of the output.
+std::vector<ConvAlgorithm> ByteAlgorithmsFor(const QuantizedConvolution& conv);
 
 // Returns the convolution of a QLinearConv, ConvInteger or mete.ScaledConvInteger, or the product of a
 // QLinearMatMul, MatMulInteger or mete.ScaledMatMulInteger as a convolution of 1x1 over the rows of its left
 // operand. Returns nothing if only the reference kernel can compute it; `why` then receives the reason.
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
-                                                           std::string* why);
+                                                           const DispatchOptions& options, std::string* why);
 std::optional<QuantizedConvolution> QuantizedProductOf(const Graph& graph, const Node& node,
                                                        std::string* why);
 

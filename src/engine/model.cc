@@ -104,6 +104,16 @@ void ChoosePrecisionsOf(ModelInternals::Impl& impl, const LoadOptions& options) 
   impl.notes.push_back(ToText(impl.precision));
 }
 
+// Returns the precision that is asked for all nodes.
+Precision PrecisionOfAll(const LoadOptions& options) {
+  if (options.precision == kAuto) return Precision::kF32;
+  const Precision precision = ParsePrecision("precision", options.precision);
+  if (precision == Precision::kI32)
+    Invalid("precision", "products of bytes have it by themselves; got '{}', expected one below f32; try f32",
+            options.precision);
+  return precision;
+}
+
 Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<ModelInternals::Impl>();
   impl->notes = std::move(imported.notes);
@@ -111,9 +121,8 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->graph = std::move(imported.graph);
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
   impl->dims = OpenDimsOf(impl->inputs);
-  impl->passes = {
-      options.optimize, options.disabled_passes, options.onnxruntime_sums,
-      options.precision == kAuto ? Precision::kF32 : ParsePrecision("precision", options.precision)};
+  impl->passes = {options.optimize, options.disabled_passes, options.onnxruntime_sums,
+                  PrecisionOfAll(options)};
   if (AnyOpen(impl->dims)) impl->imported = impl->graph;
   const auto records = RunPasses(impl->graph, {.optimize = options.optimize,
                                                .disabled = options.disabled_passes,

@@ -14,7 +14,9 @@
 #include "graph/fused.h"
 #include "machine/machine.h"
 #include "passes/pass.h"
+#include "processor/cpu/environment.h"
 #include "processor/cpu/executor.h"
+#include "processor/cpu/prepare/conv_ways.h"
 
 namespace mete {
 namespace {
@@ -31,12 +33,15 @@ struct Candidate {
   double error = 0;  // of this node alone
 };
 
-// Returns the precision in which a node may be computed sooner than in f32; kF32: in none.
-Precision SoonerThanF32(const Graph& graph, const Node& node, const DispatchOptions& options,
-                        Precision half) {
+// Returns the precision in which a node may be computed sooner than in its usual one; that one: in none.
+Precision SoonerPrecision(const Graph& graph, const Node& node, const DispatchOptions& options,
+                          Precision half) {
   std::string why;
   const auto kernel = FastKernelOf(graph, node, options, &why);
-  if (!kernel) return Precision::kF32;
+  const Precision usual = UsualPrecision(node);
+  if (!kernel) return usual;
+  if (const auto* bytes = std::get_if<QuantizedConvolution>(&*kernel))
+    return usual == Precision::kI32 && MayBeSoonerInF32(*bytes) ? Precision::kF32 : usual;
   if (std::holds_alternative<Convolution>(*kernel))
     return !options.plain_sums && half != Precision::kF32 && MayRound(graph, node, half) ? half
                                                                                          : Precision::kF32;
@@ -52,8 +57,10 @@ Precision SoonerThanF32(const Graph& graph, const Node& node, const DispatchOpti
   return Precision::kF32;
 }
 
+// `what`: one of them, its noun first, as in "product of bytes".
 std::string Counted(size_t count, const std::string& what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  const size_t noun = std::min(what.find(" of "), what.size());
+  return fmt::format("{} {}{}{}", count, what.substr(0, noun), count == 1 ? "" : "s", what.substr(noun));
 }
 
 std::vector<Tensor> Run(Executor& executor, const Graph& graph, const std::vector<Tensor>& inputs) {
@@ -114,7 +121,7 @@ class Search {
     std::vector<Candidate> candidates;
     const DispatchOptions options = OptionsFor(graph_);
     for (const Node& node : graph_.nodes)
-      if (const Precision p = SoonerThanF32(graph_, node, options, half_); p != Precision::kF32)
+      if (const Precision p = SoonerPrecision(graph_, node, options, half_); p != UsualPrecision(node))
         candidates.push_back({node.name, p});
     return candidates;
   }
@@ -151,14 +158,13 @@ class Search {
     return error;
   }
 
-  // Returns the outputs of all samples, with all operands rounded that may be: each convolution that may be
-  // computed in halves is, whatever is sooner.
+  // Returns the outputs of all samples, with the largest error that each node permits, whatever is sooner.
   Samples OutputsOf(const Graph& graph) const {
     const ThreadPlan plan = PlanOneCpu(graph, machine_, {});
     KernelOptions options;
     options.threads = plan.threads;
     options.dispatch = OptionsFor(graph);
-    if (half_ != Precision::kF32) options.dispatch.conv = AlgorithmWith(half_);
+    options.dispatch.least_exact = true;
     CpuKernels kernels(options);
     Executor executor(graph, plan, kernels);
     Samples outputs;
@@ -201,6 +207,8 @@ Samples MadeUpSamples(const Graph& graph) {
 }
 
 PrecisionReport ChoosePrecisions(const Graph& graph, double bound, const Samples& samples) {
+  // Which precision is sooner depends on the instruction set; the reference computes all in one.
+  if (ReferenceFromEnvironment()) return {bound, 0, int(samples.size()), false, {}, {}};
   return Search(graph, bound, samples).Run();
 }
 
@@ -215,15 +223,18 @@ std::string ToText(const PrecisionReport& report) {
   for (const auto& [node, precision] : report.rounded) ++counts[precision];
   std::string text;
   for (const auto& [precision, count] : counts)
-    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ", Counted(count, "product"), precision);
-  if (text.empty()) text = "no product below f32";
+    text += fmt::format("{}{} in {}", text.empty() ? "" : ", ",
+                        Counted(count, precision == "f32" ? "product of bytes" : "product"), precision);
+  if (text.empty()) text = "no product is rounded";
   text = fmt::format(
-      "precision auto: {}, at most {:.2g} of the largest value apart from f32 on {} (bound {:g})", text,
-      report.error, Counted(size_t(report.samples), report.made_up ? "random input" : "input"), report.bound);
+      "precision auto: {}, at most {:.2g} of the largest value apart from the answer without it on {} (bound "
+      "{:g})",
+      text, report.error, Counted(size_t(report.samples), report.made_up ? "random input" : "input"),
+      report.bound);
   for (size_t i = 0; i < std::min(kNamed, report.kept.size()); ++i)
-    text +=
-        fmt::format("{}{}", i == 0 ? fmt::format("; {} beyond the bound in f32: ", report.kept.size()) : ", ",
-                    report.kept[i]);
+    text += fmt::format(
+        "{}{}", i == 0 ? fmt::format("; {} beyond the bound as without it: ", report.kept.size()) : ", ",
+        report.kept[i]);
   if (report.kept.size() > kNamed) text += ", ...";
   return text;
 }

@@ -19,7 +19,8 @@ using Samples = std::vector<std::vector<Tensor>>;
 Samples MadeUpSamples(const Graph& graph);
 
 // Chooses the precisions of nodes, which together change the outputs by at most `bound` on `samples`
-// (LoadOptions::error_bound). `graph` has had its passes. Runs it some times on the cores of this process:
+// (LoadOptions::error_bound): those of floats in precisions below f32, and convolutions of bytes with sums in
+// f32 instead of exact ones. `graph` has had its passes. Runs it some times on the cores of this process:
 // twice if all precisions that are sooner stay within the bound.
 PrecisionReport ChoosePrecisions(const Graph& graph, double bound, const Samples& samples);
 

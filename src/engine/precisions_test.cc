@@ -6,6 +6,7 @@
 #include "base/difference.h"
 #include "base/errors_testing.h"
 #include "engine/engine_testing.h"
+#include "kernels/fast/target/features.h"
 
 namespace mete {
 namespace {
@@ -132,6 +133,124 @@ TEST(AutoPrecision, PlansAreRefusedThatRoundWhatCannotBe) {
   options.plan_json = plan.replace(plan.find("f32", at), 3, "f99");
   EXPECT_TELLS(Session(model, options), "no such precision");
 }
+
+// Adds x rounded to bytes: QuantizeLinear and DequantizeLinear.
+std::string AddRounded(ModelProto& m, const std::string& x) {
+  AddOp(m, "QuantizeLinear", {x, "scale", "zero"}, {x + "_q"});
+  AddOp(m, "DequantizeLinear", {x + "_q", "scale", "zero"}, {x + "_r"});
+  return x + "_r";
+}
+
+// data 1x32x20x20 -> two 3x3 convolutions of bytes with 32 channels -> y
+ModelProto TwoByteConvolutions() {
+  constexpr int64_t kChannels = 32;
+  ModelProto m = EmptyModel();
+  AddInput(m, "data", {1, kChannels, 20, 20});
+  AddRaw(m, "scale", TensorProto::FLOAT, {}, RawOf(std::vector<float>{0.05f}));
+  AddRaw(m, "zero", TensorProto::UINT8, {}, RawOf(std::vector<uint8_t>{128}));
+  AddRaw(m, "w_scale", TensorProto::FLOAT, {}, RawOf(std::vector<float>{0.0012f}));
+  AddRaw(m, "w_zero", TensorProto::INT8, {}, RawOf(std::vector<int8_t>{0}));
+  std::string x = "data";
+  for (const std::string name : {"first", "second"}) {
+    std::vector<int8_t> weights;
+    for (int64_t i = 0; i < kChannels * kChannels * 9; ++i)
+      weights.push_back(int8_t(i * (name == "first" ? 37 : 53) % 251 - 125));
+    AddRaw(m, name + "_w", TensorProto::INT8, {kChannels, kChannels, 3, 3}, RawOf(weights));
+    AddOp(m, "DequantizeLinear", {name + "_w", "w_scale", "w_zero"}, {name + "_wr"});
+    AddInts(AddOp(m, "Conv", {AddRounded(m, x), name + "_wr"}, {name + "_y"}, name), "pads", {1, 1, 1, 1});
+    x = name + "_y";
+  }
+  AddOp(m, "Identity", {AddRounded(m, x)}, {"y"});
+  AddOutput(m, "y");
+  return m;
+}
+
+class BytesInF32 : public ::testing::Test {
+ protected:
+  BytesInF32() : file_(TwoByteConvolutions()), input_(DType::kF32, {1, 32, 20, 20}) {
+    for (int64_t i = 0; i < input_.elements(); ++i)
+      input_.mutable_view().as<float>()[i] = float(i * 29 % 253 - 126) * 0.05f;
+  }
+  ~BytesInF32() override { ForceWithout(""); }
+
+  static void ForceWithoutProductsOfBytes() {
+    std::string all;
+    for (const std::string& feature : AvailableFeatures()) all += (all.empty() ? "" : ",") + feature;
+    ForceWithout(all);
+  }
+  Model Load(const std::string& precision, double bound = 0.1) const {
+    return Model::Load(file_.path(), {.precision = precision, .error_bound = bound, .samples = {{input_}}});
+  }
+  // Runs the model, and gives the kernels of its convolutions.
+  std::vector<Tensor> Run(const Model& model, std::vector<std::string>* kernels,
+                          const SessionOptions& options = SessionOptions::Estimated()) const {
+    Session session(model, options);
+    kernels->clear();
+    for (const StepInfo& step : session.Steps())
+      if (step.node == "first" || step.node == "second")
+        kernels->push_back(step.precision + " " + step.kernel.substr(0, step.kernel.find(' ')));
+    return session.Run({input_});
+  }
+  static SessionOptions Planned(const Model& model) {
+    SessionOptions options = SessionOptions::Estimated();
+    options.plan_json = Session(model, SessionOptions::Estimated()).PlanJson();
+    return options;
+  }
+
+  const std::vector<std::string> exact_ = {"i32 conv_bytes", "i32 conv_bytes"},
+                                 floats_ = {"f32 winograd_f4_bytes", "f32 winograd_f4_bytes"};
+  const std::map<std::string, std::string> both_ = {{"first", "f32"}, {"second", "f32"}};
+  const ModelFile file_;
+  Tensor input_;
+  std::vector<std::string> kernels_;
+};
+
+TEST_F(BytesInF32, AutoTakesConvolutionsOfBytesToF32WhereThatIsSooner) {
+  ForceWithoutProductsOfBytes();
+  const std::vector<Tensor> want = Run(Load("f32"), &kernels_);
+  EXPECT_EQ(kernels_, exact_) << "never without auto";
+  (void)Run(Load("bf16"), &kernels_);
+  EXPECT_EQ(kernels_, exact_) << "never without auto";
+  const Model model = Load("auto");
+  EXPECT_EQ(model.precision().rounded, both_);
+  const std::vector<Tensor> got = Run(model, &kernels_);
+  EXPECT_EQ(kernels_, floats_);
+  const double apart = LargestDifference(got, want);
+  EXPECT_NEAR(model.precision().error, apart, 1e-6);
+  EXPECT_LE(apart, 0.1);
+  EXPECT_NE(model.notes().back().find("2 products of bytes in f32"), std::string::npos)
+      << model.notes().back();
+}
+
+TEST_F(BytesInF32, TheBitsWithoutAutoAreThoseOfEveryInstructionSet) {
+  const std::vector<Tensor> usual = Run(Load("f32"), &kernels_);
+  ForceWithoutProductsOfBytes();
+  EXPECT_EQ(LargestDifference(usual, Run(Load("f32"), &kernels_)), 0);
+}
+
+TEST_F(BytesInF32, AProcessorThatMultipliesBytesKeepsThem) {
+  bool products = false;
+  for (const std::string& feature : AvailableFeatures())
+    products |= feature == "avx512vnni" || feature == "avxvnni" || feature == "dotprod" || feature == "i8mm";
+  if (!products) GTEST_SKIP() << "this processor has no products of bytes";
+  const Model model = Load("auto");
+  EXPECT_TRUE(model.precision().rounded.empty());
+  (void)Run(model, &kernels_);
+  EXPECT_EQ(kernels_, exact_);
+}
+
+TEST_F(BytesInF32, APlanThatIsGivenDecides) {
+  ForceWithoutProductsOfBytes();
+  const Model usual = Load("f32"), floats = Load("auto");
+  std::vector<std::string> planned;
+  const std::vector<Tensor> want = Run(usual, &kernels_), approximate = Run(floats, &kernels_);
+  EXPECT_EQ(LargestDifference(Run(usual, &planned, Planned(floats)), approximate), 0);
+  EXPECT_EQ(planned, floats_);
+  EXPECT_EQ(LargestDifference(Run(floats, &planned, Planned(usual)), want), 0);
+  EXPECT_EQ(planned, exact_);
+}
+
+TEST_F(BytesInF32, ExactSumsCannotBeAskedOfAllProducts) { EXPECT_TELLS(Load("i32"), "precision"); }
 
 }  // namespace
 }  // namespace mete

@@ -106,14 +106,25 @@ void CheckSumPiece(const InferContext& c) {
         kSumPiece, piece);
 }
 
+namespace {
+
+constexpr const char* kProductOfBytes = "QLinearConv";
+
+}  // namespace
+
 bool TakesOperands(const Graph& graph, const Node& node) {
+  if (node.op == kProductOfBytes) return true;
   constexpr const char* kProducts[] = {"Conv", "Gemm", "MatMul", "mete.MatMul"};
   return std::find(std::begin(kProducts), std::end(kProducts), node.op) != std::end(kProducts) &&
          graph.value(node.inputs[0]).type == DType::kF32;
 }
 
+Precision UsualPrecision(const Node& node) {
+  return node.op == kProductOfBytes ? Precision::kI32 : Precision::kF32;
+}
+
 Precision OperandsOf(const Node& node) {
-  return ParsePrecision(node.name, node.attributes.String(kOperands, Name(Precision::kF32)));
+  return ParsePrecision(node.name, node.attributes.String(kOperands, Name(UsualPrecision(node))));
 }
 
 Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& of_nodes) {
@@ -121,7 +132,7 @@ Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& o
   for (Node& node : result.nodes) {
     const auto at = of_nodes.find(node.name);
     if (at == of_nodes.end()) continue;
-    if (at->second == Precision::kF32) node.attributes.Erase(kOperands);
+    if (at->second == UsualPrecision(node)) node.attributes.Erase(kOperands);
     else node.attributes.Set(kOperands, std::string(Name(at->second)));
   }
   return result;
@@ -130,9 +141,16 @@ Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& o
 void CheckOperands(const InferContext& c) {
   if (!c.attributes.Has(kOperands)) return;
   const std::string_view name = c.attributes.String(kOperands, "");
-  (void)ParsePrecision(c.node(), name);
-  if (c.type(0) != DType::kF32)
-    c.Bad("only a product of f32 can have {}; got '{}' for one of {}", kOperands, name, Name(c.type(0)));
+  const Precision precision = ParsePrecision(c.node(), name);
+  const DType type = c.type(0);
+  const bool bytes = type == DType::kU8 || type == DType::kI8,
+             fits =
+                 bytes ? precision == Precision::kF32 : type == DType::kF32 && precision != Precision::kI32;
+  if (!fits)
+    c.Bad("a product of {} cannot have these {}; got '{}', expected {}", Name(type), kOperands, name,
+          bytes                 ? "f32"
+          : type == DType::kF32 ? "f32, bf16, f16, w8 or w4"
+                                : "none");
 }
 
 Shape CheckSlice(const InferContext& c, const Shape& slice, DType type, int into) {

@@ -77,6 +77,9 @@
 //    rounded, of at most 65504. "w8" or "w4" on a Gemm or MatMul: it may round a constant input 1 to 8 or
 //    4 bits. Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass
 //    round-operands writes the attribute where the user allows it.
+//    "f32" on a QLinearConv: a kernel may sum the products, of inputs and weights minus their zero points, in
+//    f32 and in another order. Where the scaled sum lies next to the middle between two levels, an output may
+//    be the other one of them. Without the attribute the sums are exact ("i32").
 #pragma once
 
 #include <map>
@@ -97,13 +100,16 @@ void CheckSumPiece(const InferContext& c);
 // Returns whether a node may have operands (10).
 bool TakesOperands(const Graph& graph, const Node& node);
 
+// Returns the precision of a node without operands (10): kI32 for a QLinearConv, kF32 for others.
+Precision UsualPrecision(const Node& node);
+
 // Returns the precision that a node's operands may be rounded to (10).
 Precision OperandsOf(const Node& node);
 
-// Returns the graph with these precisions (10) of the nodes of these names; kF32 permits no rounding.
+// Returns the graph with these precisions (10) of the nodes of these names; UsualPrecision() permits nothing.
 Graph WithOperands(const Graph& graph, const std::map<std::string, Precision>& of_nodes);
 
-// Checks the operands (10) of a Conv, Gemm or MatMul. The node's inference function calls it.
+// Checks the operands (10) of a Conv, QLinearConv, Gemm or MatMul. The node's inference function calls it.
 void CheckOperands(const InferContext& c);
 
 // Checks a node's epilogue against the type and shape of its output. The node's inference function calls it.

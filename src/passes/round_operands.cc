@@ -39,6 +39,8 @@ bool FitsF16(const Tensor& weights, float alpha) {
 
 bool MayRound(const Graph& graph, const Node& node, Precision precision) {
   if (!TakesOperands(graph, node)) return false;
+  if (UsualPrecision(node) == Precision::kI32) return precision == Precision::kF32;
+  if (precision == Precision::kF32 || precision == Precision::kI32) return false;
   const Value& weights = graph.value(node.inputs[1]);
   if (IsHalf(precision) && (IsDepthwise(graph, node) || node.attributes.Has(kSumPiece))) return false;
   if (precision == Precision::kBf16) return true;
@@ -51,10 +53,12 @@ bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string
   bool changed = false;
   for (Node& node : graph.nodes) {
     const auto of_node = of_nodes.find(node.name);
-    const Precision wanted = of_nodes.empty()            ? precision
-                             : of_node == of_nodes.end() ? Precision::kF32
+    // What the user asks for all nodes is for products of floats; one of bytes is named.
+    const bool all = of_nodes.empty() && UsualPrecision(node) == Precision::kF32;
+    const Precision wanted = all                         ? precision
+                             : of_node == of_nodes.end() ? UsualPrecision(node)
                                                          : of_node->second;
-    if (wanted == Precision::kF32 || !MayRound(graph, node, wanted)) continue;
+    if (wanted == UsualPrecision(node) || !MayRound(graph, node, wanted)) continue;
     node.attributes.Set(kOperands, std::string(Name(wanted)));
     changed = true;
   }

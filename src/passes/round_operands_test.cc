@@ -4,6 +4,7 @@
 #include "base/fused.h"
 #include "graph/fused.h"
 #include "passes/graphs_testing.h"
+#include "passes/quantized_testing.h"
 #include "passes/pass.h"
 
 namespace mete {
@@ -33,6 +34,28 @@ TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
   Graph& g = b.Output(b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3));
   (void)RunPasses(g, {});
   for (const Node& node : g.nodes) EXPECT_FALSE(node.attributes.Has(kOperands));
+}
+
+// A convolution of bytes keeps its exact sums, unless it is named.
+TEST(RoundOperands, BytesAreNamed) {
+  QuantizedBuilder b;
+  const ValueId x = b.Rounded(b.Input({1, 8, 6, 6}));
+  Graph& made = b.Output(b.Rounded(b.Conv(x, 8, 9, 3)));
+  for (Node& node : made.nodes)
+    if (node.op == "Conv") node.name = "bytes";
+  const auto operands = [&](const PassOptions& options) {
+    Graph g = made;
+    (void)RunPasses(g, options);
+    for (const Node& node : g.nodes)
+      if (node.op == "QLinearConv") return OperandsOf(node);
+    ADD_FAILURE() << "no convolution of bytes";
+    return Precision::kW4;
+  };
+  for (const Precision all : {Precision::kF32, Precision::kBf16, Precision::kW8})
+    EXPECT_EQ(operands({.precision = all}), Precision::kI32);
+  EXPECT_EQ(operands({.node_precisions = {{"bytes", Precision::kF32}}}), Precision::kF32);
+  EXPECT_EQ(operands({.node_precisions = {{"bytes", Precision::kBf16}}}), Precision::kI32);
+  EXPECT_EQ(operands({.node_precisions = {{"other", Precision::kF32}}}), Precision::kI32);
 }
 
 // f16 has numbers of up to 65504: a product with a larger weight stays in f32, as do those whose weights are

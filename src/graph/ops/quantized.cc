@@ -142,6 +142,7 @@ void InferQLinearConv(InferContext& c) {
     NeedShape(c, 8, Shape{outputs});
   }
   CheckLevels(c, c.type(7));
+  CheckOperands(c);
   DType type = c.type(7);
   if (c.has(kByteTableInput)) {
     NeedType(c, kByteTableInput, kByteTypes);

@@ -30,8 +30,8 @@ struct Step {
   std::string node;  // the node that is planned as a whole, fused ones included
   int threads = 1;   // the number of the plan's first threads that take blocks of the step
   std::string policy = "adaptive";
-  // The precision that the operands of a product of f32 may be rounded to (graph/fused.h, 10): "f32", "bf16";
-  // empty: as the graph says. A plan that is given decides it.
+  // The precision that the operands of a product may be rounded to (graph/fused.h, 10): "f32", "bf16", of a
+  // convolution of bytes "i32" or "f32"; empty: as the graph says. A plan that is given decides it.
   std::string precision;
   std::string reason;       // why so
   double predicted_us = 0;  // 0: not predicted

@@ -80,9 +80,9 @@ std::unique_ptr<const Graph> AsPlanned(const Graph& graph, const std::optional<T
     const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                    [&](const Node& n) { return n.name == of_node.first; });
     if (node == graph.nodes.end() || OperandsOf(*node) == of_node.second) return true;
-    if (of_node.second != Precision::kF32 && !MayRound(graph, *node, of_node.second))
-      Invalid(node->name, "cannot round its operands; got {} in the plan, expected f32; try planning again",
-              Name(of_node.second));
+    if (of_node.second != UsualPrecision(*node) && !MayRound(graph, *node, of_node.second))
+      Invalid(node->name, "cannot round its operands; got {} in the plan, expected {}; try planning again",
+              Name(of_node.second), Name(UsualPrecision(*node)));
     return false;
   });
   if (given.empty()) return nullptr;

@@ -10,9 +10,9 @@
 namespace mete {
 namespace {
 
-// An algorithm that the user asked for is computed in one way.
+// An algorithm that the options ask for is computed in one way.
 std::vector<ConvWay> WaysOf(const Convolution& conv, const KernelOptions& options) {
-  if (options.dispatch.conv) return {{conv.algorithms[0]}};
+  if (options.dispatch.conv || conv.algorithms[0] != ConvAlgorithm::kDirect) return {{conv.algorithms[0]}};
   return ConvWaysFor(conv.shape, conv.algorithms);
 }
 

@@ -18,6 +18,18 @@ Tensor Random(const std::string& shape, uint32_t seed) {
   return MakeOneNodeGraph(ParseNode("test", "Relu(" + shape + ")"), seed).data[0];
 }
 
+// By the least exact way the error is measured that a permission may cause.
+TEST(CpuConv, TheLeastExactWayIsThatOfTheOperands) {
+  const auto kernel_with = [](const char* operands) {
+    OneNode node(fmt::format("Conv(1x9x9x64, const 64x64x3x3) {{layout=\"NHWC\"{}}}", operands), 11);
+    std::string kernel;
+    (void)node.Run({.dispatch = {.least_exact = true}}, &kernel);
+    return kernel.substr(0, kernel.find(' '));
+  };
+  EXPECT_EQ(kernel_with(", operands=\"bf16\""), "conv_bf16");
+  EXPECT_EQ(kernel_with(""), "conv_f32");
+}
+
 // Tiles and channels are divided among threads, for every size of tile. A wrong connection gives errors of
 // the magnitude of the sums, 6; the bound of the numerical error is tested beside the kernel (here F(6x6)
 // reaches 1e-4).

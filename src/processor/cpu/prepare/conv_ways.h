@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "dispatch/conv_algorithms.h"
+#include "dispatch/quantized.h"
 #include "kernels/fast/conv/conv.h"
 
 namespace mete {
@@ -30,6 +31,13 @@ std::string Name(const ConvWay& way);  // "direct", "direct, tile 2", "winograd_
 // Returns the ways with these algorithms, of which kDirect is the first, that may be the fastest: the fastest
 // by estimate comes first.
 std::vector<ConvWay> ConvWaysFor(const ConvShape& shape, const std::vector<ConvAlgorithm>& algorithms);
+
+// Returns the algorithms of a convolution of bytes that may be the fastest: the fastest by estimate comes
+// first.
+std::vector<ConvAlgorithm> ByteWaysFor(const QuantizedConvolution& conv);
+
+// Returns whether a convolution of bytes may take less time if its sums may be of f32.
+bool MayBeSoonerInF32(QuantizedConvolution conv);
 
 // Returns a text with all that the times depend on, for a tuner's key: "conv 1x56x56x64 -> 56x56x64, kernel
 // 3x3, ...".

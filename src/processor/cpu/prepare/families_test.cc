@@ -33,7 +33,8 @@ TEST_P(Families, EachNodeEqualsTheReference) {
 
 // Dispatch has told costs/ the same of the node.
 TEST_P(Families, EachNodeHasAKernelThatDispatchNames) {
-  std::vector<KernelOptions> options{{}, {.dispatch = {.plain_sums = true}}};
+  std::vector<KernelOptions> options{
+      {}, {.dispatch = {.plain_sums = true}}, {.dispatch = {.least_exact = true}}};
   for (const ConvAlgorithm conv : {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2,
                                    ConvAlgorithm::kWinogradF4, ConvAlgorithm::kWinogradF6})
     options.push_back({.dispatch = {.conv = conv, .plain_sums = true}});

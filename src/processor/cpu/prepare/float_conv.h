@@ -8,13 +8,13 @@
 
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
-#include "kernels/fast/winograd/winograd.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
 #include "processor/cpu/prepare/cold_weights.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/half_product.h"
 #include "processor/cpu/prepare/packer.h"
+#include "processor/cpu/prepare/winograd_conv.h"
 
 namespace mete {
 
@@ -32,7 +32,7 @@ class FloatConv {
   double MeasureUs(const ConstView& input, const Epilogue& epilogue, float* output, ColdWeights* cold);
 
   std::string kernel() const;  // "conv_f32 avx512"
-  int64_t packed_bytes() const { return half_ ? half_->packed_bytes() : int64_t(packed_.bytes()); }
+  int64_t packed_bytes() const { return int64_t(packed().bytes()); }
   // Returns the number of operations for a convolution of `flops`; for Winograd only those of its products.
   int64_t computed_flops(int64_t flops) const;
 
@@ -40,7 +40,7 @@ class FloatConv {
   void PlanProduct(const Tensor& weights, Packer& packer);
   void PlanByChannel(const Tensor& weights, Packer& packer);
   void PlanTiles(const Tensor& weights, Packer& packer);
-  void RunInStages(const float* input, const Epilogue& epilogue, float* output);
+  const Tensor& packed() const { return half_ ? half_->packed() : tiles_ ? tiles_->packed() : packed_; }
   void RunBlock(int worker, const float* input, const Epilogue& epilogue, float* output, Range rows,
                 Range columns);
 
@@ -49,12 +49,10 @@ class FloatConv {
   ConvWay way_;
   std::optional<WorkerPlans<ConvPlan>> product_;
   std::optional<DepthwisePlan> by_channel_;
-  std::optional<WinogradPlan> tiles_;
+  std::optional<WinogradConv> tiles_;
   std::optional<HalfProduct> half_;  // exactly one of these four is set
-  Tensor packed_;
+  Tensor packed_;                    // of the first two
   Grid grid_;
-  // Winograd: all inputs are transformed, then all products are computed, then all outputs are transformed
-  bool in_stages_ = false;
 };
 
 }  // namespace mete

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/tensor_source.h"
+#include "processor/cpu/prepare/byte_ways.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
@@ -50,22 +50,16 @@ class EpilogueOfBytes {
   ByteEpilogue epilogue_;
 };
 
-// The input with constant weights: operators whose output is the sums have no scales before it.
-size_t WeightsInputOf(const QuantizedConvolution& of) { return of.sums ? 1 : 3; }
-
-class ByteConvStep : public PreparedNode {
+class ExactWay : public ByteWay {
  public:
-  // `offset`: the place of its channels among those of the output; -1: they are all of them. `weights`: those
-  // of `of`.
-  ByteConvStep(const QuantizedConvolution& of, int64_t offset, const Tensor& weights, Packer& packer)
+  // `weights`: those of `of`.
+  ExactWay(const QuantizedConvolution& of, const Tensor& weights, Packer& packer)
       : pool_(packer.pool()),
-        offset_(offset),
         plan_(PlanByteConv(of.shape, of.x.type == DType::kI8)),
         name_(of.kernel()),
         input_zero_(int32_t(of.x.zero)),
         arrays_(of),
         epilogue_(arrays_.get()),
-        weights_input_(WeightsInputOf(of)),
         zero_input_(of.zero_input),
         scale_input_(of.scale_input),
         bias_input_(of.bias_input),
@@ -83,13 +77,12 @@ class ByteConvStep : public PreparedNode {
     SetEpilogue(of);
     const int64_t row_bytes =
         s.batch * s.in_height * s.in_width * s.in_channels + s.out_pixels() * s.out_channels;
-    grid_ = MakeGrid({s.out_pixels(), plan_.row_step, row_bytes, plan_.panels, packed_bytes()},
+    grid_ = MakeGrid({s.out_pixels(), plan_.row_step, row_bytes, plan_.panels, int64_t(packed_.bytes())},
                      pool_.step_speeds());
     pool_.ReserveScratch(int64_t(ByteConvScratchBytes(plan_)));
-    ReleasePagesOf(weights);
   }
 
-  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+  void Run(std::span<const ConstView> in, void* to) override {
     int32_t zero = input_zero_;
     if (zero_input_ >= 0) {
       const ConstView& of_run = in[size_t(zero_input_)];
@@ -97,8 +90,6 @@ class ByteConvStep : public PreparedNode {
       StartOfByteSums(plan_, weight_sums_.data(), nullptr, zero, start_.data());
     }
     if (scale_input_ >= 0) SetSumScale(in);
-    if (offset_ >= 0) CopyInto(in, kByteIntoInput, out[0]);
-    auto* to = static_cast<std::byte*>(out[0].data) + std::max<int64_t>(offset_, 0);
     pool_.For(
         grid_.blocks(),
         [&](int worker, int64_t begin, int64_t end) {
@@ -110,11 +101,8 @@ class ByteConvStep : public PreparedNode {
         grid_.run());
   }
 
-  Reads reads(size_t input) const override {
-    return input == weights_input_ ? Reads::kNothing : Reads::kElements;
-  }
   std::string kernel() const override { return name_ + " " + TargetOf(plan_); }
-  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
+  const Tensor& packed() const override { return packed_; }
 
  private:
   // Takes the scale and the bias of this run, which have one element or one for each channel.
@@ -139,13 +127,11 @@ class ByteConvStep : public PreparedNode {
   }
 
   ThreadPool& pool_;
-  const int64_t offset_;
   const ByteConvPlan plan_;
   const std::string name_;
   const int32_t input_zero_;
   EpilogueOfBytes arrays_;
   ByteEpilogue& epilogue_;
-  const size_t weights_input_;
   const int zero_input_, scale_input_, bias_input_;  // of QuantizedConvolution
   std::vector<float> sum_scale_, sum_bias_;          // of the output channels, with scale_input_
   // Of the output channels: what the sums start with, and, with zero_input_, the sums of the weights.
@@ -258,12 +244,14 @@ class ComputedProductStep : public PreparedNode {
 
 }  // namespace
 
+std::unique_ptr<ByteWay> MakeExactWay(const QuantizedConvolution& conv, const Tensor& weights,
+                                      Packer& packer) {
+  return std::make_unique<ExactWay>(conv, weights, packer);
+}
+
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution& conv, const Preparation& of) {
   if (conv.weights_input >= 0) return std::make_unique<ComputedProductStep>(conv, of.pool());
-  const Attributes& a = of.node.attributes;
-  const Tensor& weights = of.graph.value(of.node.inputs[WeightsInputOf(conv)]).constant;
-  return std::make_unique<ByteConvStep>(conv, a.Has(kIntoChannels) ? a.Int(kIntoOffset, 0) : -1, weights,
-                                        of.packer);
+  return PrepareByteConv(conv, of);
 }
 
 }  // namespace mete
