@@ -44,10 +44,10 @@ class LayoutPass {
     if (Rank4Output(node)) {
       if (TraitsOf(node.op).orders == Orders::kChannelsLast && Likes(node)) return;
       if (AnyTwin(node) && Follow(node)) return;
-    } else if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n) || Anchors(nodes, n) || Flattens(node))) {
-      return;
-    } else if (AllFlat(node) && FollowFlat(node)) {
-      return;
+    } else {
+      if (AnyTwin(node) && (Reduces(node) || Shuffle(nodes, n) || Anchors(nodes, n) || Flattens(node)))
+        return;
+      if (AllFlat(node) && FollowFlat(node)) return;
     }
     for (ValueId id : node.inputs)
       if (id != kNoValue) Plain(id);
