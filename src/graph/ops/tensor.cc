@@ -56,11 +56,13 @@ void InferTranspose(InferContext& c) {
   if (!reverse) {
     if (int(perm.size()) != in.rank())
       c.Bad("perm has the wrong length; got {}, expected {}", perm.size(), in.rank());
+    // Unlike other axes they do not count from behind, so that whatever reads them may take them as they are.
+    for (const int64_t axis : perm)
+      if (axis < 0) c.Bad("perm is out of range; got {}, expected 0 to {}", axis, in.rank() - 1);
     CheckAxes(c, perm, in.rank());
   }
   Shape out = in;
-  for (int i = 0; i < in.rank(); ++i)
-    out[i] = in[reverse ? in.rank() - 1 - i : c.Axis(perm[size_t(i)], in.rank())];
+  for (int i = 0; i < in.rank(); ++i) out[i] = in[reverse ? in.rank() - 1 - i : int(perm[size_t(i)])];
   c.Output(0, c.type(0), out);
 }
 

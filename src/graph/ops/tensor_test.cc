@@ -51,6 +51,8 @@ TEST(TransposeInfer, ReversesOrPermutes) {
   EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{0, 2, 1}}}), {Shape{2, 3, 4}}), "f32 2x4x3");
   EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{0, 2, 2}}}), {Shape{2, 3, 4}}),
             "error: [node] an axis is given twice; got 2 again, expected each once");
+  EXPECT_EQ(InferText("Transpose", Attrs({{"perm", Ints{-3, 2, 1}}}), {Shape{2, 3, 4}}),
+            "error: [node] perm is out of range; got -3, expected 0 to 2");
 }
 
 TEST(ConcatInfer, SumsOneDimension) {
