@@ -166,7 +166,8 @@ class PanelOfChannels {
     const int64_t outputs = (count + kPixels - 1) / kPixels, second = count - outputs;
     const int64_t from = x * shape_.stride_x - shape_.pad_left;
     if constexpr (kBytes && Dot::kMostVectors >= 4) {  // enough registers for three columns and their weights
-      if (columns_.groups == 1 && columns_.width == 3 && shape_.dilation_x == 1 && shape_.stride_x <= 2) {
+      if (shape_.kernel_height == 3 && columns_.width == 3 && shape_.dilation_x == 1 &&
+          shape_.stride_x <= 2) {
         const GroupOfTaps taps(*this, row, 0, from, second * shape_.stride_x);
         return shape_.stride_x == 1 ? RunThree<1>(taps, outputs, to, second)
                                     : RunThree<2>(taps, outputs, to, second);
@@ -234,7 +235,7 @@ class PanelOfChannels {
     return RowOfTaps(s_, row / shape_.out_height, ky < shape_.kernel_height ? y : -1);
   }
 
-  // Computes the outputs of a kernel of three columns and up to four rows, whose windows step by kStep
+  // Computes the outputs of a kernel of three columns and three rows, whose windows step by kStep
   // columns. The columns take turns, so that none moves from one register to another.
   template <int kStep>
   HWY_NOINLINE void RunThree(const GroupOfTaps& taps, int64_t outputs, int64_t to, int64_t second) const {
@@ -258,27 +259,27 @@ class PanelOfChannels {
                               }
                               Store(levels, to + o, second);
                             };
-    taps.template Load<4>(0, a);
+    taps.template Load<3>(0, a);
     if constexpr (kStep == 1) {
-      taps.template Load<4>(1, b);
+      taps.template Load<3>(1, b);
       for (int64_t o = 0; o < outputs; o += 3) {
-        taps.template Load<4>(o + 2, c);
+        taps.template Load<3>(o + 2, c);
         output(o, a, b, c);
         if (o + 1 == outputs) return;
-        taps.template Load<4>(o + 3, a);
+        taps.template Load<3>(o + 3, a);
         output(o + 1, b, c, a);
         if (o + 2 == outputs) return;
-        taps.template Load<4>(o + 4, b);
+        taps.template Load<3>(o + 4, b);
         output(o + 2, c, a, b);
       }
     } else {
       for (int64_t o = 0; o < outputs; o += 2) {
-        taps.template Load<4>(2 * o + 1, b);
-        taps.template Load<4>(2 * o + 2, c);
+        taps.template Load<3>(2 * o + 1, b);
+        taps.template Load<3>(2 * o + 2, c);
         output(o, a, b, c);
         if (o + 1 == outputs) return;
-        taps.template Load<4>(2 * o + 3, b);
-        taps.template Load<4>(2 * o + 4, a);
+        taps.template Load<3>(2 * o + 3, b);
+        taps.template Load<3>(2 * o + 4, a);
         output(o + 1, c, b, a);
       }
     }
