@@ -243,6 +243,26 @@ TEST(ByteConv, TheLargestBytesHaveTheExactSum) {
   });
 }
 
+// Packing brings some input channels of a column into order at a time: columns that are longer than its
+// memory, by less than a cell and by more, and kernels with more taps than it has.
+TEST(ByteConv, LongColumnsHaveTheExactSums) {
+  OnEveryTargetAndFeature([] {
+    uint32_t seed = 700;
+    for (const ConvShape& shape : {Sized({1, 3, 3, 910, 1, 1, 5, 3, 3, 1, 1, 1, 1, 0, 0, 1}, 0, 0),
+                                   Sized({1, 3, 3, 1001, 1, 1, 70, 3, 3, 1, 1, 1, 1, 0, 0, 1}, 0, 0),
+                                   Sized({1, 3, 2, 8195, 1, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 1}, 0, 0),
+                                   Sized({1, 5, 5, 1200, 1, 1, 6, 4, 4, 1, 1, 1, 1, 0, 0, 2}, 0, 0),
+                                   Sized({1, 24, 23, 16, 1, 1, 5, 23, 23, 1, 1, 1, 1, 0, 0, 1}, 0, 0),
+                                   Sized({1, 92, 92, 2, 1, 1, 3, 46, 46, 1, 1, 2, 2, 0, 0, 1}, 0, 0)})
+      for (int i = 0; i < 2; ++i, ++seed) {
+        SCOPED_TRACE(::testing::Message() << "seed " << seed);
+        Problem problem(shape, kSigns[seed % std::size(kSigns)], i > 0, seed);
+        problem.CheckSums(problem.RunWhole<int32_t>());
+        if (::testing::Test::HasFailure()) return;
+      }
+  });
+}
+
 TEST(ByteConv, AnyBlocksGiveTheSameBytes) {
   OnEveryTargetAndFeature([] {
     for (const ConvShape& shape : {Sized({2, 9, 8, 12, 1, 1, 150, 3, 3, 1, 1, 1, 1, 1, 1, 2}, 1, 1),

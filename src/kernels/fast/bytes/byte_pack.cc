@@ -4,6 +4,7 @@
 
 #include "kernels/fast/bytes/byte_columns.h"
 #include "kernels/fast/bytes/byte_conv_code.h"
+#include "kernels/fast/layout/transpose_bytes.h"
 
 namespace mete {
 namespace {
@@ -22,6 +23,7 @@ class SignedWeights {
   // Whether the weights of neighbouring channels are neighbours, as in the right operand of a product.
   bool channels_are_dense() const { return channel_stride_ == 1; }
   int64_t element_stride() const { return element_stride_; }
+  bool elements_are_dense() const { return element_stride_ == 1; }
   // Points at the weight of a channel, without its flip.
   const uint8_t* at(int64_t channel, int64_t element) const {
     return bytes_ + channel * channel_stride_ + element * element_stride_;
@@ -65,25 +67,77 @@ void PackRows(const ByteConvPlan& plan, const SignedWeights& weights, const Pane
   }
 }
 
-// Packs one panel. If the taps of a kernel row are joined, they follow one another without filled-up cells.
-void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
-  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, cell = plan.code->cell;
-  const int64_t whole = plan.tap_length / cell * cell,
-                moved = LastQuadOverlaps(plan) ? whole + cell - plan.tap_length : 0;
-  std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
-  if (taps == 1 && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
-  for (int64_t j = 0; j < place.columns.size(); ++j) {
-    const int64_t channel = place.group * plan.group_outputs + place.columns.begin + j;
-    for (int64_t c = 0; c < plan.group_channels; ++c)
-      for (int64_t tap = 0; tap < taps; ++tap) {
-        // The place of the weight within its column: the read of one tap, and the byte of that read.
-        const int64_t at = plan.joined ? tap % plan.shape.kernel_width * plan.group_channels + c : c;
-        const int64_t read = plan.joined ? tap / plan.shape.kernel_width : tap;
-        const int64_t cells = read * (plan.quads * kBytesOfQuad / cell) + at / cell;  // before it
-        const int64_t byte = at % cell + (at < whole ? 0 : moved);
-        to[(cells * place.width + j) * cell + byte] = weights(channel, c * taps + tap);
-      }
+// Where the bytes of one column of a panel are. If the taps of a kernel row are joined, one read has them
+// all, without filled-up cells between them.
+class PackedColumn {
+ public:
+  PackedColumn(const ByteConvPlan& plan, int64_t width, int64_t column, int8_t* panel)
+      : cell_(plan.code->cell),
+        cells_of_read_(plan.quads * kBytesOfQuad / cell_),
+        whole_(plan.tap_length / cell_ * cell_),
+        moved_(LastQuadOverlaps(plan) ? whole_ + cell_ - plan.tap_length : 0),
+        width_(width),
+        column_(panel + column * cell_) {}
+
+  int8_t& at(int64_t read, int64_t byte) const {
+    return *(Cell(read, byte / cell_) + byte % cell_ + (byte < whole_ ? 0 : moved_));
   }
+  // Writes bytes of a read from `byte` on, which begins a cell.
+  void Write(int64_t read, int64_t byte, const uint8_t* from, int64_t count) const {
+    const int64_t whole = std::max<int64_t>(std::min(count, whole_ - byte), 0) / cell_ * cell_;
+    if (cell_ == kBytesOfQuad) WriteCells<kBytesOfQuad>(read, byte, from, whole);
+    else WriteCells<2 * kBytesOfQuad>(read, byte, from, whole);
+    for (int64_t i = whole; i < count; ++i) at(read, byte + i) = static_cast<int8_t>(from[i]);
+  }
+
+ private:
+  int8_t* Cell(int64_t read, int64_t cell) const {
+    return column_ + (read * cells_of_read_ + cell) * width_ * cell_;
+  }
+  template <int64_t kCell>
+  void WriteCells(int64_t read, int64_t byte, const uint8_t* from, int64_t count) const {
+    int8_t* to = Cell(read, byte / kCell);
+    for (int64_t i = 0; i < count; i += kCell, to += width_ * kCell) std::memcpy(to, from + i, kCell);
+  }
+
+  const int64_t cell_, cells_of_read_, whole_, moved_, width_;
+  int8_t* const column_;
+};
+
+// Packs one column. Weights are brought into the order of reads, tap by tap, some input channels at a time.
+void PackColumn(const ByteConvPlan& plan, const SignedWeights& weights, int64_t channel,
+                const PackedColumn& to) {
+  constexpr int64_t kBytes = 8 * 1024;
+  const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, all = plan.group_channels;
+  const int64_t most = plan.joined ? all : std::min(all, kBytes / taps / plan.code->cell * plan.code->cell);
+  if (!weights.elements_are_dense() || most == 0 || most * taps > kBytes) {  // rare: one by one
+    for (int64_t i = 0; i < all * taps; ++i) {
+      const int64_t c = i / taps, tap = i % taps, column = tap % plan.shape.kernel_width;
+      if (plan.joined) to.at(tap / plan.shape.kernel_width, column * all + c) = weights(channel, i);
+      else to.at(tap, c) = weights(channel, i);
+    }
+    return;
+  }
+  uint8_t ordered[kBytes];
+  for (int64_t c = 0; c < all; c += most) {
+    const int64_t count = std::min(most, all - c), read = plan.joined ? plan.tap_length : count;
+    const uint8_t* from = weights.at(channel, c * taps);
+    if (taps == 1) std::memcpy(ordered, from, static_cast<size_t>(count));
+    else TransposeBytes(from, taps, {0, count}, taps, ordered, count);
+    if (weights.flip() != 0)
+      for (int64_t i = 0; i < count * taps; ++i) ordered[i] ^= weights.flip();
+    for (int64_t r = 0; r * read < count * taps; ++r) to.Write(r, c, ordered + r * read, read);
+  }
+}
+
+// Packs one panel.
+void PackPanel(const ByteConvPlan& plan, const SignedWeights& weights, const PanelPlace& place, int8_t* to) {
+  const bool one_tap = plan.shape.kernel_height * plan.shape.kernel_width == 1;
+  std::fill_n(to, place.width * BytesOfColumn(plan), int8_t{0});
+  if (one_tap && weights.channels_are_dense()) return PackRows(plan, weights, place, to);
+  for (int64_t j = 0; j < place.columns.size(); ++j)
+    PackColumn(plan, weights, place.group * plan.group_outputs + place.columns.begin + j,
+               PackedColumn(plan, place.width, j, to));
 }
 
 // Packs the panel of channels from `first` on.
@@ -140,8 +194,13 @@ void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_
     return;
   }
   for (int64_t m = 0; m < plan.shape.out_channels; ++m) {
-    sums[m] = 0;
-    for (int64_t i = 0; i < read.length(); ++i) sums[m] += read(m, i);
+    int32_t sum = 0;
+    const uint8_t *weight = read.at(m, 0), flip = read.flip();
+    if (read.elements_are_dense())  // a loop that compilers turn into vectors
+      for (int64_t i = 0; i < read.length(); ++i) sum += static_cast<int8_t>(weight[i] ^ flip);
+    else
+      for (int64_t i = 0; i < read.length(); ++i) sum += read(m, i);
+    sums[m] = sum;
   }
 }
 
