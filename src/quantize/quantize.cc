@@ -164,9 +164,10 @@ Calibration Calibrate(const Graph& graph, const QuantizeOptions& options, const 
   CheckIsFinite(graph, options.kept);
   auto equalized = options.equalize ? EqualizedIfNearer(graph, options, samples, runs) : std::nullopt;
   runs.Stage("calibrating, picture");
-  Calibration c = MeasureAs(equalized ? *std::move(equalized) : graph, options, samples, runs);
+  const bool is_equalized = equalized.has_value();
+  Calibration c = MeasureAs(is_equalized ? *std::move(equalized) : graph, options, samples, runs);
   CheckRanges(c.graph, c.measured.histograms);
-  c.equalized = equalized.has_value();
+  c.equalized = is_equalized;
   runs.Stage("comparing methods, picture");
   ChooseMethod(c, options, samples, runs);
   return c;
