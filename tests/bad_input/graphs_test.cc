@@ -33,6 +33,16 @@ TEST_F(BadInput, AnInputThatIsLeftOutIsNamed) {
   EXPECT_TRUE(Contains(LoadError(m), "[add] Add needs input 1; got 1 inputs, expected at least 2"));
 }
 
+// The shape of its other input follows from data, so that nothing is inferred of it.
+TEST_F(BadInput, AnInputThatIsLeftOutIsNamedWhereShapesAreUnknown) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "x", {2});
+  AddOp(m, "Unique", {"x"}, {"some"}, "unique");
+  AddOp(m, "Add", {"some"}, {"y"}, "add");
+  AddOutput(m, "y");
+  EXPECT_TRUE(Contains(LoadError(m), "[add] Add needs input 1; got 1 inputs, expected at least 2"));
+}
+
 TEST_F(BadInput, UnsupportedOperatorsAreAllListedAndNothingIsWritten) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {2});
