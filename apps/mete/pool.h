@@ -50,7 +50,7 @@ void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& opti
 std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs);
 
 // mete bench and mete profile with --processors.
-void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vector<std::string> inputs,
+void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, const std::vector<std::string>& inputs,
                uint64_t seed, int runs, double seconds, const Context& context);
 void ProfileOnPool(const std::vector<std::string>& models, const std::string& processors,
                    const ModelFlags& session, const Context& context);

@@ -186,8 +186,9 @@ void PrintResult(const PoolResult& r) {
 
 }  // namespace
 
-void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, std::vector<std::string> input_words,
-               uint64_t seed, int runs, double seconds, const Context& context) {
+void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
+               const std::vector<std::string>& input_words, uint64_t seed, int runs, double seconds,
+               const Context& context) {
   const std::vector<TensorFile> files = ReadTensorFiles(input_words);
   const Model model = LoadModel(model_flags, context, nullptr, ShapesOf(files));
   std::vector<Tensor> inputs = PlaceTensors(model, files);
