@@ -112,9 +112,7 @@ Divided DivideExpand(const DivideContext& c) {
 Divided DivideTranspose(const DivideContext& c) {
   const Ints& perm = c.node.attributes.IntList("perm");
   Division d = c.Whole();
-  c.SameRows(
-      d, 0,
-      perm.empty() ? c.output().rank() - 1 - c.axis : Positive(perm[size_t(c.axis)], c.output().rank()));
+  c.SameRows(d, 0, perm.empty() ? c.output().rank() - 1 - c.axis : int(perm[size_t(c.axis)]));
   return d;
 }
 
