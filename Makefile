@@ -36,7 +36,8 @@ help:
 	@echo "  make arm-test     build for 64-bit Arm and run the fast tests under an emulator (build/arm64)"
 	@echo "  make arm-loops    print what LLVM's models of Arm's cores say of the kernels' inner loops (no measurement)"
 	@echo "  make arm-instructions"
-	@echo "                    count the instructions of inferences under the emulator, Mete's beside ncnn's (ARM_MODELS: ONNX files)"
+	@echo "                    count the instructions of inferences under the emulator, Mete's beside ONNX Runtime's and ncnn's (ARM_MODELS:"
+	@echo "                    names of the zoo or ONNX files; ARM_INSTRUCTIONS_FLAGS: --cpu, --quantized, --engines)"
 	@echo "  make long-test    whole models beside ONNX Runtime, and the test suite under asan+ubsan, under tsan and for Arm"
 	@echo "  make clean        remove build/"
 	@echo
@@ -170,7 +171,7 @@ arm-loops: arm-deps build/arm64/build.ninja
 
 arm-instructions: arm-deps build/arm64/build.ninja
 	cmake --build --preset arm64 -j $(JOBS) --target mete_cli
-	bench/peers/run.sh --install
+	bench/peers/run.sh --install --quantized
 	bench/arm/peers.sh
 	build/peers/venv/bin/python bench/arm/instructions.py $(ARM_MODELS) $(ARM_INSTRUCTIONS_FLAGS)
 
