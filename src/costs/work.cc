@@ -107,11 +107,13 @@ Work PoolWork(const NodeInRun& at, int64_t lanes, const ConvShape* window) {
 }
 
 // The maxima of a window's columns come first, in vectors of all bytes of a row, then those of their rows in
-// vectors of channels, which are the widest that the channels fill.
+// vectors of channels, which are the widest that the channels fill, from 8 channels on.
 Work ByteMaxWork(const NodeInRun& at, const ConvShape& window, int64_t lanes) {
   const Value &in = InputOf(at), &out = *OutputOf(at);
-  const int64_t channels = in.shape.back(),
-                filled = int64_t(std::bit_floor(uint64_t(std::clamp<int64_t>(channels, 1, lanes))));
+  constexpr int64_t kNarrowest = 8;  // fewer channels are computed one by one (byte_pool.cc)
+  const int64_t channels = in.shape.back();
+  const int64_t filled =
+      channels < kNarrowest ? 1 : int64_t(std::bit_floor(uint64_t(std::min(channels, lanes))));
   const double pixels = double(out.shape.Elements() / channels),
                rows = double(window.batch * window.out_height * window.kernel_height);
   Amounts a(at, at.node.op, "of bytes");

@@ -278,21 +278,24 @@ TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {
 }
 
 TEST(WorksOf, MaximaOfBytesShareThoseOfTheirColumns) {
-  Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kU8, {1, 8, 16, 24}),
-                y = graph.AddValue("y", DType::kU8, {1, 4, 8, 24});
-  Attributes attributes;
-  attributes.Set("layout", std::string("NHWC"));
-  attributes.Set("kernel_shape", Ints{3, 2});
-  attributes.Set("strides", Ints{2, 2});
-  attributes.Set("pads", Ints{1, 0, 1, 0});
-  graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
-  const Work work = Of(graph)[0];
-  EXPECT_EQ(work.key(), "MaxPool, of bytes");
-  const int64_t lanes = 4 * int64_t(PlanGemm(1, 1).split.lanes()), filled = std::min<int64_t>(lanes, 16);
-  EXPECT_EQ(work.amounts.at("vector of a row"), 4 * 3 * ((16 * 24 + lanes - 1) / lanes));
-  EXPECT_EQ(work.amounts.at("vector x column"), 4 * 8 * ((24 + filled - 1) / filled) * 2);
-  EXPECT_EQ(work.amounts.at("pixel"), 4 * 8);
+  const int64_t lanes = 4 * int64_t(PlanGemm(1, 1).split.lanes());
+  for (const auto& [channels, widest] : {std::pair<int64_t, int64_t>{24, 16}, {8, 8}, {7, 1}, {3, 1}}) {
+    Graph graph;
+    const ValueId x = graph.AddValue("x", DType::kU8, {1, 8, 16, channels}),
+                  y = graph.AddValue("y", DType::kU8, {1, 4, 8, channels});
+    Attributes attributes;
+    attributes.Set("layout", std::string("NHWC"));
+    attributes.Set("kernel_shape", Ints{3, 2});
+    attributes.Set("strides", Ints{2, 2});
+    attributes.Set("pads", Ints{1, 0, 1, 0});
+    graph.AddNode("MaxPool", "pool", {x}, {y}, attributes);
+    const Work work = Of(graph)[0];
+    EXPECT_EQ(work.key(), "MaxPool, of bytes");
+    const int64_t filled = std::min(lanes, widest);
+    EXPECT_EQ(work.amounts.at("vector of a row"), 4 * 3 * ((16 * channels + lanes - 1) / lanes));
+    EXPECT_EQ(work.amounts.at("vector x column"), 4 * 8 * ((channels + filled - 1) / filled) * 2);
+    EXPECT_EQ(work.amounts.at("pixel"), 4 * 8);
+  }
 }
 
 TEST(WorksOf, TransposesGoByHowTheyAreMoved) {
