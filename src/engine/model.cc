@@ -109,8 +109,11 @@ Precision PrecisionOfAll(const LoadOptions& options) {
   if (options.precision == kAuto) return Precision::kF32;
   const Precision precision = ParsePrecision("precision", options.precision);
   if (precision == Precision::kI32)
-    Invalid("precision", "products of bytes have it by themselves; got '{}', expected one below f32; try f32",
-            options.precision);
+    Invalid(
+        "precision",
+        "exact sums are of products of bytes, which have them by themselves; got '{}', expected f32, bf16, "
+        "f16, w8, w4 or auto; try f32",
+        options.precision);
   return precision;
 }
 

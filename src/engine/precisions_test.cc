@@ -250,7 +250,7 @@ TEST_F(BytesInF32, APlanThatIsGivenDecides) {
   EXPECT_EQ(planned, exact_);
 }
 
-TEST_F(BytesInF32, ExactSumsCannotBeAskedOfAllProducts) { EXPECT_TELLS(Load("i32"), "precision"); }
+TEST_F(BytesInF32, ExactSumsCannotBeAskedOfAllProducts) { EXPECT_TELLS(Load("i32"), "exact sums"); }
 
 }  // namespace
 }  // namespace mete
