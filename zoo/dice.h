@@ -12,7 +12,7 @@ namespace mete::zoo {
 // The most multiply-adds of a layer that Winograd or an instruction for bytes computes in less than half the
 // time of its products: 4 ms on a core with 200 GFLOP/s. This value is a guess: beyond it time is
 // proportional to work, and short networks run more often.
-constexpr double kMostWideWork = 400e6;  // for layers that Winograd computes in less than half the time
+constexpr double kMostWideWork = 400e6;
 
 class Dice {
  public:

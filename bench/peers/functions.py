@@ -23,7 +23,7 @@ from protocol import WorkerFailed, running  # noqa: E402
 from tables import aligned, number  # noqa: E402
 
 kShape = [1, 64, 128, 128]
-kMost = 12.0  # the largest magnitude of an input; beyond it these functions are constant or overflow
+kMost = 12.0  # the largest magnitude of an input, a guess: larger ones are rare in networks
 kBursts, kRuns = 7, 5
 kMostUlp = 16  # of Mete: a bound for a fast form of exp, whose argument is reduced in f32, and one division or product behind it
 

@@ -357,7 +357,7 @@ const std::vector<AxesCase>& AxesCases() {
        [](Builder& b) {
          return b.Op("Squeeze", {b.Input({1, 4, 5}), b.Ints({0})});
        }},
-      {"Transpose counted from the end", "012",
+      {"Transpose in a given order", "012",
        [](Builder& b) {
          return b.Op("Transpose", {b.Input({2, 4, 6})}, Attrs({{"perm", Ints{0, 2, 1}}}));
        }},

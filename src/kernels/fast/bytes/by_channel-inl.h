@@ -1,7 +1,7 @@
 // Depthwise convolution of bytes. A vector has the bytes of neighbouring channels at one tap. The taps of a
 // kernel's column are interleaved, four at a time, into vectors of quads, a quad for each channel, which Dot
-// multiplies and adds. Outputs that share a column of the input share its quads: those of three columns stay
-// in registers; with other kernels the quads of all columns that a piece of an output row reads are made
+// multiplies and adds. Outputs that share a column of the input share its quads: those of a kernel of 3x3
+// stay in registers; with other kernels the quads of all columns that a piece of an output row reads are made
 // first, and the first cache keeps them.
 #if defined(METE_BY_CHANNEL_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef METE_BY_CHANNEL_INL_H

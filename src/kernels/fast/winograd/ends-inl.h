@@ -23,8 +23,8 @@ struct FloatSource {
   HWY_INLINE V32 operator()(const float* from, size_t count) const { return LoadN(F32(), from, count); }
 };
 
-// Loads bytes as their distances from the zero point, which are exact. `flip` makes unsigned bytes of signed
-// ones, and `zero` is the zero point behind it.
+// Loads bytes as their distances from the zero point, which are exact. The flip makes unsigned bytes of
+// signed ones, 128 larger, of which `zero_` is the zero point.
 class ByteSource {
  public:
   ByteSource(bool is_signed, int32_t zero)
