@@ -81,10 +81,11 @@ def measure_model(flags, model, form, threads, work):
         path = quantized.quantized_file(path, form, os.path.join(flags.work, "..", "models", "quantized"))
         name = f"{name} {form}"
     prepared = engines.prepare(flags.mete, name, path, flags.engines, work, shape_words(flags))
-    read_whole(path)
+    files = [path, *((prepared.converted["param"], prepared.converted["bin"]) if prepared.converted else ())]
     started = commands(flags, prepared, threads, os.path.join(work, "cache"))
     result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
-                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=tolerance(flags))
+                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=tolerance(flags),
+                             before_start=lambda: [read_whole(file) for file in files])
     result["failed"].update(prepared.reasons)
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
     inputs = {port["name"]: {"type": port["type"], "shape": port["shape"]} for port in prepared.ports}
@@ -92,7 +93,7 @@ def measure_model(flags, model, form, threads, work):
 
 
 def read_whole(path):
-    """Brings a file into the system's cache, which may have dropped it since it was made: else the first engine would read it for all."""
+    """Brings a file into the system's cache, which may have dropped it since: else the first engine would read it for all."""
     with open(path, "rb") as file:
         while file.read(1 << 24):
             pass

@@ -8,16 +8,18 @@ import turns
 from protocol import Worker, WorkerFailed, running
 
 
-def start_costs(commands, cores, starts):
-    """({engine: medians over `starts` fresh processes}, {engine: reason}). Engines in turn, the files in the system's cache. A start
-    before these fills it; it is told apart: "very_first_ms", with the process's start "very_first_whole_ms", and "very_first_peak_kib", the
-    most memory until an engine that measures kernels behind its first answer, as Mete does, has measured them. Later starts know them."""
+def start_costs(commands, cores, starts, before_start=lambda: None):
+    """({engine: medians over `starts` fresh processes}, {engine: reason}). Engines in turn. `before_start` runs before each start, to bring files
+    into the system's cache. A start before these is told apart: "very_first_ms", with the process's start "very_first_whole_ms", and
+    "very_first_peak_kib", the most memory until an engine that measures kernels behind its first answer, as Mete does, has measured them. Later
+    starts know them."""
     samples, failed = {name: [] for name in commands}, {}
     for turn in range(starts + 1):
         for name in commands:
             if name in failed:
                 continue
             try:
+                before_start()
                 worker = Worker(commands[name], cores)
                 times = worker.start_times()
                 if turn == 0:
@@ -56,10 +58,11 @@ def _results(worker, times, ours):
             "version": worker.greeting["version"], "settings": worker.greeting["settings"]}
 
 
-def measure(commands, cores, folder, difference, *, rounds, starts, tolerance, settle_s=turns.kSettleS):
+def measure(commands, cores, folder, difference, *, rounds, starts, tolerance, settle_s=turns.kSettleS,
+            before_start=lambda: None):
     """{"engines": {name: numbers}, "failed": {name: reason}, "reference": name, "others_share": of the cores' time}. `commands` has "mete"
     first, then the peers in order; the first of them that works is the reference. Throws WorkerFailed where Mete itself fails."""
-    costs, failed = start_costs(commands, cores, starts)
+    costs, failed = start_costs(commands, cores, starts, before_start)
     if "mete" in failed:
         raise WorkerFailed(f"mete: {failed['mete']}")
     with running({name: (commands[name], cores) for name in costs}) as workers:
