@@ -27,8 +27,8 @@
 // Bytes. The convolution also takes and gives bytes, with sums in f32: each input minus its zero point, and
 // each weight, is exact as a float, so the error of a sum is the one above. With the scale of the output's
 // channel it becomes the error in levels. An output differs from that of the exact sum only where the scaled
-// sum is as near to the middle between two levels as this error, and then by one level, because the error is
-// far below one level (WinogradLevels).
+// sum is as near to the middle between two levels as this error, and then by one level as long as the error
+// is below one level. Usual errors are a hundredth of the bound in levels (WinogradLevels).
 #pragma once
 
 #include <cstddef>
