@@ -87,13 +87,20 @@ std::vector<grpc::Slice> From(const std::vector<grpc::Slice>& slices, size_t beg
   return rest;
 }
 
+// Reads the length of a delimited field, of as many bytes as protobuf's own parser accepts for it.
+bool ReadLength(io::CodedInputStream& in, int* bytes) {
+  constexpr int kMostBytes = 5;
+  const int at = in.CurrentPosition();
+  return in.ReadVarintSizeAsInt(bytes) && in.CurrentPosition() - at <= kMostBytes;
+}
+
 bool Skip(io::CodedInputStream& in, uint32_t tag) {
   uint64_t value = 0;
   int bytes = 0;
   switch (tag & 7) {
     case kVarint: return in.ReadVarint64(&value);
     case kFixed64: return in.Skip(8);
-    case kDelimited: return in.ReadVarintSizeAsInt(&bytes) && in.Skip(bytes);
+    case kDelimited: return ReadLength(in, &bytes) && in.Skip(bytes);
     case kFixed32: return in.Skip(4);
     default: return false;  // groups, which Mete never writes
   }
@@ -112,7 +119,7 @@ std::optional<Field> Find(io::CodedInputStream& in, int field) {
     const uint32_t tag = in.ReadTag();
     int bytes = 0;
     if (tag == TagOf(field)) {
-      if (!in.ReadVarintSizeAsInt(&bytes)) return std::nullopt;
+      if (!ReadLength(in, &bytes)) return std::nullopt;
       return Field{at, size_t(in.CurrentPosition()), size_t(bytes)};
     }
     if (tag == 0 || !Skip(in, tag)) return std::nullopt;

@@ -221,6 +221,17 @@ TEST(Chunk, NothingIsReadOtherwiseThanProtobufDoes) {
   EXPECT_GT(chunks, 1000);
 }
 
+// A frame of length 0, which is written in six bytes and in nine.
+TEST(Chunk, LengthsOfMoreBytesThanProtobufReadsAreRefused) {
+  for (const size_t bytes : {5, 8}) {
+    const std::string bad = "\x1a" + std::string(bytes, '\x80') + std::string(1, '\0');
+    EXPECT_FALSE(pb::Fed().ParseFromString(bad));
+    const grpc::Slice slice(bad);
+    grpc::ByteBuffer message(&slice, 1);
+    EXPECT_TELLS((void)Unpack<pb::Fed>(message), "cannot be read");
+  }
+}
+
 // Seeds are in tests/fuzz/chunk_fuzz. METE_WRITE_SEEDS=1 writes them again after the format has changed.
 TEST(Chunk, SeedsOfTheFuzzerAreMessages) {
   const std::filesystem::path folder = "tests/fuzz/chunk_fuzz";
