@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -11,7 +12,8 @@ namespace {
 
 TEST(Unwritten, AMessageIsUnwrittenWhileACopyOfItsMarkLives) {
   const auto unwritten = std::make_shared<Unwritten>();
-  std::optional<Unwritten::Mark> first(unwritten->Add()), copy(first), moved(std::move(*first));
+  auto first = std::make_unique<Unwritten::Mark>(unwritten->Add());
+  std::optional<Unwritten::Mark> copy(*first), moved(std::move(*first));
   first.reset();
   std::atomic<int> let_go{0};
   std::atomic<bool> early{false};
