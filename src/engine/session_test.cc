@@ -448,7 +448,8 @@ TEST_F(SessionTest, SettlesAtOnceWhenAsked) {
 
 TEST_F(SessionTest, OtherShapesTakeTheMeasuredKernels) {
   Session session(OpenWideNet(), {.threads = 1, .tuning_cache = "", .profile_cache = ""});
-  const Tensor other = Ramp({2, 32, 40, 40}, 0.02f);
+  // Inputs of at most 0.24: Winograd's sums may be beside the direct ones.
+  const Tensor other = Ramp({2, 32, 40, 40}, 0.005f);
   const std::vector<float> before = Values(session.Run({other})[0]);
   ASSERT_FALSE(session.settled());
   const int64_t planned = session.shape_stats().planned;
