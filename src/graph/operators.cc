@@ -29,12 +29,13 @@ std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstV
   const OpSchema* op = FindOperator(node.op);
   if (!op) Fail(Code::kUnimplemented, node.name, "unknown operator {}", node.op);
   InferContext context(node.name, node.attributes, inputs, has_data, node.outputs.size());
-  for (const ConstView& in : inputs)
-    if (in.present() && !in.shape.known()) return std::vector<InferContext::Result>(node.outputs.size());
+  // Also where a shape is unknown, so that nothing is inferred: passes count on these inputs.
   for (int i = 0; i < op->min_inputs; ++i)
     if (!context.has(i))
       context.Bad("{} needs input {}; got {} inputs, expected at least {}", node.op, i, inputs.size(),
                   op->min_inputs);
+  for (const ConstView& in : inputs)
+    if (in.present() && !in.shape.known()) return std::vector<InferContext::Result>(node.outputs.size());
   op->infer(context);
   for (const InferContext::Result& r : context.results())
     if (r.shape.known() && CheckedElements(r.shape, r.type, max_bytes) < 0)

@@ -94,14 +94,6 @@ class Verifier {
           op->max_inputs);
       good = false;
     }
-    // Also where a shape is unknown, so that nothing is inferred: passes count on these inputs.
-    for (int i = 0; i < op->min_inputs; ++i) {
-      if (node.input(size_t(i)) != kNoValue) continue;
-      Add(node.name, "{} needs input {}; got {} inputs, expected at least {}", node.op, i, node.inputs.size(),
-          op->min_inputs);
-      good = false;
-      break;
-    }
     if (op->max_outputs >= 0 && int(node.outputs.size()) > op->max_outputs) {
       Add(node.name, "{} has too many outputs; got {}, expected at most {}", node.op, node.outputs.size(),
           op->max_outputs);
