@@ -11,9 +11,9 @@
 namespace mete {
 namespace {
 
-// The most levels that the error of a sum in f32 may be by its bound (WinogradLevels), which is a hundred
-// times above the errors that were measured: a level then changes by one at most. This value is a guess;
-// convolutions of 512 channels with F(4x4) have bounds of up to 3.
+// The most levels that the error of a sum in f32 may be by its bound (WinogradLevels). This value is a guess:
+// errors that were measured are a hundredth of the bound, so that levels changed by one at most, which the
+// bound itself does not promise. Convolutions of 512 channels with F(4x4) have bounds of up to 3.
 constexpr double kMostLevels = 4;
 
 template <class T>

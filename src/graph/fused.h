@@ -79,7 +79,8 @@
 //    round-operands writes the attribute where the user allows it.
 //    "f32" on a QLinearConv: a kernel may sum the products, of inputs and weights minus their zero points, in
 //    f32 and in another order. Where the scaled sum lies next to the middle between two levels, an output may
-//    be the other one of them. Without the attribute the sums are exact ("i32").
+//    be the other one of them, if the error of the sum is below a level (kernels/fast/winograd/winograd.h).
+//    Without the attribute the sums are exact ("i32").
 #pragma once
 
 #include <map>
