@@ -107,14 +107,12 @@ void ChoosePrecisionsOf(ModelInternals::Impl& impl, const LoadOptions& options) 
 // Returns the precision that is asked for all nodes.
 Precision PrecisionOfAll(const LoadOptions& options) {
   if (options.precision == kAuto) return Precision::kF32;
-  const Precision precision = ParsePrecision("precision", options.precision);
-  if (precision == Precision::kI32)
-    Invalid(
-        "precision",
-        "exact sums are of products of bytes, which have them by themselves; got '{}', expected f32, bf16, "
-        "f16, w8, w4 or auto; try f32",
-        options.precision);
-  return precision;
+  for (const Precision precision :
+       {Precision::kF32, Precision::kBf16, Precision::kF16, Precision::kW8, Precision::kW4})
+    if (options.precision == Name(precision)) return precision;
+  Invalid("precision",
+          "no such precision of a network; got '{}', expected f32, bf16, f16, w8, w4 or auto; try f32",
+          options.precision);
 }
 
 Model Optimized(Imported imported, const LoadOptions& options) {

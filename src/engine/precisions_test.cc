@@ -134,6 +134,12 @@ TEST(AutoPrecision, PlansAreRefusedThatRoundWhatCannotBe) {
   EXPECT_TELLS(Session(model, options), "no such precision");
 }
 
+TEST(LoadPrecision, AnErrorNamesThoseThatANetworkMayHave) {
+  const ModelFile file(TwoProducts());
+  for (const char* name : {"i32", "f99", ""})
+    EXPECT_TELLS(Model::Load(file.path(), {.precision = name}), "expected f32, bf16, f16, w8, w4 or auto");
+}
+
 // Adds x rounded to bytes: QuantizeLinear and DequantizeLinear.
 std::string AddRounded(ModelProto& m, const std::string& x) {
   AddOp(m, "QuantizeLinear", {x, "scale", "zero"}, {x + "_q"});
@@ -222,7 +228,7 @@ TEST_F(BytesInF32, AutoTakesConvolutionsOfBytesToF32WhereThatIsSooner) {
       << model.notes().back();
 }
 
-TEST_F(BytesInF32, TheBitsWithoutAutoAreThoseOfEveryInstructionSet) {
+TEST_F(BytesInF32, TheBitsWithoutAutoAreThoseeOfEveryInstructionSet) {
   const std::vector<Tensor> usual = Run(Load("f32"), &kernels_);
   ForceWithoutProductsOfBytes();
   EXPECT_EQ(LargestDifference(usual, Run(Load("f32"), &kernels_)), 0);

@@ -11,11 +11,10 @@
 namespace mete {
 namespace {
 
-Attributes Windows(int64_t stride, int64_t pad, int64_t group = 1) {
+Attributes Windows(int64_t stride, int64_t pad) {
   Attributes a;
   a.Set("strides", Ints{stride, stride});
   a.Set("pads", Ints{pad, pad, pad, pad});
-  a.Set("group", group);
   return a;
 }
 
@@ -23,9 +22,9 @@ constexpr float kScale = 0.0625f;  // of all values, so that sums have the scale
 
 ValueId Layer(QuantizedBuilder& b, DType type, ValueId x, const Shape& weights, int64_t stride,
               int64_t group = 1) {
-  return b.Rounded(
-      b.Op("Conv", {x, b.Weights(weights, 0), b.Bias(weights[0])}, Windows(stride, weights[2] / 2, group)),
-      type, kScale);
+  Attributes a = Windows(stride, weights[2] / 2);
+  a.Set("group", group);
+  return b.Rounded(b.Op("Conv", {x, b.Weights(weights, 0), b.Bias(weights[0])}, a), type, kScale);
 }
 
 // The kinds of layers of 8-bit networks: first layer, depthwise, 1x1, residual, pool, table, 3x3 with a
@@ -40,7 +39,6 @@ Graph NetOf(DType type) {
   x = Layer(b, type, x, {24, 24, 1, 1}, 1);
   x = b.Rounded(b.Op("Add", {x, shortcut}), type, kScale);
   Attributes pool = Windows(1, 1);
-  pool.Erase("group");
   pool.Set("kernel_shape", Ints{3, 3});
   x = b.Op("MaxPool", {x}, pool);
   x = Layer(b, type, x, {40, 24, 3, 3}, 2);

@@ -100,11 +100,17 @@ std::vector<ConvAlgorithm> ByteWaysFor(const QuantizedConvolution& conv) {
 }
 
 bool MayBeSoonerInF32(QuantizedConvolution conv) {
+  const auto may_be_sooner = [&] {
+    const std::vector<ConvAlgorithm> ways = ByteWaysFor(conv);
+    // With an instruction for products of bytes no estimate is so wrong that Winograd is sooner.
+    return IsFast(PlanByteConv(conv.shape, conv.x.type == DType::kI8)) ? ways[0] != ConvAlgorithm::kDirect
+                                                                       : ways.size() > 1;
+  };
+  // The estimates need the shape alone, and whether the error is within its bound needs all weights.
+  conv.algorithms = {ConvAlgorithm::kDirect, ConvAlgorithm::kWinogradF2, ConvAlgorithm::kWinogradF4};
+  if (!may_be_sooner()) return false;
   conv.algorithms = ByteAlgorithmsFor(conv);
-  const std::vector<ConvAlgorithm> ways = ByteWaysFor(conv);
-  // With an instruction for products of bytes no estimate is so wrong that Winograd is sooner.
-  return IsFast(PlanByteConv(conv.shape, conv.x.type == DType::kI8)) ? ways[0] != ConvAlgorithm::kDirect
-                                                                     : ways.size() > 1;
+  return may_be_sooner();
 }
 
 std::string ToText(const ConvShape& s) {
