@@ -233,10 +233,15 @@ std::string GraphBuilder::Bytes(const std::string& name, const Dims& dims, doubl
   return name;
 }
 
-std::string GraphBuilder::ByteScalar(uint8_t value, bool is_signed) {
+std::string GraphBuilder::Byte(uint8_t value) {
   const std::string name = "byte_" + std::to_string(++nodes_);
-  AddInitializer(model_.get(), name, {}, is_signed ? onnx::TensorProto::INT8 : onnx::TensorProto::UINT8)
-      ->set_raw_data(std::string(1, char(value)));
+  AddInitializer(model_.get(), name, {}, onnx::TensorProto::UINT8)->set_raw_data(std::string(1, char(value)));
+  return name;
+}
+
+std::string GraphBuilder::Byte(int8_t value) {
+  const std::string name = "byte_" + std::to_string(++nodes_);
+  AddInitializer(model_.get(), name, {}, onnx::TensorProto::INT8)->set_raw_data(std::string(1, char(value)));
   return name;
 }
 

@@ -152,7 +152,8 @@ class GraphBuilder {
   std::string Constant(const std::string& name, const Dims& dims, std::span<const float> values);
   std::string Scalar(float value);
   std::string Bytes(const std::string& name, const Dims& dims, double std);  // i8
-  std::string ByteScalar(uint8_t value, bool is_signed);
+  std::string Byte(uint8_t value);
+  std::string Byte(int8_t value);
 
   // The shape of a convolution's output, and its attributes.
   struct ConvPlace {

@@ -39,7 +39,10 @@ Tensor CspLayer(GraphBuilder& b, const Tensor& x, const Csp& p) {
 }
 
 // Pools of three sizes: one behind the other (YOLOv5), or side by side (YOLOX).
-Tensor PyramidPool(GraphBuilder& b, const Tensor& x, int channels, bool in_series) {
+enum class Pyramid { kInSeries, kSideBySide };
+
+Tensor PyramidPool(GraphBuilder& b, const Tensor& x, int channels, Pyramid pyramid) {
+  const bool in_series = pyramid == Pyramid::kInSeries;
   const Tensor first = Unit(b, x, int(x.dims[1]) / 2, 1, 1, Act::kSwish);
   std::vector<Tensor> parts{first};
   for (int i = 1; i <= 3; ++i) {
@@ -145,7 +148,7 @@ void YoloV5n(GraphBuilder& b) {
   std::vector<Tensor> levels;
   for (const Csp& stage : stages) {
     x = CspLayer(b, Unit(b, x, stage.channels, 3, 2, Act::kSwish), stage);
-    if (stage.channels == 256) x = PyramidPool(b, x, 256, true);
+    if (stage.channels == 256) x = PyramidPool(b, x, 256, Pyramid::kInSeries);
     if (stage.channels > 32) levels.push_back(x);
   }
   int stride = 8;
@@ -166,7 +169,7 @@ void YoloXNano(GraphBuilder& b) {
   for (const auto& [width, count] : {std::pair{2, 1}, {4, 3}, {8, 3}, {16, 1}}) {
     x = Step(b, x, width * kBase, 3, 2, kKind);
     const bool last = width == 16;
-    if (last) x = PyramidPool(b, x, width * kBase, false);
+    if (last) x = PyramidPool(b, x, width * kBase, Pyramid::kSideBySide);
     x = CspLayer(b, x, {width * kBase, count, !last, kKind});
     if (width > 2) levels.push_back(x);
   }

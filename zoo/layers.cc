@@ -103,12 +103,12 @@ constexpr float kByteScale = 8.f / 255;
 constexpr uint8_t kByteZero = 128;
 
 Tensor GraphBuilder::Quantize(const Tensor& x) {
-  const std::string inputs[] = {x.name, Scalar(kByteScale), ByteScalar(kByteZero, false)};
+  const std::string inputs[] = {x.name, Scalar(kByteScale), Byte(kByteZero)};
   return Node("QuantizeLinear", inputs, x.dims, x.mean_square);
 }
 
 Tensor GraphBuilder::Dequantize(const Tensor& x) {
-  const std::string inputs[] = {x.name, Scalar(kByteScale), ByteScalar(kByteZero, false)};
+  const std::string inputs[] = {x.name, Scalar(kByteScale), Byte(kByteZero)};
   return Node("DequantizeLinear", inputs, x.dims, x.mean_square);
 }
 
@@ -118,13 +118,13 @@ Tensor GraphBuilder::QConv(const Tensor& x, int channels, Window window, const C
   const std::string name = "conv_" + std::to_string(nodes_ + 1);
   const double fan_in = double(in_group) * window.h * window.w;
   const std::vector<float> scales(size_t(channels), float(1 / std::sqrt(fan_in * x.mean_square) / kStd));
-  const std::string zero = ByteScalar(kByteZero, false), scale = Scalar(kByteScale);
+  const std::string zero = Byte(kByteZero), scale = Scalar(kByteScale);
   const std::string inputs[] = {x.name,
                                 scale,
                                 zero,
                                 Bytes(name + ".weight", {channels, in_group, window.h, window.w}, kStd),
                                 Constant(name + ".scales", {channels}, std::span(std::as_const(scales))),
-                                ByteScalar(0, true),
+                                Byte(int8_t{0}),
                                 scale,
                                 zero};
   const ConvPlace place = PlaceOf(x, channels, window, options);

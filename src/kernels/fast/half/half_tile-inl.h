@@ -89,7 +89,8 @@ HWY_NOINLINE void RunHalfTile(const HalfStrip<typename Dot::Input>& s, size_t ro
     StartSums<MR, V>(s, last, sums);
     AddTaps<Dot, MR, V>(s, row, sums);
   }
-  EndTile<MR, V>(sums, s, row, last, true);
+  constexpr bool kWhole = true;  // the sums are of all inputs
+  EndTile<MR, V>(sums, s, row, last, kWhole);
 }
 
 template <class Input>
