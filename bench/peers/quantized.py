@@ -1,8 +1,8 @@
-"""8-bit files of a network, as ONNX Runtime's quantizer writes them: u8 activations, i8 weights with a scale for each channel."""
+"""8-bit files of a network, as ONNX Runtime's quantizer writes them: activations of u8 (qdq-s8: of i8), i8 weights with a scale for each channel."""
 import hashlib
 import os
 
-kForms = ("qdq", "qoperator")
+kForms = ("qdq", "qoperator", "qdq-s8")
 kCalibration = 4  # inputs, seeded; the ranges are those of the smallest and the largest value
 kIndices = 2  # inputs of integers are indices below this
 
@@ -61,7 +61,9 @@ def _quantize(path, form, file):
         def get_next(self):
             return next(self.batches, None)
 
-    forms = {"qdq": quantization.QuantFormat.QDQ, "qoperator": quantization.QuantFormat.QOperator}
-    quantization.quantize_static(folded, file, Reader(), quant_format=forms[form], per_channel=True,
-                                 activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8)
+    how, _, of = form.partition("-")
+    formats = {"qdq": quantization.QuantFormat.QDQ, "qoperator": quantization.QuantFormat.QOperator}
+    activations = {"": quantization.QuantType.QUInt8, "s8": quantization.QuantType.QInt8}
+    quantization.quantize_static(folded, file, Reader(), quant_format=formats[how], per_channel=True, activation_type=activations[of],
+                                 weight_type=quantization.QuantType.QInt8)
     os.remove(folded)
