@@ -3,7 +3,7 @@
 
 #include <filesystem>
 #include <fstream>
-#include <regex>
+#include <string_view>
 
 #include "engine/engine_testing.h"
 
@@ -43,8 +43,16 @@ class PackedCache : public testing::Test {
     return {Values(session.Run(std::vector{Ramp({1, 64, 12, 12}, 0.02f)}).at(0)), session.stats(),
             session.Explain()};
   }
-  static bool Says(const Result& result, const char* regex) {
-    return std::regex_search(result.explained, std::regex(regex));
+  // Returns whether the explanation has this text once sizes such as " (1.2 MiB)" are left out of it.
+  static bool Says(const Result& result, const std::string& text) {
+    constexpr std::string_view kUnit = " MiB)";
+    std::string explained = result.explained;
+    for (size_t end = explained.find(kUnit); end != std::string::npos; end = explained.find(kUnit)) {
+      const size_t begin = explained.rfind(" (", end);
+      if (begin == std::string::npos) return false;
+      explained.erase(begin, end + kUnit.size() - begin);
+    }
+    return explained.find(text) != std::string::npos;
   }
   std::vector<fs::path> Files() {
     std::vector<fs::path> files;
@@ -63,12 +71,12 @@ TEST_F(PackedCache, TheSecondSessionMapsAndGivesTheSameBits) {
   EXPECT_EQ(without.stats.mapped_bytes, 0);
   EXPECT_EQ(without.explained.find("packed weights"), std::string::npos) << without.explained;
   EXPECT_EQ(first.stats.mapped_bytes, 0);
-  EXPECT_TRUE(Says(first, ": 2 \\([0-9.]+ MiB\\) packed and written\n")) << first.explained;
+  EXPECT_TRUE(Says(first, ": 2 packed and written\n")) << first.explained;
   EXPECT_EQ(Files().size(), 2u);
   for (const int threads : {1, 2, 3}) {  // the same files
     const Result again = Run(model_, {.threads = threads, .packed_cache = folder_.str()});
     EXPECT_EQ(again.stats.mapped_bytes, again.stats.packed_bytes);
-    EXPECT_TRUE(Says(again, ": 2 \\([0-9.]+ MiB\\) mapped\n")) << again.explained;
+    EXPECT_TRUE(Says(again, ": 2 mapped\n")) << again.explained;
     EXPECT_EQ(again.y, without.y);
   }
   EXPECT_EQ(first.y, without.y);
@@ -80,8 +88,7 @@ TEST_F(PackedCache, ChangedWeightsArePackedAnew) {
   const ModelFile other_file(LargeNet(0.25f));
   const Model other = Model::Load(other_file.path());
   const Result got = Run(other, options);
-  EXPECT_TRUE(Says(got, ": 1 \\([0-9.]+ MiB\\) mapped, 1 \\([0-9.]+ MiB\\) packed and written\n"))
-      << got.explained;
+  EXPECT_TRUE(Says(got, ": 1 mapped, 1 packed and written\n")) << got.explained;
   EXPECT_EQ(got.y, Run(other, {}).y);
   EXPECT_EQ(Files().size(), 3u);
   EXPECT_GT(Run(model_, options).stats.mapped_bytes, 0) << "the files of the first are still there";
