@@ -101,6 +101,28 @@ void PrintMachine(const Machine& machine) {
 
 std::string Value(const Figure& f) { return fmt::format("{}{:.4g}", f.is_estimate() ? "~" : "", f.value); }
 
+// Prints a row for each figure and a column for each GPU.
+void PrintGpus(const MachineFile& file) {
+  if (file.gpus.empty()) return;
+  Rows rows{{""}};
+  for (const DescribedGpu& gpu : file.gpus) rows[0].push_back(gpu.name);
+  for (const GpuFigureKey& k : GpuFigureKeys()) {
+    rows.push_back({k.key});
+    for (const DescribedGpu& gpu : file.gpus) rows.back().push_back(Value(gpu.figures.*k.figure));
+  }
+  const std::pair<const char*, Figure GpuFigures::*> peaks[] = {
+      {"= f32 GFLOP/s", &GpuFigures::f32_flops_per_cycle},
+      {"= f16 GFLOP/s", &GpuFigures::f16_flops_per_cycle},
+      {"= int8 GOP/s", &GpuFigures::int8_ops_per_cycle}};
+  for (const auto& [name, per_cycle] : peaks) {
+    rows.push_back({name});
+    for (const DescribedGpu& gpu : file.gpus)
+      rows.back().push_back(fmt::format("{:.4g}", gpu.figures.peak_gflops(gpu.figures.*per_cycle)));
+  }
+  PrintTable("GPUs; figures per cycle are those of a compute unit", rows,
+             "l" + std::string(file.gpus.size(), 'r'));
+}
+
 // Prints a row for each figure and a column for each cluster.
 void PrintFigures(const MachineFile& file) {
   Rows rows{{""}};
@@ -134,6 +156,13 @@ void PrintSources(const MachineFile& file) {
       add(fmt::format("L{} KiB", c.caches[k].level), figures.cache_kib[k]);
     for (const ClusterFigureKey& k : ClusterFigureKeys()) add(k.key, figures.*k.figure);
   }
+  for (const DescribedGpu& gpu : file.gpus) {
+    rows.push_back({gpu.name, "name", "", gpu.source});
+    for (const GpuFigureKey& k : GpuFigureKeys()) {
+      const Figure& f = gpu.figures.*k.figure;
+      rows.push_back({gpu.name, k.key, Value(f), f.source});
+    }
+  }
   PrintTable("sources", rows, "llrw");
 }
 
@@ -143,6 +172,7 @@ void ShowFile(const MachineFlags& flags, const Context& context) {
   PrintHead(file.machine);
   PrintClusters(file.machine);
   PrintFigures(file);
+  PrintGpus(file);
   if (flags.sources) PrintSources(file);
 }
 

@@ -13,6 +13,7 @@ namespace mete {
 namespace {
 
 constexpr size_t kMostClusters = 64;  // this value is a guess: processors of today have three
+constexpr size_t kMostGpus = 16;      // this value is a guess: boards for servers have eight
 constexpr int kMostThreads = 8;       // per core; this value is a guess: POWER has eight
 constexpr int kMostCacheLevel = 4;
 constexpr size_t kMostCaches = 4;
@@ -31,6 +32,27 @@ constexpr ClusterFigureKey kClusterFigures[] = {
     {"idle_w", &ClusterFigures::idle_w, 0, 1000},
     {"active_w", &ClusterFigures::active_w, 0.001, 1000},
     {"power_exponent", &ClusterFigures::power_exponent, 1, 4},
+};
+
+constexpr GpuFigureKey kGpuFigures[] = {
+    {"compute_units", &GpuFigures::compute_units, 1, 4096},
+    {"mhz", &GpuFigures::mhz, 1, 20'000},
+    {"f32_flops_per_cycle", &GpuFigures::f32_flops_per_cycle, 0.1, 65536},
+    {"f16_flops_per_cycle", &GpuFigures::f16_flops_per_cycle, 0.1, 65536},
+    {"int8_ops_per_cycle", &GpuFigures::int8_ops_per_cycle, 0.1, 1 << 20},
+    {"compute_share", &GpuFigures::compute_share, 0.01, 1},
+    {"depthwise_share", &GpuFigures::depthwise_share, 0.001, 1},
+    {"gbytes_per_s", &GpuFigures::gbytes_per_s, 0.01, 100'000},
+    {"launch_us", &GpuFigures::launch_us, 0, 1e6},
+    {"drained_launch_us", &GpuFigures::drained_launch_us, 0, 1e6},
+    {"map_us", &GpuFigures::map_us, 0, 1e6},
+    {"map_us_per_mib", &GpuFigures::map_us_per_mib, 0, 1e6},
+    {"wait_us", &GpuFigures::wait_us, 0, 1e6},
+    {"wake_us", &GpuFigures::wake_us, 0, 1e6},
+    {"cpu_slowed", &GpuFigures::cpu_slowed, 1, 10},
+    {"gpu_slowed", &GpuFigures::gpu_slowed, 1, 10},
+    {"idle_w", &GpuFigures::idle_w, 0, 1000},
+    {"active_w", &GpuFigures::active_w, 0.001, 1000},
 };
 
 // A cluster while the file is read: the clusters are sorted by speed after all are read.
@@ -65,6 +87,7 @@ class Reader {
     if (tables.size() > kMostClusters)
       keys.Problem(tables[0], "too many clusters; got {}, expected {} at most", tables.size(), kMostClusters);
     for (size_t i = 0; i < std::min(tables.size(), kMostClusters); ++i) ReadCluster(*tables[i], file);
+    if (keys.Find("gpu")) ReadGpus(keys, file);
     keys.RefuseOthers();
     problems_.ThrowIfAny();
     Finish(file);
@@ -98,6 +121,36 @@ class Reader {
     keys.RefuseOthers();
     Check(keys, table, read, file);
     clusters_.push_back(std::move(read));
+  }
+
+  void ReadGpus(TomlKeys& keys, MachineFile& file) {
+    const std::vector<const toml::table*> tables = keys.Tables("gpu");
+    if (tables.size() > kMostGpus)
+      keys.Problem(tables[0], "too many GPUs; got {}, expected {} at most", tables.size(), kMostGpus);
+    for (size_t i = 0; i < std::min(tables.size(), kMostGpus); ++i) ReadGpu(*tables[i], file);
+  }
+
+  void ReadGpu(const toml::table& table, MachineFile& file) {
+    const std::string name = table["name"].value_or(std::string("?"));
+    TomlKeys keys(table, path_, fmt::format("gpu '{}'", Printable(name.substr(0, 40))), problems_);
+    DescribedGpu gpu{keys.Text("name"), keys.Text("source"), {}};
+    for (const GpuFigureKey& k : kGpuFigures) gpu.figures.*k.figure = keys.TakeFigure(k.key, k.least, k.most);
+    keys.RefuseOthers();
+    const GpuFigures& f = gpu.figures;
+    if (f.launch_us.value > f.drained_launch_us.value)
+      keys.Problem(&table, "'launch_us' is more than 'drained_launch_us'; got {} and {}", f.launch_us.value,
+                   f.drained_launch_us.value);
+    CheckBandwidth(keys, table, f.gbytes_per_s, file);
+    for (const DescribedGpu& other : file.gpus)
+      if (other.name == gpu.name) return keys.Problem(&table, "another GPU has this name too");
+    file.gpus.push_back(std::move(gpu));
+  }
+
+  static void CheckBandwidth(TomlKeys& keys, const toml::table& table, const Figure& bandwidth,
+                             const MachineFile& file) {
+    if (bandwidth.value > file.memory_gbytes_per_s.value && file.memory_gbytes_per_s.value > 0)
+      keys.Problem(&table, "'gbytes_per_s' is more than the memory's; got {}, expected {} at most",
+                   bandwidth.value, file.memory_gbytes_per_s.value);
   }
 
   void ReadCores(TomlKeys& keys, Cluster& cluster) {
@@ -146,9 +199,7 @@ class Reader {
     const ClusterFigures& f = read.figures;
     if (f.min_mhz.value > f.max_mhz.value)
       keys.Problem(&table, "min_mhz is above max_mhz; got {} and {}", f.min_mhz.value, f.max_mhz.value);
-    if (f.gbytes_per_s.value > file.memory_gbytes_per_s.value && file.memory_gbytes_per_s.value > 0)
-      keys.Problem(&table, "'gbytes_per_s' is more than the memory's; got {}, expected {} at most",
-                   f.gbytes_per_s.value, file.memory_gbytes_per_s.value);
+    CheckBandwidth(keys, table, f.gbytes_per_s, file);
     for (const Read& other : clusters_)
       if (other.cluster.name == read.cluster.name)
         return keys.Problem(&table, "another cluster has this name too");
@@ -188,6 +239,7 @@ double ClusterFigures::active_watts(double mhz) const {
 }
 
 std::span<const ClusterFigureKey> ClusterFigureKeys() { return kClusterFigures; }
+std::span<const GpuFigureKey> GpuFigureKeys() { return kGpuFigures; }
 
 MachineFile ParseMachineFile(std::string_view text, const std::string& path) {
   return Reader(path).Do(ParseToml(text, path));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,57 @@ void ExpectError(const std::string& text, const std::string& part) {
   EXPECT_NE(error.find(part), error.npos) << "expected: " << part << "\ngot: " << error;
 }
 
+// Returns the text of a GPU; the values in `changes` replace those of the same key.
+std::string GpuText(std::initializer_list<std::pair<std::string, std::string>> changes = {}) {
+  std::string text = "[[gpu]]\nname = \"Toy GPU\"\nsource = \"data sheet\"\n";
+  double value = 1;  // every figure another one, all within their bounds
+  for (const GpuFigureKey& k : GpuFigureKeys()) {
+    const auto at =
+        std::find_if(changes.begin(), changes.end(), [&](const auto& c) { return c.first == k.key; });
+    value += 0.25;
+    const std::string number = at != changes.end() ? at->second : std::to_string(std::min(value, k.most));
+    text += std::string(k.key) + " = { value = " + number + ", source = \"estimate\" }\n";
+  }
+  return text;
+}
+
+TEST(MachineFile, ReadsGpus) {
+  const MachineFile f =
+      ParseMachineFile(kHead + ClusterText() +
+                           GpuText({{"compute_units", "4"}, {"mhz", "500"}, {"f32_flops_per_cycle", "32"}}),
+                       "toy.toml");
+  ASSERT_EQ(f.gpus.size(), 1u);
+  EXPECT_EQ(f.gpus[0].name, "Toy GPU");
+  EXPECT_EQ(f.gpus[0].source, "data sheet");
+  const GpuFigures& gpu = f.gpus[0].figures;
+  EXPECT_DOUBLE_EQ(gpu.peak_gflops(gpu.f32_flops_per_cycle), 64);
+  EXPECT_DOUBLE_EQ(gpu.f16_flops_per_cycle.value, 2);
+  EXPECT_DOUBLE_EQ(gpu.active_w.value, 5.5);
+  EXPECT_EQ(f.machine.clusters.size(), 1u);  // a GPU is no cluster of cores
+  const auto json = nlohmann::json::parse(ToJson(f));
+  EXPECT_EQ(json["gpus"][0]["f32_gflops"], 64);
+  EXPECT_EQ(json["gpus"][0]["figures"]["mhz"]["source"], "estimate");
+  EXPECT_TRUE(ParseMachineFile(kHead + ClusterText(), "toy.toml").gpus.empty());
+}
+
+TEST(MachineFile, RefusesGpusThatContradictThemselvesAllAtOnce) {
+  const std::string text =
+      kHead + ClusterText() +
+      GpuText(
+          {{"launch_us", "9"}, {"drained_launch_us", "8"}, {"gbytes_per_s", "11"}, {"cpu_slowed", "0.5"}}) +
+      GpuText() + "hertz = 1\n";
+  try {
+    ParseMachineFile(text, "toy.toml");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    for (const char* problem : {"gpu 'Toy GPU': 'launch_us' is more than 'drained_launch_us'; got 9 and 8",
+                                "'gbytes_per_s' is more than the memory's; got 11, expected 10 at most",
+                                "cpu_slowed", "another GPU has this name too", "hertz"})
+      EXPECT_NE(std::string(error.what()).find(problem), std::string::npos) << problem << "\n"
+                                                                            << error.what();
+  }
+}
+
 TEST(MachineFile, ReadsAllFigures) {
   const MachineFile f = ParseMachineFile(kHead + ClusterText() + kBig, "toy.toml");
   EXPECT_EQ(f.machine.name, "Toy");
@@ -132,8 +184,9 @@ TEST(MachineFile, RefusesFiguresWithoutASource) {
 }
 
 TEST(MachineFile, RefusesUnknownKeysWithTheNearest) {
-  ExpectError("nmae = \"x\"\n" + kHead + ClusterText(),
-              "[toy.toml:1] machine: unknown key 'nmae', expected one of name, memory, cluster; try name");
+  ExpectError(
+      "nmae = \"x\"\n" + kHead + ClusterText(),
+      "[toy.toml:1] machine: unknown key 'nmae', expected one of name, memory, cluster, gpu; try name");
   ExpectError(kHead + ClusterText({{"max_mzh", "1"}}), "unknown key 'max_mzh'; try max_mhz");
   ExpectError(kHead + ClusterText({{"idle_w", "{ value = 1, source = \"estimate\", unit = \"W\" }"}}),
               "unknown key 'unit', expected one of value, source");
@@ -237,6 +290,8 @@ TEST(Boards, HaveTheCoresThatTheirMakersSay) {
   const std::pair<const char*, const char*> boards[] = {
       {"kirin-970", "4 Cortex-A73 2360, 4 Cortex-A53 1800"},
       {"snapdragon-845", "4 Cortex-A75 2800, 4 Cortex-A55 1766"},
+      {"kirin-990", "2 Cortex-A76 2860, 2 Cortex-A76 2360, 4 Cortex-A55 1950"},
+      {"snapdragon-855", "1 Cortex-A76 2840, 3 Cortex-A76 2420, 4 Cortex-A55 1800"},
       {"snapdragon-888", "1 Cortex-X1 2840, 3 Cortex-A78 2420, 4 Cortex-A55 1800"},
       {"exynos-7420", "4 Cortex-A57 2100, 4 Cortex-A53 1500"},
       {"exynos-7880", "4 Cortex-A53 1900, 4 Cortex-A53 1900"},
@@ -265,6 +320,26 @@ TEST(Boards, SayWhichFiguresAreEstimates) {
       for (const Figure* figure : {&f.compute_share, &f.depthwise_share, &f.gbytes_per_s, &f.dequeue_ns,
                                    &f.barrier_us, &f.wake_us, &f.idle_w, &f.active_w, &f.power_exponent})
         EXPECT_TRUE(figure->is_estimate()) << path << " " << figure->source;
+}
+
+TEST(Boards, HaveTheGpusThatTheirMakersSay) {
+  const std::pair<const char*, const char*> boards[] = {
+      {"exynos-7420", "Mali-T760 MP8 210"},  {"exynos-7880", "Mali-T830 MP3 97"},
+      {"snapdragon-845", "Adreno 630 727"},  {"snapdragon-855", "Adreno 640 899"},
+      {"snapdragon-888", "Adreno 660 1721"}, {"kirin-970", "Mali-G72 MP12 215"},
+      {"kirin-990", "Mali-G76 MP16 461"},    {"raspberry-pi-5", "VideoCore VII 77"},
+  };
+  for (const auto& [board, expected] : boards) {
+    const MachineFile f = ReadMachineFile("boards/" + std::string(board) + ".toml");
+    ASSERT_EQ(f.gpus.size(), 1u) << board;
+    const GpuFigures& gpu = f.gpus[0].figures;
+    EXPECT_EQ(f.gpus[0].name + " " + std::to_string(std::lround(gpu.peak_gflops(gpu.f32_flops_per_cycle))),
+              expected);
+    for (const Figure* figure : {&gpu.compute_share, &gpu.depthwise_share, &gpu.gbytes_per_s, &gpu.launch_us,
+                                 &gpu.drained_launch_us, &gpu.map_us, &gpu.map_us_per_mib, &gpu.wait_us,
+                                 &gpu.wake_us, &gpu.cpu_slowed, &gpu.gpu_slowed, &gpu.idle_w, &gpu.active_w})
+      EXPECT_TRUE(figure->is_estimate()) << board << " " << figure->source;
+  }
 }
 
 }  // namespace

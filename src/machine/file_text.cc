@@ -9,11 +9,27 @@ using Json = nlohmann::ordered_json;
 
 Json FigureJson(const Figure& f) { return {{"value", f.value}, {"source", f.source}}; }
 
-Json FiguresJson(const ClusterFigures& figures) {
+template <class Figures>
+Json FiguresJson(const Figures& figures, std::span<const FigureKey<Figures>> keys) {
   Json j = Json::object();
-  for (const ClusterFigureKey& k : ClusterFigureKeys()) j[k.key] = FigureJson(figures.*k.figure);
+  for (const FigureKey<Figures>& k : keys) j[k.key] = FigureJson(figures.*k.figure);
+  return j;
+}
+
+Json ClusterJson(const ClusterFigures& figures) {
+  Json j = FiguresJson(figures, ClusterFigureKeys());
   for (const Figure& f : figures.cache_kib) j["cache_kib"].push_back(FigureJson(f));
   return j;
+}
+
+Json GpuJson(const DescribedGpu& gpu) {
+  const GpuFigures& f = gpu.figures;
+  return {{"name", gpu.name},
+          {"source", gpu.source},
+          {"f32_gflops", f.peak_gflops(f.f32_flops_per_cycle)},
+          {"f16_gflops", f.peak_gflops(f.f16_flops_per_cycle)},
+          {"int8_gops", f.peak_gflops(f.int8_ops_per_cycle)},
+          {"figures", FiguresJson(f, GpuFigureKeys())}};
 }
 
 }  // namespace
@@ -26,8 +42,10 @@ std::string ToJson(const MachineFile& file) {
     j["clusters"][i]["source"] = file.sources[i];
     j["clusters"][i]["f32_gflops"] = file.clusters[i].f32_gflops();
     j["clusters"][i]["int8_gops"] = file.clusters[i].int8_gops();
-    j["clusters"][i]["figures"] = FiguresJson(file.clusters[i]);
+    j["clusters"][i]["figures"] = ClusterJson(file.clusters[i]);
   }
+  j["gpus"] = Json::array();
+  for (const DescribedGpu& gpu : file.gpus) j["gpus"].push_back(GpuJson(gpu));
   return JsonText(j, 2);
 }
 
