@@ -43,16 +43,11 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
   if (ArithmeticOf(node.op) == Arithmetic::kRecurrent)
     return 1;  // src/processor/cpu has no family that divides them
-  const auto present =
-      std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
-  if (present == node.outputs.end()) return 1;
-  const Value& out = graph.value(*present);
-  const int64_t elements = out.shape.Elements();
-  if (kind != NodeKind::kProduct) return elements / kLeastElements;
-  const ValueId weights = ConvWeights(node);
-  const int64_t last = out.shape.rank() > 0 ? out.shape.back() : 1;
-  const int64_t columns = std::max<int64_t>(weights != kNoValue ? graph.value(weights).shape[0] : last, 1);
-  return CeilDiv(elements / columns, kTileRows) * CeilDiv(columns, kTileColumns);
+  if (std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id == kNoValue; }))
+    return 1;
+  const OutputMatrix out = OutputMatrixOf(graph, node);
+  if (kind != NodeKind::kProduct) return out.rows * out.columns / kLeastElements;
+  return CeilDiv(out.rows, kTileRows) * CeilDiv(out.columns, kTileColumns);
 }
 
 bool IsInt8(const Graph& graph, const Node& node) {
@@ -71,6 +66,17 @@ std::vector<int> PhysicalCores(const Machine& machine) {
     counts.push_back(int(count));
   }
   return counts;
+}
+
+OutputMatrix OutputMatrixOf(const Graph& graph, const Node& node) {
+  const auto present =
+      std::find_if(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id != kNoValue; });
+  if (present == node.outputs.end() || !graph.value(*present).shape.known()) return {};
+  const Shape& shape = graph.value(*present).shape;
+  const ValueId weights = ConvWeights(node);
+  const int64_t last = shape.rank() > 0 ? shape.back() : 1;
+  const int64_t columns = std::max<int64_t>(weights != kNoValue ? graph.value(weights).shape[0] : last, 1);
+  return {shape.Elements() / columns, columns};
 }
 
 NodeCost DescribeNode(const Graph& graph, const Node& node) {

@@ -47,6 +47,16 @@ void CheckMemory(const PoolCosts& costs, const ProcessorCosts& processor, Proble
   });
 }
 
+void CheckCoRun(const ProcessorCosts& processor, Problems& problems) {
+  if (!processor.co_run) return;
+  problems.Try([&] {
+    if (processor.co_run->memory.empty())
+      Invalid(processor.name, "is slowed by others of a device without a name; expected the device's name");
+    if (const double by = processor.co_run->slowed; !std::isfinite(by) || by < 1)
+      Invalid(processor.name, "is not slowed by others; got {} times its time alone, expected 1 or more", by);
+  });
+}
+
 void CheckLayer(const std::string& processor, size_t layer, const LayerCost& cost) {
   for (const double least_us : {cost.least_us, cost.least_by_channels_us.value_or(0)})
     if (!IsTime(cost.us) || !IsTime(least_us) || least_us > cost.us)
@@ -64,6 +74,24 @@ void CheckLayers(const ProcessorCosts& processor, size_t layers, Problems& probl
       Invalid(processor.name, "has other layers; got {}, expected {}", processor.layers.size(), layers);
     for (size_t i = 0; i < layers; ++i) CheckLayer(processor.name, i, processor.layers[i]);
   });
+}
+
+// The work of one processor among others that have begun with it.
+struct Running {
+  const CoRun* co_run;
+  double rest_us;  // of its work, at its speed alone
+  double* us;      // gets the time at which it is done
+};
+
+bool SlowEachOther(const Running& a, const Running& b) {
+  return &a != &b && a.co_run->memory == b.co_run->memory;
+}
+
+// Returns the time that the rest of `one` takes as long as all of `running` run.
+double RestUs(const Running& one, const std::vector<Running>& running) {
+  const bool slowed = std::any_of(running.begin(), running.end(),
+                                  [&](const Running& other) { return SlowEachOther(one, other); });
+  return one.rest_us * (slowed ? one.co_run->slowed : 1);
 }
 
 }  // namespace
@@ -93,6 +121,25 @@ LinkCosts BestLinkOf(const ProcessorCosts& processor) {
           a.up_mbit_per_s + b.up_mbit_per_s, a.down_mbit_per_s + b.down_mbit_per_s};
 }
 
+void SlowTogether(const PoolCosts& costs, std::span<const int> processors, std::span<double> us) {
+  std::vector<Running> running;
+  for (size_t k = 0; k < processors.size(); ++k)
+    if (const auto& co_run = costs.processors[size_t(processors[k])].co_run; co_run && us[k] > 0)
+      running.push_back({&*co_run, us[k], &us[k]});
+  double now_us = 0;
+  while (!running.empty()) {
+    std::vector<double> rests_us;
+    for (const Running& r : running) rests_us.push_back(RestUs(r, running));
+    const auto first = std::min_element(rests_us.begin(), rests_us.end()) - rests_us.begin();
+    const double step_us = rests_us[size_t(first)];
+    for (size_t r = 0; r < running.size(); ++r)
+      running[r].rest_us -= running[r].rest_us * (step_us / rests_us[r]);
+    now_us += step_us;
+    *running[size_t(first)].us = now_us;
+    running.erase(running.begin() + first);
+  }
+}
+
 void Verify(const PoolCosts& costs, size_t layers) {
   Problems problems;
   if (costs.processors.empty()) Invalid("processors", "there are none; expected one or more");
@@ -103,6 +150,7 @@ void Verify(const PoolCosts& costs, size_t layers) {
     });
     CheckLink(processor.name, processor.link, problems);
     CheckMemory(costs, processor, problems);
+    CheckCoRun(processor, problems);
     CheckLayers(processor, layers, problems);
     CheckPower(processor, problems);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,15 @@ struct MemoryLink {
   bool operator==(const MemoryLink&) const = default;
 };
 
+// By how much other processors slow this one that compute at the same time and use the same memory, as a CPU
+// and a GPU of one chip do. The times of layers are those of the processor alone.
+struct CoRun {
+  std::string memory;  // its device: processors with the same one slow each other
+  double slowed = 1;   // times as long its shares take while another of these processors computes; 1 or more
+
+  bool operator==(const CoRun&) const = default;
+};
+
 struct ProcessorCosts {
   std::string name;
   LinkCosts link;  // to the home: over the network, of a processor of the home's own device over its memory
@@ -62,6 +72,7 @@ struct ProcessorCosts {
   // nothing: its device has no other processor in the pool, or is the home's, whose memory `link` is a link
   // to
   std::optional<MemoryLink> memory = {};
+  std::optional<CoRun> co_run = {};  // nothing: no other processor of the pool slows it
 };
 
 struct PoolCosts {
@@ -87,9 +98,16 @@ LinksBetween LinkBetween(const ProcessorCosts& from, const ProcessorCosts& to); 
 // them together, for lower bounds.
 LinkCosts BestLinkOf(const ProcessorCosts& processor);
 
+// Computes the times of shares that begin together: `us` has the time of each of these processors alone, and
+// gets the time with the others. A processor is slowed (CoRun) as long as another of its memory computes; it
+// then goes on at its own speed. For example, of 10 us and 4 us with a factor of 1.5 on both sides the second
+// takes 6 us, in which the first does 4 us of its work, so that it is done after 12 us. No time decreases if
+// one of `us` increases.
+void SlowTogether(const PoolCosts& costs, std::span<const int> processors, std::span<double> us);
+
 // Throws one Error that lists all contradictions: no processors, two processors of one name, lists without
 // one figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0, a home
-// with the memory of a worker.
+// with the memory of a worker, a processor that others make faster.
 void Verify(const PoolCosts& costs, size_t layers);
 
 }  // namespace mete

@@ -38,6 +38,16 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
       },
       "[b] has other layers");
   const MemoryLink memory{"pi", {1, 1, 1000, 1000}};
+  expect(
+      [](PoolCosts& p) {
+        p.processors[0].co_run = CoRun{"", 1};
+      },
+      "[a] is slowed by others of a device without a name");
+  expect(
+      [](PoolCosts& p) {
+        p.processors[0].co_run = CoRun{"chip", 0.9};
+      },
+      "[a] is not slowed by others; got 0.9 times its time alone, expected 1 or more");
   expect([&](PoolCosts& p) { p.processors[0].memory = memory; },
          "[a] is the home and shares the memory of a worker; got 'pi', expected none");
   expect(
@@ -71,6 +81,43 @@ TEST(PoolCosts, LinksFollowFromTheLowestCommonNode) {
   expect(pi1, phone0, LinkKind::kNetwork, pi1.link, phone0.link);
   EXPECT_EQ(BestLinkOf(gpu), gpu.link);
   EXPECT_EQ(BestLinkOf(pi0), (LinkCosts{1, 1, 1090, 2090}));
+}
+
+// Returns three processors, of which the first two share a memory.
+PoolCosts Slowed(double first, double second) {
+  PoolCosts pool = Good();
+  pool.processors.push_back({"c", {}, {{1, 1}}});
+  pool.processors[0].co_run = CoRun{"chip", first};
+  pool.processors[1].co_run = CoRun{"chip", second};
+  return pool;
+}
+
+std::vector<double> Together(const PoolCosts& pool, std::vector<int> processors, std::vector<double> us) {
+  SlowTogether(pool, processors, us);
+  return us;
+}
+
+TEST(CoRun, SlowsAProcessorAsLongAsAnotherOneComputes) {
+  using Us = std::vector<double>;
+  EXPECT_EQ(Together(Slowed(1.5, 1.5), {0, 1}, {10, 4}), (Us{12, 6}));
+  EXPECT_EQ(Together(Slowed(1.5, 1.5), {1, 0}, {4, 10}), (Us{6, 12}));  // by the processors, not their order
+  EXPECT_EQ(Together(Slowed(2, 1), {0, 1}, {10, 4}), (Us{12, 4}));
+  EXPECT_EQ(Together(Slowed(1, 1), {0, 1}, {10, 4}), (Us{10, 4}));
+  EXPECT_EQ(Together(Slowed(1.5, 1.5), {0, 1}, {10, 0}), (Us{10, 0}));  // the other does not compute
+  EXPECT_EQ(Together(Slowed(1.5, 1.5), {0, 2}, {10, 4}), (Us{10, 4}));  // the other has a memory of its own
+  EXPECT_EQ(Together(Slowed(1.5, 1.5), {0, 1, 2}, {4, 4, 9}), (Us{6, 6, 9}));
+}
+
+TEST(CoRun, MoreWorkNeverShortensATime) {
+  for (double us = 0; us < 20; us += 0.5)
+    for (double other = 0; other < 20; other += 0.5) {
+      const auto less = Together(Slowed(1.3, 1.7), {0, 1}, {us, other}),
+                 more = Together(Slowed(1.3, 1.7), {0, 1}, {us + 0.5, other});
+      EXPECT_LE(less[0], more[0]);
+      EXPECT_LE(less[1], more[1] + 1e-9);
+      EXPECT_GE(less[0], us);
+      EXPECT_LE(less[0], us * 1.3 + 1e-9);
+    }
 }
 
 }  // namespace

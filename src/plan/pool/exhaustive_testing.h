@@ -35,6 +35,9 @@ inline PoolCosts RandomPool(RandomGraph& random, const Graph& graph, int process
       processor.share_us = 10.0 * double(d + 1);  // some processors launch shares
     pool.processors.push_back(std::move(processor));
   }
+  for (int d = 0; d < processors; ++d)  // of half of all pools the first two processors slow each other
+    if (d < 2 && layers % 2 == 0)
+      pool.processors[size_t(d)].co_run = CoRun{"chip", 1 + 0.1 * double(random.Pick(0, 8))};
   for (int d = processors - of_a_worker; of_a_worker > 1 && d < processors; ++d)
     pool.processors[size_t(d)].memory =
         MemoryLink{"worker",
@@ -184,8 +187,10 @@ class Exhaustive {
       for (const auto& [id, part] : needs)
         exchange.Need(processor, graph_.value(id), part, Holders(from, begin, id));
       compute.push_back(ComputeUs(parts, begin, end, processor));
-      cost.joules += pool_.processors[size_t(processor)].power->compute_w * compute.back() * 1e-6;
     }
+    SlowTogether(pool_, placement.processors, compute);
+    for (size_t k = 0; k < compute.size(); ++k)
+      cost.joules += pool_.processors[size_t(placement.processors[k])].power->compute_w * compute[k] * 1e-6;
     if (placement.split == SplitAxis::kBranches && computing < 2) return std::nullopt;
     double us = 0;
     for (size_t k = 0; k < compute.size(); ++k)

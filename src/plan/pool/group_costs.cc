@@ -10,7 +10,9 @@ PoolModel::PoolModel(const Graph& graph, const PoolCosts& pool)
       pool_(pool),
       layers_(LayersOf(graph)),
       live_(LiveValues(graph, layers_)),
-      needs_(graph, layers_, live_) {
+      needs_(graph, layers_, live_),
+      has_co_run_(std::any_of(pool.processors.begin(), pool.processors.end(),
+                              [](const ProcessorCosts& p) { return p.co_run.has_value(); })) {
   Verify(pool, layers_.size());
 }
 
@@ -45,12 +47,21 @@ void GroupCosts::Prepend() {
     Share& share = shares_[k];
     if (share.need->fraction) {
       const ProcessorCosts& processor = model_.pool().processors[size_t(placement_.processors[k])];
-      if (!share.computes) share.compute_us += processor.share_us;
-      share.compute_us += UsOf(processor.layers[size_t(begin_)], *share.need);
+      if (!share.computes) share.alone_us += processor.share_us;
+      share.alone_us += UsOf(processor.layers[size_t(begin_)], *share.need);
       share.computes = true;
     }
+    share.compute_us = share.alone_us;
     share.need = share.need->before;
   }
+  if (model_.has_co_run() && shares_.size() > 1) SlowShares();
+}
+
+void GroupCosts::SlowShares() {
+  std::vector<double> us;
+  for (const Share& share : shares_) us.push_back(share.alone_us);
+  SlowTogether(model_.pool(), placement_.processors, us);
+  for (size_t k = 0; k < shares_.size(); ++k) shares_[k].compute_us = us[k];
 }
 
 size_t GroupCosts::computing() const {

@@ -28,6 +28,7 @@ class PoolModel {
   // needs no halo. Stages of a pipeline (pipeline.h) may end there all the same.
   bool IsBeforeJoin(int boundary) const { return boundary < boundaries() && layers_[size_t(boundary)].joins; }
   ShareNeeds& needs() { return needs_; }
+  bool has_co_run() const { return has_co_run_; }  // whether processors slow each other
 
  private:
   const Graph& graph_;
@@ -35,6 +36,7 @@ class PoolModel {
   const std::vector<Layer> layers_;
   const std::vector<std::vector<ValueId>> live_;
   ShareNeeds needs_;
+  const bool has_co_run_;
 };
 
 // The processors that have parts of each value that is live at a boundary, in the order of the live values.
@@ -81,12 +83,14 @@ class GroupCosts {
 
  private:
   double LeastSentUs(const LeastReady& ready, size_t way) const;
+  void SlowShares();  // sets compute_us of all shares from their times alone
 
   // The share of one of the placement's processors.
   struct Share {
     const LiveParts* wanted = nullptr;  // parts that the processor has at the end
     const LiveParts* need = nullptr;    // parts that the processor needs at the beginning
-    double compute_us = 0;
+    double alone_us = 0;                // of computing, if no other processor computed
+    double compute_us = 0;              // while the others compute
     bool computes = false;
     const LeastReady::Table* ready = nullptr;  // of Bound()
   };

@@ -1,6 +1,7 @@
 #include "plan/pool/objective.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include <fmt/ranges.h>
@@ -9,6 +10,23 @@
 #include "plan/pool/plan_exchanges.h"
 
 namespace mete {
+namespace {
+
+// Adds to the loads of a request what other requests do to it: while a processor has a group to itself,
+// another one of its memory computes another request. Groups that several processors share have times that
+// include what these do to each other.
+void SlowRequests(const Plan& plan, const PoolCosts& pool, std::vector<ProcessorLoad>& loads) {
+  std::vector<double> alone_us(loads.size(), 0);
+  for (const PlannedGroup& group : plan.groups)
+    if (group.shares.size() == 1) alone_us[size_t(group.shares[0].processor)] += group.shares[0].compute_us;
+  std::vector<int> processors(loads.size());
+  std::iota(processors.begin(), processors.end(), 0);
+  std::vector<double> slowed_us = alone_us;
+  SlowTogether(pool, processors, slowed_us);
+  for (size_t d = 0; d < loads.size(); ++d) loads[d].compute_us += slowed_us[d] - alone_us[d];
+}
+
+}  // namespace
 
 const std::vector<std::string>& PoolObjectives() {
   static const std::vector<std::string> names{"latency", "throughput", "energy"};
@@ -81,7 +99,9 @@ double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, dou
 }
 
 void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool) {
-  plan.period_us = PeriodUs(LoadsOf(graph, plan, pool));
+  std::vector<ProcessorLoad> loads = LoadsOf(graph, plan, pool);
+  SlowRequests(plan, pool, loads);
+  plan.period_us = PeriodUs(loads);
   const bool known = std::all_of(pool.processors.begin(), pool.processors.end(),
                                  [](const ProcessorCosts& d) { return d.power.has_value(); });
   plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;

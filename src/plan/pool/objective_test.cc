@@ -9,6 +9,7 @@
 #include "plan/pool/least_energy.h"
 #include "plan/pool/pipeline.h"
 #include "plan/pool/plan_for.h"
+#include "plan/pool/segments.h"
 
 namespace mete {
 namespace {
@@ -111,6 +112,8 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
       pool.processors[2] = pool.processors[1];
       pool.processors[2].name = name;
     }
+    for (ProcessorCosts& processor : pool.processors)
+      processor.co_run.reset();  // the search looks away from it
     const Plan plan = PlanPipeline(random.graph, pool, std::numeric_limits<double>::infinity());
     EXPECT_NEAR(plan.period_us, AllPipelines(random.graph, pool).PeriodUs(), 1e-6 * plan.period_us)
         << ToText(random.graph);
@@ -218,6 +221,25 @@ TEST(PlanLeastEnergy, ADeviceThatIdlesTooMuchIsLeftOff) {
   pool.processors[1].power.reset();
   EXPECT_TELLS(PlanPoolFor(PoolObjective::kEnergy, b.graph, pool), "[other] has no power figures");
   EXPECT_EQ(PlanPoolFor(PoolObjective::kLatency, b.graph, pool).joules, 0);
+}
+
+// While one request is on the first processor, another one is on the second.
+TEST(RatePlan, RequestsSlowEachOther) {
+  Builder b;
+  const ValueId x = b.Input({1, 1, 16, 16});
+  b.Output(b.Conv(b.Conv(x, 1, 1, 3, {1, 1, 1, 1}), 1, 1, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  PoolCosts pool;
+  for (const char* name : {"a", "b"})
+    pool.processors.push_back({name, {0, 0, 1e9, 1e9}, {{100, 0}, {100, 0}}});
+  PoolModel model(b.graph, pool);
+  Plan plan = PlanOf(model, {{0, 1, WholeOn(0)}, {1, 2, WholeOn(1)}});
+  RatePlan(plan, b.graph, pool);
+  EXPECT_NEAR(plan.period_us, 100, 0.1);
+  for (ProcessorCosts& processor : pool.processors) processor.co_run = CoRun{"chip", 1.25};
+  RatePlan(plan, b.graph, pool);
+  EXPECT_NEAR(plan.period_us, 125, 0.1);
+  EXPECT_NEAR(plan.predicted_us, 200, 0.1);  // of one request
 }
 
 }  // namespace

@@ -15,6 +15,9 @@
 // considers the fastest plan for a single request and every single processor, and its plan never has a longer
 // period than these.
 //
+// Processors of one memory that slow each other (CoRun) do so in different requests as well. The search looks
+// away from it, and its pipeline is taken only if it has the shorter period with it.
+//
 // Source: EdgePipe and PICO (systems.md, 3) for pipelines of groups over sets of processors. The load of the
 // caller's link, kinds and teams are not from these papers.
 #pragma once

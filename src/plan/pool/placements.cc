@@ -70,6 +70,16 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
   return subsets;
 }
 
+// Returns by how much the others of `processors` slow one of them.
+double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor) {
+  const auto& co_run = pool.processors[size_t(processor)].co_run;
+  const bool slowed = co_run && std::any_of(processors.begin(), processors.end(), [&](int other) {
+                        const auto& others = pool.processors[size_t(other)].co_run;
+                        return other != processor && others && others->memory == co_run->memory;
+                      });
+  return slowed ? co_run->slowed : 1;
+}
+
 bool Same(const Placement& a, const Placement& b) {
   const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
   return a.split == b.split && a.processors == b.processors && a.owners == b.owners &&
@@ -79,7 +89,7 @@ bool Same(const Placement& a, const Placement& b) {
 }  // namespace
 
 bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b) {
-  return a.layers == b.layers && a.link == b.link && a.memory == b.memory;
+  return a.layers == b.layers && a.link == b.link && a.memory == b.memory && a.co_run == b.co_run;
 }
 
 bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) { return SameTimes(a, b) && a.power == b.power; }
@@ -88,7 +98,8 @@ std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& proc
                              size_t last) {
   std::vector<double> shares;
   for (int d : processors)
-    shares.push_back(1 / std::max(1e-3, LayersUs(pool.processors[size_t(d)], first, last)));
+    shares.push_back(1 / std::max(1e-3, SlowedBy(pool, processors, d) *
+                                            LayersUs(pool.processors[size_t(d)], first, last)));
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& s : shares) s /= all;
   return shares;
