@@ -4,10 +4,12 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "plan/pool/chip_planners.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/regression.h"
 #include "plan/pool/segments.h"
@@ -198,6 +200,14 @@ Plan ByRegression(const Graph& graph, const PoolCosts& pool, const MeasurePlan& 
   return plan;
 }
 
+// Plans by costs alone, as planners that measure nothing do; nothing for another name.
+std::optional<Plan> ByCosts(const std::string& planner, const Graph& graph, const PoolCosts& pool) {
+  if (planner == "layer-to-processor") return PlanLayerToProcessor(graph, pool);
+  if (planner == "mulayer") return PlanMulayer(graph, pool);
+  if (planner == "codl") return PlanCodl(graph, pool);
+  return std::nullopt;
+}
+
 Plan OfOthers(const std::string& planner, NamedPlanner& named) {
   if (planner == "layerwise") return named.Layerwise();
   if (planner == "uniform") return named.Uniform();
@@ -221,8 +231,9 @@ Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts&
 }
 
 const std::vector<std::string>& PoolPlanners() {
-  static const std::vector<std::string> names{"alone",  "layerwise", "uniform",    "neurosurgeon",
-                                              "legion", "fss",       "fss-pruned", "dynamic"};
+  static const std::vector<std::string> names{"alone",   "layerwise", "uniform",    "neurosurgeon",
+                                              "legion",  "fss",       "fss-pruned", "layer-to-processor",
+                                              "mulayer", "codl",      "dynamic"};
   return names;
 }
 
@@ -236,7 +247,10 @@ Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts&
   if (planner == "dynamic") return PlanPoolFor(objective, graph, pool);
   if (planner == "alone") return PlanBestAlone(objective, graph, pool);
   NamedPlanner named(graph, pool, measure);
-  Plan plan = planner == "neurosurgeon" ? ByRegression(graph, pool, measure) : OfOthers(planner, named);
+  std::optional<Plan> by_costs = ByCosts(planner, graph, pool);
+  Plan plan = by_costs                    ? std::move(*by_costs)
+              : planner == "neurosurgeon" ? ByRegression(graph, pool, measure)
+                                          : OfOthers(planner, named);
   if (measured) *measured = named.measured();
   NamePlan(plan, graph, NamesOf(pool), planner);
   RatePlan(plan, graph, pool);

@@ -15,12 +15,17 @@
 //   fss-pruned    the plan of fss with fewer measurements (not from a paper): groups that are not measured
 //                 count at 0.7 of their predicted time, or at the smallest measured ratio if it is lower; the
 //                 groups of the best plan by these times are measured, until all of them are measured
+//   layer-to-processor   every layer on the faster processor
+//   mulayer       muLayer: channels of every layer, by times that are linear in operations; branches side by side
+//   codl          CoDL: greedy chains, divided by a grid of ratios
 //   dynamic       Mete's own planner (plan_for.h)
+//
+// chip_planners.h says more about the three before the last one, which use two processors at most.
 //
 // alone and dynamic plan for the objective; the others, as in their papers, for the time of a request.
 //
 // Groups of the other planners do not begin with a join (partition/layers.h), which is no layer in their
-// papers.
+// papers; behind branches that mulayer has side by side they do.
 //
 // Sources: systems.md, 3. The papers do not define the placement of layers without rows; here the processor
 // with the largest share has them whole.

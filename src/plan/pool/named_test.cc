@@ -1,10 +1,13 @@
 #include "plan/pool/named.h"
 
+#include <cmath>
 #include <random>
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
+#include "plan/pool/exhaustive_testing.h"
 #include "plan/pool/forks_testing.h"
+#include "plan/pool/segments.h"
 
 namespace mete {
 namespace {
@@ -53,7 +56,7 @@ TEST(PlanPoolBy, OthersHaveAJoinInTheGroupOfTheLayerBefore) {
   const PoolCosts pool = ThreeAlike(chain.graph, 10000);
   const std::vector<Layer> layers = LayersOf(chain.graph);
   for (const std::string& name : PoolPlanners()) {
-    if (name == "dynamic") continue;
+    if (name == "dynamic" || name == "mulayer") continue;  // which have branches side by side
     for (const PlannedGroup& group : PlanPoolBy(name, chain.graph, pool, Predicted).groups)
       EXPECT_FALSE(group.first < int(layers.size()) && layers[size_t(group.first)].joins) << name;
   }
@@ -111,6 +114,82 @@ TEST(PlanPoolBy, PrunedSearchFindsThePlanOfTheFullOneWithFewerRuns) {
     fewer += some < all;
   }
   EXPECT_GT(fewer, 25);
+}
+
+// Two processors of a chip that slow each other.
+PoolCosts Chip(const Graph& graph, double cpu_us, double gpu_us, double share_us, double message_us) {
+  const size_t layers = LayersOf(graph).size();
+  PoolCosts pool;
+  pool.processors.push_back({"cpu", {0, 0, 1e6, 1e6}, std::vector<LayerCost>(layers, {cpu_us, 0})});
+  pool.processors.push_back({"gpu", {0, message_us, 1e6, 1e6}, std::vector<LayerCost>(layers, {gpu_us, 0})});
+  pool.processors[1].share_us = share_us;
+  for (ProcessorCosts& processor : pool.processors) processor.co_run = CoRun{"chip", 1.1};
+  return pool;
+}
+
+TEST(ChipPlanners, LayerToProcessorHasEachLayerOnTheFasterOne) {
+  const Graph graph = Chain();
+  PoolCosts pool = Chip(graph, 1000, 800, 0, 0);
+  pool.processors[0].layers[2].us = 500;
+  const Plan plan = PlanPoolBy("layer-to-processor", graph, pool, Predicted);
+  ASSERT_EQ(Ends(plan), (std::vector<int>{2, 3, 5}));
+  EXPECT_EQ(plan.groups[0].placement, WholeOn(1));
+  EXPECT_EQ(plan.groups[1].placement, WholeOn(0));
+  EXPECT_EQ(plan.groups[2].placement, WholeOn(1));
+}
+
+// It divides each layer by channels, however much sharing takes, and does not know that.
+TEST(ChipPlanners, MulayerDividesWhateverSharingTakes) {
+  const Graph graph = Chain();
+  const PoolCosts dear = Chip(graph, 1000, 1000, 5000, 5000);
+  const Plan plan = PlanPoolBy("mulayer", graph, dear, Predicted);
+  ASSERT_EQ(plan.groups.size(), 5u);
+  for (const PlannedGroup& group : plan.groups) {
+    EXPECT_EQ(group.placement.split, SplitAxis::kChannels);
+    EXPECT_DOUBLE_EQ(group.placement.shares[0], 0.5);
+  }
+  EXPECT_NEAR(plan.predicted_us, 2500, 1);
+  EXPECT_GT(PredictedWith(dear, graph, plan).predicted_us, 5 * 5000);
+  EXPECT_DOUBLE_EQ(PlanPoolBy("dynamic", graph, dear, Predicted).predicted_us, 5000);
+}
+
+TEST(ChipPlanners, MulayerHasBranchesSideBySide) {
+  const ModuleChain chain(2);
+  const Plan plan = PlanPoolBy("mulayer", chain.graph, Chip(chain.graph, 1000, 1000, 10, 10), Predicted);
+  const auto branches = std::count_if(plan.groups.begin(), plan.groups.end(), [](const PlannedGroup& group) {
+    return group.placement.split == SplitAxis::kBranches;
+  });
+  EXPECT_EQ(branches, 2);
+}
+
+// Chains save hand-overs; without any to save a layer is divided by itself.
+TEST(ChipPlanners, CodlHasChainsWhereSharingIsDear) {
+  const Graph graph = Chain();
+  const Plan dear = PlanPoolBy("codl", graph, Chip(graph, 1000, 1000, 0, 400), Predicted);
+  EXPECT_LT(dear.groups.size(), 5u);
+  for (const PlannedGroup& group : dear.groups) {
+    if (group.placement.split == SplitAxis::kNone) continue;
+    EXPECT_NEAR(group.placement.shares[0] * 10, std::round(group.placement.shares[0] * 10), 1e-9);
+  }
+  const Plan prohibitive = PlanPoolBy("codl", graph, Chip(graph, 1000, 1500, 0, 50'000), Predicted);
+  EXPECT_DOUBLE_EQ(prohibitive.predicted_us, 5000);
+}
+
+// Mete's planner has all placements of these two among its candidates, and the best single processor.
+TEST(ChipPlanners, OursIsNeverPredictedSlower) {
+  int slower = 0;
+  for (uint32_t seed = 1; seed <= 120; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    RandomGraph random(seed, 1 + int(seed % 8));
+    PoolCosts pool = RandomPool(random, random.graph, 2);
+    const double ours_us = PlanPoolBy("dynamic", random.graph, pool, Predicted).predicted_us;
+    for (const char* name : {"alone", "layer-to-processor", "codl"}) {
+      const double us = PlanPoolBy(name, random.graph, pool, Predicted).predicted_us;
+      EXPECT_LE(ours_us, us * (1 + 1e-5)) << name;
+      slower += us > ours_us * 1.01;
+    }
+  }
+  EXPECT_GT(slower, 50);
 }
 
 TEST(PlanPoolBy, RefusesAnUnknownName) {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "plan/pool/grid.h"
 #include "plan/pool/objective.h"
 
 namespace mete {
@@ -35,6 +36,15 @@ void AddFitting(const Plan& plan, const PoolCosts& pool, std::vector<Placement>&
     }
 }
 
+// Between two processors the grid costs little, and a plan is then never more expensive than one of a planner
+// that has no other ratios.
+void AddGrid(const PoolCosts& pool, std::vector<Placement>& placements) {
+  if (pool.processors.size() != 2) return;
+  AddPlacement(WholeOn(1), placements);
+  for (const SplitAxis axis : {SplitAxis::kRows, SplitAxis::kChannels})
+    for (const Placement& placement : GridOf(axis, {0, 1})) placements.push_back(placement);
+}
+
 // Whether one of the lists has all of `placements`: no plan of them is cheaper than the best one of that
 // list.
 bool AreWeighed(const std::vector<Placement>& placements, const std::vector<std::vector<Placement>>& lists) {
@@ -56,6 +66,7 @@ Plan RefineShares(const Graph& graph, const PoolCosts& pool, Plan plan, const Dy
           std::find(placements.begin(), placements.end(), group.placement) == placements.end())
         placements.push_back(group.placement);
     AddFitting(plan, pool, placements);
+    if (round == 0) AddGrid(pool, placements);
     if (AreWeighed(placements, weighed)) break;
     Plan next = PlanPool(graph, pool, placements, options);
     if (PriceOf(graph, pool, next, options.price) >= PriceOf(graph, pool, plan, options.price) * kCheaper)

@@ -12,14 +12,16 @@ struct LayerFeatures {
   std::map<std::string, double> amounts;
 };
 
-std::vector<LayerFeatures> FeaturesOf(const Graph& graph) {
+enum class Features { kOperations, kOperationsAndBytes };
+
+std::vector<LayerFeatures> FeaturesOf(const Graph& graph, Features which) {
   std::vector<LayerFeatures> all;
   for (const Layer& layer : LayersOf(graph)) {
     LayerFeatures features{graph.nodes[size_t(layer.anchor)].op, {{"layer", 1}}};
     for (int n = layer.begin; n < layer.end; ++n) {
       const NodeCost node = DescribeNode(graph, graph.nodes[size_t(n)]);
       features.amounts["operations"] += double(node.flops);
-      features.amounts["bytes"] += double(node.bytes);
+      if (which == Features::kOperationsAndBytes) features.amounts["bytes"] += double(node.bytes);
     }
     all.push_back(std::move(features));
   }
@@ -37,15 +39,33 @@ std::vector<LayerCost> Regressed(const std::vector<LayerFeatures>& features, std
   return layers;
 }
 
-}  // namespace
-
-PoolCosts RegressedCosts(const Graph& graph, const PoolCosts& pool) {
-  const std::vector<LayerFeatures> features = FeaturesOf(graph);
+PoolCosts WithRegressedLayers(const Graph& graph, const PoolCosts& pool, Features which) {
+  const std::vector<LayerFeatures> features = FeaturesOf(graph, which);
   PoolCosts estimates = pool;
   for (size_t d = 0; d < pool.processors.size(); ++d) {
     const bool as_before = d > 0 && pool.processors[d].layers == pool.processors[d - 1].layers;
     estimates.processors[d].layers =
         as_before ? estimates.processors[d - 1].layers : Regressed(features, pool.processors[d].layers);
+  }
+  return estimates;
+}
+
+// the rate of a link that takes nothing; any rate of this size does
+constexpr double kAtOnce = 1e12;
+
+}  // namespace
+
+PoolCosts RegressedCosts(const Graph& graph, const PoolCosts& pool) {
+  return WithRegressedLayers(graph, pool, Features::kOperationsAndBytes);
+}
+
+PoolCosts FlopsLinearCosts(const Graph& graph, const PoolCosts& pool) {
+  PoolCosts estimates = WithRegressedLayers(graph, pool, Features::kOperations);
+  for (ProcessorCosts& processor : estimates.processors) {
+    processor.link = {0, 0, kAtOnce, kAtOnce};
+    processor.memory.reset();
+    processor.share_us = 0;
+    processor.co_run.reset();
   }
   return estimates;
 }

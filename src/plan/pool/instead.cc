@@ -1,0 +1,55 @@
+#include "plan/pool/instead.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "plan/pool/placements.h"
+#include "plan/pool/segments.h"
+
+namespace mete {
+namespace {
+
+// The most processors of which each is tried as the only one, and all together. This value is a guess: a chip
+// has two or three, and a longer list is not read.
+constexpr size_t kMostProcessors = 4;
+
+std::vector<Placement> OthersThan(const Placement& own, const PoolModel& model, const PlannedGroup& group) {
+  const size_t few = std::min(model.pool().processors.size(), kMostProcessors);
+  std::vector<Placement> others;
+  for (size_t d = 0; d < few; ++d) others.push_back(WholeOn(int(d)));
+  std::vector<int> processors = own.processors;
+  if (processors.size() < 2) {
+    processors.resize(few);
+    std::iota(processors.begin(), processors.end(), 0);
+  }
+  if (processors.size() > 1)
+    for (const SplitAxis axis : {SplitAxis::kRows, SplitAxis::kChannels})
+      if (axis != own.split)
+        others.push_back(
+            {axis, processors, SharesOf(model.pool(), processors, size_t(group.first), size_t(group.last))});
+  std::erase(others, own);
+  return others;
+}
+
+}  // namespace
+
+std::vector<std::vector<Instead>> InsteadOf(PoolModel& model, const Plan& plan) {
+  std::vector<Segment> segments;
+  for (const PlannedGroup& group : plan.groups)
+    segments.push_back({group.first, group.last, group.placement});
+  std::vector<std::vector<Instead>> all(plan.groups.size());
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const PlannedGroup& group = plan.groups[g];
+    if (group.first == group.last || model.IsBeforeJoin(group.last)) continue;
+    for (Placement& other : OthersThan(group.placement, model, group)) {
+      segments[g].placement = other;
+      all[g].push_back({std::move(other), PlanOf(model, segments).predicted_us});
+    }
+    segments[g].placement = group.placement;
+    std::stable_sort(all[g].begin(), all[g].end(),
+                     [](const Instead& a, const Instead& b) { return a.us < b.us; });
+  }
+  return all;
+}
+
+}  // namespace mete
