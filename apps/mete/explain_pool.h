@@ -1,5 +1,5 @@
-// The additions of `mete plan --processors --explain` to the plan: what each link carries, and why processors
-// have no part.
+// The additions of `mete plan --processors --explain` to the plan: how long processors wait in each group and
+// what other ways for it would take, what each link carries, and why processors have no part.
 #pragma once
 
 #include <string>

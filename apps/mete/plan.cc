@@ -166,9 +166,10 @@ Json PlanJson(const Planned& planned) {
 
 void PlanCommand(const PlanFlags& flags, const Context& context) {
   if (!flags.processors.empty()) {
-    return PlanForPool(LoadModel(flags.model, context),
-                       {flags.model.model, flags.processors, flags.objective, flags.save_plan, flags.explain},
-                       context);
+    return PlanForPool(
+        LoadModel(flags.model, context),
+        {flags.model.model, flags.processors, flags.machine, flags.objective, flags.save_plan, flags.explain},
+        context);
   }
   const Model model = LoadModel(flags.model, context);
   const Graph& graph = GraphOf(model);
@@ -189,14 +190,17 @@ For each step the table has the best of the other choices, its time, and why it 
 them, and is a plan that `mete run --plan` executes on the machine that it is for.
 
 With --processors a group is consecutive layers of which each processor computes its rows while nothing is sent; before the group
-processors get the data that they lack. --explain adds each link, and the time that processors without a part would take.
+processors get the data that they lack. --explain adds for each group how long a processor waits for the slower one, and by how much
+the request would take longer with that group elsewhere; each link; and the time that processors without a part would take.
+With --machine as well, the processors are a board's: its cores (cpu) and its GPU (gpu, or gpu:f16 with products of halves), which share its memory.
 
 Examples:
   mete plan resnet50.onnx --machine tensor-g4
   mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json
   mete plan resnet50.onnx --cores 0,1
   mete plan resnet50.onnx --processors rk3399x6 --explain
-  mete plan resnet50.onnx --processors rk3399x6 --objective throughput)";
+  mete plan resnet50.onnx --processors rk3399x6 --objective throughput
+  mete plan resnet50.onnx --machine snapdragon-855 --processors cpu,gpu --explain)";
 
 }  // namespace
 
@@ -212,10 +216,11 @@ void AddPlan(CLI::App& app, Context& context) {
       ->group("Machine");
   command
       ->add_option("--processors", flags->processors,
-                   "plan for the processors of this file, over the network that they share")
+                   "plan for the processors of this file, over the network that they share, or for those of "
+                   "a list: cpu:0,cpu:1 "
+                   "here, or cpu,gpu of --machine")
       ->type_name("LIST|FILE")
-      ->group("Machine")
-      ->excludes("--machine");
+      ->group("Machine");
   command
       ->add_option("--cores", flags->cores,
                    "cores that may take part: CPU numbers of this machine, or clusters of the machine file")
@@ -243,7 +248,8 @@ void AddPlan(CLI::App& app, Context& context) {
       ->group("Report");
   command
       ->add_flag("--explain", flags->explain,
-                 "with --processors: also what each link carries, and why processors have no part")
+                 "with --processors: also how long processors wait in each group, what other ways for it "
+                 "would take, what each link carries, and why processors have no part")
       ->needs("--processors")
       ->group("Report");
   AddJsonFlag(*command, context);

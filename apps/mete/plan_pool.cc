@@ -16,7 +16,7 @@ namespace {
 
 PoolPlan PlanThePool(const Model& model, const PlanPoolFlags& flags, const Context& context) {
   const Progress progress(context, "planning");
-  const Pool pool = NamedPool(flags.processors);
+  const Pool pool = NamedPool(flags.processors, flags.machine);
   PoolOptions options;
   options.objective = flags.objective;
   options.note = [&context](const std::string& note) { PrintNote(context, note); };
@@ -67,6 +67,12 @@ Json PoolJson(const PoolPlan& p) {
   json["simulated_us"] = p.simulated_us;
   json["alone_us"] = Json::array();
   json["sent"] = SentJson(p);
+  json["instead"] = Json::array();
+  for (const PoolPlan::Group& group : p.groups) {
+    json["instead"].push_back(Json::array());
+    for (const PoolPlan::Instead& other : group.instead)
+      json["instead"].back().push_back({{"how", other.how}, {"us", other.us}});
+  }
   json["left_out"] = Json::array();
   json["note"] = p.note;
   for (const PoolPlan::Processor& processor : p.processors) json["alone_us"].push_back(processor.alone_us);

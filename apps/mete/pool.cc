@@ -6,6 +6,7 @@
 #include <cmath>
 #include <mutex>
 
+#include "base/error.h"
 #include "checks.h"
 #include "installed_files.h"
 #include "pool_figure.h"
@@ -136,7 +137,13 @@ Pool PoolFor(const std::string& processors) {
   }
 }
 
-Pool NamedPool(const std::string& processors) {
+Pool NamedPool(const std::string& processors, const std::string& machine) {
+  if (!machine.empty() && !Pool::IsList(processors))
+    throw UsageError(fmt::format(
+        "[--processors] is no list of processors of --machine; got '{}', expected cpu,gpu or cpu,gpu:f16; "
+        "try without --machine for a file of devices",
+        Printable(processors)));
+  if (!machine.empty()) return Pool::FromMachine(FindBoard(machine, "--machine"), processors);
   return PoolFor(Pool::IsList(processors) ? processors : FindBoard(processors, "--processors"));
 }
 

@@ -32,8 +32,9 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags);
 // list that is none; Error for a file.
 Pool PoolFor(const std::string& processors);
 
-// The same for plan and simulate, where a file may also be an installed one, by its name (FindBoard()).
-Pool NamedPool(const std::string& processors);
+// The same for plan and simulate, where a file may also be an installed one, by its name (FindBoard()). With
+// a machine file (--machine) `processors` is a list of that board's processors: "cpu,gpu".
+Pool NamedPool(const std::string& processors, const std::string& machine);
 
 // Returns the options that the flags of a model have for a pool: its kernels, notes and cancellation.
 PoolOptions PoolOptionsOf(const ModelFlags& flags, const Context& context);

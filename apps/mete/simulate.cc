@@ -203,6 +203,7 @@ void ChooseCommand(const SimulateFlags& flags, const Context& context) {
 
 void DevicesCommand(SimulateFlags flags, const Context& context) {
   flags.pool.model = flags.model.model;
+  flags.pool.machine = flags.machine;
   flags.pool.trace = flags.model.trace;
   if (!flags.model.objective.empty()) flags.pool.objective = flags.model.objective;
   SimulateOverPool(LoadModel(flags.model, context), flags.pool, context);
@@ -258,13 +259,15 @@ the power model of the machine file, as if dividing cost nothing.
 
 With --processors the model is divided over several processors: by rows or channels of groups of fused layers, as each planner has it.
 alone is the best single processor; layerwise, uniform, neurosurgeon, legion and fss (full search) stand for what others do
-(fss-pruned: the plan of fss with fewer runs); dynamic is ours, which leaves out processors that harm. Each is
+(fss-pruned: the plan of fss with fewer runs); layer-to-processor, mulayer and codl stand for what others do on the CPU and the GPU of
+a chip; dynamic is ours, which leaves out processors that harm. Each is
 planned by the times of single layers, and simulated. With --objective latency, throughput or energy ours has least of that: a
 request's time, the time from one request to the next, its joules.
 
 Examples:
   mete simulate resnet50.onnx --machine tensor-g4
   mete simulate vgg16.onnx --processors rk3399x6
+  mete simulate vgg16.onnx --machine snapdragon-855 --processors cpu,gpu
   mete simulate vgg16.onnx --processors rk3399x6 --objective throughput --planner dynamic --trace t.json
   mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms
   mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace t.json
@@ -320,10 +323,11 @@ void AddSimulate(CLI::App& app, Context& context) {
   CLI::Option* processors =
       command
           ->add_option("--processors", flags->pool.processors,
-                       "several processors instead, over their network (boards/rk3399x6.toml)")
+                       "several processors instead: of a file, over their network (boards/rk3399x6.toml), or "
+                       "cpu,gpu of --machine")
           ->type_name("LIST|FILE")
           ->group("Machine");
-  for (const char* other : {"--machine", "--policy", "--cores", "--interference", "--runs"})
+  for (const char* other : {"--policy", "--cores", "--interference", "--runs"})
     processors->excludes(command->get_option(other));
   std::vector<std::string> planners = PoolPlanners();
   planners.insert(planners.begin(), "all");

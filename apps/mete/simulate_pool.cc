@@ -165,7 +165,7 @@ void SimulateOverPool(const Model& model, const SimulatePoolFlags& flags, const 
     throw UsageError("[--trace] is of one planner; got all; try --planner dynamic");
   if (flags.requests > 1 && objective != PoolObjective::kThroughput)
     throw UsageError("[--requests] is of --objective throughput; got " + flags.objective);
-  const Pool named = NamedPool(flags.processors);
+  const Pool named = NamedPool(flags.processors, flags.machine);
   PoolOptions options;
   options.note = [&context](const std::string& note) { PrintNote(context, note); };
   CheckMeasured(named, model, options);

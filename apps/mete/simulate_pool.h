@@ -11,7 +11,8 @@ namespace mete::cli {
 
 struct SimulatePoolFlags {
   std::string model;                  // as the user named it
-  std::string processors;             // the devices file
+  std::string processors;             // the devices file, or a list
+  std::string machine;                // the machine file of a list's processors; empty: there is none
   std::string planner = "all";        // "all" or a name of PoolPlanners()
   std::string objective = "latency";  // a name of PoolObjectives(); UsageError for another
   int requests = 0;                   // the number of requests in a row, for throughput; 0: many

@@ -141,10 +141,17 @@ struct PoolPlan {
     double ready_us = 0;  // until the processor has its inputs
     double compute_us = 0;
   };
+  // Another way for one group, while all others stay as they are.
+  struct Instead {
+    std::string how;  // "whole on gpu", "by channels"
+    double us = 0;    // of a request
+  };
   // Consecutive layers that are computed between two exchanges of data.
   struct Group {
     std::string layers;  // "conv1 to pool5, 12 layers"
     std::vector<Share> shares;
+    double us = 0;                 // of the slowest share, with what it waits for its inputs
+    std::vector<Instead> instead;  // of plans for latency, the best one first
   };
   struct Transfer {
     int before_group = 0;  // an index into `groups`; the number of groups stands for the outputs, to the home
@@ -205,6 +212,11 @@ class Pool {
   // OpenNetwork() (mete/network.h); Error UNIMPLEMENTED without one. A file may also describe boards that are
   // not here, by their machine files: such a pool can plan, but not run.
   static Pool FromFile(const std::string& path, std::shared_ptr<const Network> network = nullptr);
+
+  // Makes a pool of the processors of one board that is not here, described by a machine file
+  // (boards/*.toml): "cpu", "cpu,gpu", or "cpu,gpu:f16" for products of halves on its GPU. Such a pool can
+  // plan, but not run.
+  static Pool FromMachine(const std::string& path, const std::string& list);
 
   const std::string& name() const;
   const std::vector<PoolProcessor>& processors() const;

@@ -6,6 +6,7 @@
 
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
+#include "machine/board_processors.h"
 #include "machine/toml_keys.h"
 
 namespace mete {
@@ -167,6 +168,22 @@ TEST(PoolFile, AListNamesProcessorsOfThisDevice) {
   for (const char* bad : {"cpu:", "cpu:x", "gpu", "cpu:0,,", ""})
     EXPECT_TELLS(PoolOfList(bad), "is no processor");
   EXPECT_TELLS(PoolOfList("cpu:1,cpu:1"), "has a processor twice");
+}
+
+TEST(PoolFile, AListNamesProcessorsOfABoard) {
+  const PoolFile pool = PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu:f16");
+  EXPECT_TRUE(pool.described());
+  EXPECT_EQ(pool.name, "Qualcomm Snapdragon 855");
+  EXPECT_EQ(NamesOf(pool), (std::vector<std::string>{"cpu", "gpu:f16"}));
+  EXPECT_EQ(std::any_cast<GpuType>(pool.devices[0].processors[1].settings), GpuType::kF16);
+  const auto refused = [](const char* board, const char* list, const char* problem) {
+    EXPECT_TELLS(PoolOfBoard(board, list), problem);
+  };
+  refused("boards/rk3399.toml", "cpu,gpu", "'Rockchip RK3399' describes no GPU; got 'gpu', expected cpu");
+  refused("boards/snapdragon-855.toml", "gpu,cpu", "begins with another processor; got 'gpu', expected cpu");
+  refused("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16", "has a processor twice; got 'gpu:f16' again");
+  for (const char* bad : {"", "cpu,", "cpu,cpu:0", "cpu,npu"})
+    refused("boards/snapdragon-855.toml", bad, "is no processor of a machine file");
 }
 
 TEST(PoolFile, CoresAreThereAndOfOneProcessorEach) {

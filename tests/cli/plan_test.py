@@ -203,6 +203,31 @@ class Plans(Cli):
             self.assertRegex(text, r"rk3399-\d and \d alike")
         self.fails(USAGE, "--processors", "plan", self.net, "--explain")
 
+    def test_plan_divides_layers_over_the_cpu_and_the_gpu_of_a_board(self):
+        command = ["plan", self.net, "--machine", BOARDS / "snapdragon-855.toml", "--processors"]
+        answer = self.answer(*command, "cpu,gpu")
+        self.assertEqual(len(answer["alone_us"]), 2)
+        self.assertLessEqual(answer["predicted_us"], min(answer["alone_us"]) * 1.000001)
+        self.assertEqual(len(answer["instead"]), len(answer["groups"]))
+        for other in sum(answer["instead"], []):
+            self.assertGreaterEqual(other["us"], answer["predicted_us"] * 0.95)
+        halves = self.answer(*command, "cpu,gpu:f16")
+        self.assertLess(halves["alone_us"][1], answer["alone_us"][1])
+        self.assertEqual(halves["alone_us"][0], answer["alone_us"][0])
+        self.assertEqual(self.answer(*command, "cpu")["predicted_us"], answer["alone_us"][0])
+        text = mete(*command, "cpu,gpu", "--explain").stdout
+        for told in ("on a GPU waves of blocks", "then waits", "instead, the request takes longer by", "whole on gpu"):
+            self.assertIn(told, text)
+        machine = self.answer("machine", "--machine", BOARDS / "snapdragon-855.toml")
+        self.assertEqual(machine["gpus"][0]["name"], "Adreno 640")
+        self.assertIn("Adreno 640", mete("machine", "--machine", BOARDS / "snapdragon-855.toml", "--sources").stdout)
+
+    def test_simulate_compares_planners_on_a_chip(self):
+        answer = self.answer("simulate", self.net, "--machine", BOARDS / "exynos-7420.toml", "--processors", "cpu,gpu")
+        planners = {p["planner"]: p for p in answer["planners"]}
+        for name in ("alone", "layer-to-processor", "codl"):
+            self.assertLessEqual(planners["dynamic"]["predicted_us"], planners[name]["predicted_us"] * 1.000001)
+
     def test_plan_over_devices_refuses_nonsense(self):
         board = BOARDS / "rk3399x6.toml"
         self.fails(BAD_FILE, "cannot open", "plan", self.net, "--processors", self.path("none.toml"))
@@ -217,11 +242,11 @@ class Simulations(Cli):
         board = BOARDS / "rk3399x6.toml"
         answer = self.answer("simulate", self.net, "--processors", board)
         self.assertEqual([p["planner"] for p in answer["planners"]],
-                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "dynamic"])
+                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "layer-to-processor", "mulayer", "codl", "dynamic"])
         ours = answer["planners"][-1]
         for planner in answer["planners"]:
             self.assertEqual(len(planner["processors"]), 6)
-            if planner["planner"] != "neurosurgeon":  # which predicts by its own regressions
+            if planner["planner"] not in ("neurosurgeon", "mulayer"):  # which predict by regressions of their own
                 self.assertLessEqual(ours["predicted_us"], planner["predicted_us"] * 1.000001)
         one = self.answer("simulate", self.net, "--processors", board, "--planner", "legion")
         self.assertEqual([p["planner"] for p in one["planners"]], ["legion"])

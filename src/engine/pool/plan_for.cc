@@ -8,6 +8,7 @@
 #include "engine/model.h"
 #include "engine/pool/pool_internals.h"
 #include "plan/pool/dynamic.h"
+#include "plan/pool/instead.h"
 #include "plan/pool/named.h"
 #include "plan/pool/placements.h"
 #include "plan/pool/plan_exchanges.h"
@@ -44,9 +45,25 @@ Weighed Weigh(const Graph& graph, const PoolCosts& costs, PoolObjective objectiv
   return w;
 }
 
+std::string HowText(const Placement& placement, const PoolCosts& costs) {
+  if (placement.split == SplitAxis::kNone)
+    return "whole on " + costs.processors[size_t(placement.processors[0])].name;
+  return std::string("by ") + Name(placement.split);
+}
+
+void AddInstead(const Weighed& w, PoolPlan& report) {
+  if (w.objective != PoolObjective::kLatency) return;
+  PoolModel model(w.graph, w.costs);
+  const auto all = InsteadOf(model, w.plan);
+  for (size_t g = 0; g < all.size(); ++g)
+    for (const Instead& other : all[g])
+      report.groups[g].instead.push_back({HowText(other.placement, w.costs), other.us});
+}
+
 void AddGroups(const Weighed& w, PoolPlan& report) {
   for (const PlannedGroup& group : w.plan.groups) {
-    PoolPlan::Group& g = report.groups.emplace_back(PoolPlan::Group{LayersText(w.plan, group), {}});
+    PoolPlan::Group& g =
+        report.groups.emplace_back(PoolPlan::Group{LayersText(w.plan, group), {}, group.us, {}});
     for (const Share& share : group.shares)
       g.shares.push_back({share.processor, PartText(w.graph, share, group.placement), share.bytes,
                           share.ready_us, share.compute_us});
@@ -112,6 +129,7 @@ PoolPlan ReportOf(const Graph& graph, const KnownCosts& known, PoolObjective obj
   report.objective = PoolObjectives()[size_t(objective)];
   report.note = known.note;
   AddGroups(w, report);
+  AddInstead(w, report);
   AddProcessors(w, report);
   AddTransfers(w, report);
   for (const LeftOutProcessor& left_out : w.left_out)

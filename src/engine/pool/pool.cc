@@ -7,6 +7,7 @@
 #include "engine/pool/pool_internals.h"
 #include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
+#include "machine/board_processors.h"
 #include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
@@ -59,6 +60,20 @@ KnownCosts Known(PoolCosts costs) {
       ""};
 }
 
+KnownCosts Estimated(const Graph& graph, const PoolFile& file) {
+  const bool devices = file.devices[0].processors.empty();
+  return {
+      EstimatePool(graph, file),
+      devices
+          ? "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its "
+            "machine file's figures; and the links' figures, as the pool's file says."
+          : "Nothing here was measured. Estimates: the time of every layer on each processor, on the cores a "
+            "roofline of the machine file's figures, on a GPU waves of blocks by its figures; and, as the "
+            "file says, launching, mapping, waiting, and how much both sides slow each other.",
+      devices ? "all times of layers, and the links' figures"
+              : "all times of layers, of sharing, and by how much both sides slow each other"};
+}
+
 }  // namespace
 
 Pool Pool::FromList(const std::string& list) { return Pool(PoolOf(PoolOfList(list), nullptr)); }
@@ -87,6 +102,10 @@ Pool Pool::FromFile(const std::string& path, std::shared_ptr<const Network> netw
   return Pool(PoolOf(std::move(file), std::move(network)));
 }
 
+Pool Pool::FromMachine(const std::string& path, const std::string& list) {
+  return Pool(PoolOf(PoolOfBoard(path, list), nullptr));
+}
+
 const PoolInternals::Impl& PoolInternals::Of(const Pool& pool) {
   if (!pool.impl_)
     Fail(Code::kFailedPrecondition, "pool",
@@ -100,11 +119,7 @@ bool Pool::is_here() const { return !PoolInternals::Of(*this).file.described(); 
 
 KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options) {
   const Impl& impl = Of(pool);
-  if (impl.file.described())
-    return {EstimatePool(graph, impl.file),
-            "Nothing here was measured. Estimates: the time of every layer on each device, a roofline of its "
-            "machine file's figures; and the links' figures, as the pool's file says.",
-            "all times of layers, and the links' figures"};
+  if (impl.file.described()) return Estimated(graph, impl.file);
   const PoolFile file = ThoseThatCan(impl.file, graph, options.note);
   return Known(CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file));
 }

@@ -1,11 +1,13 @@
 #include "simulate/pool/estimate_pool.h"
 
 #include <algorithm>
+#include <any>
 #include <vector>
 
 #include "costs/describe.h"
 #include "costs/energy_curves.h"
 #include "costs/estimate.h"
+#include "costs/gpu_estimate.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
 #include "plan/pool/layer_costs.h"
@@ -41,27 +43,95 @@ PowerCosts PowerOf(const DescribedDevice& device, const MachineFile& machine) {
   return power;
 }
 
+// Returns the power of a GPU as of its device, whose power without work is that of its cores.
+PowerCosts PowerOfGpu(const GpuFigures& figures) { return {figures.idle_w.value, figures.active_w.value}; }
+
+// the rate of what takes no time for its bytes; any rate of this size does
+constexpr double kAtOnce = 1e12;
+
+// Returns the link of a GPU to the memory that it shares with the cores.
+LinkCosts MapsOf(const GpuFigures& figures) {
+  const double us_per_mib = figures.map_us_per_mib.value,
+               mbit_per_s = us_per_mib > 0 ? 8.0 * (1 << 20) / us_per_mib : kAtOnce;
+  return {figures.wait_us.value + figures.wake_us.value, figures.map_us.value, mbit_per_s, mbit_per_s};
+}
+
+class PoolEstimator {
+ public:
+  PoolEstimator(const Graph& graph, const PoolFile& file)
+      : file_(file), layers_(LayersOf(graph)), graphs_(graph), of_cpu_(file.machines.size()) {}
+
+  PoolCosts Do() {
+    for (const DeviceInPool& device : file_.devices) {
+      if (device.processors.empty()) AddDevice(device);
+      for (const ProcessorEntry& processor : device.processors) AddProcessor(device, processor);
+    }
+    return std::move(pool_);
+  }
+
+ private:
+  std::vector<LayerCost> Layers(const GraphUs& us_of) const {
+    std::vector<LayerCost> costs;
+    for (const Layer& layer : layers_) costs.push_back(graphs_.CostOf(layer, us_of));
+    return costs;
+  }
+
+  const MachineFile& MachineOf(const DeviceInPool& device) const {
+    return file_.machines[size_t(device.described.value().machine)];
+  }
+
+  // Returns the layers on all cores of the device; devices of one machine file have the same.
+  const std::vector<LayerCost>& CpuLayers(const DeviceInPool& device) {
+    std::vector<LayerCost>& known = of_cpu_[size_t(device.described.value().machine)];
+    if (known.empty())
+      known = Layers([&](const Graph& share) { return EstimateUs(share, MachineOf(device)); });
+    return known;
+  }
+
+  void AddDevice(const DeviceInPool& device) {
+    const DescribedDevice& d = device.described.value();
+    pool_.processors.push_back(
+        {device.name,
+         {d.latency_us.value, d.message_us.value, d.up_mbit_per_s.value, d.down_mbit_per_s.value},
+         CpuLayers(device),
+         PowerOf(d, MachineOf(device))});
+  }
+
+  void AddProcessor(const DeviceInPool& device, const ProcessorEntry& processor) {
+    const MachineFile& machine = MachineOf(device);
+    if (processor.kind == "cpu") {
+      pool_.processors.push_back({processor.name,
+                                  {0, 0, kAtOnce, kAtOnce},
+                                  CpuLayers(device),
+                                  PowerOf(device.described.value(), machine)});
+      if (!machine.gpus.empty())
+        pool_.processors.back().co_run = CoRun{device.name, machine.gpus[0].figures.cpu_slowed.value};
+      return;
+    }
+    const GpuFigures& gpu = machine.gpus.at(0).figures;
+    const auto type = std::any_cast<GpuType>(processor.settings);
+    ProcessorCosts costs{processor.name, MapsOf(gpu),
+                         Layers([&](const Graph& share) { return EstimateOnGpu(share, gpu, type); }),
+                         PowerOfGpu(gpu)};
+    costs.share_us = gpu.drained_launch_us.value - gpu.launch_us.value;  // a layer has the latter
+    costs.co_run = CoRun{device.name, gpu.gpu_slowed.value};
+    pool_.processors.push_back(std::move(costs));
+  }
+
+  static double EstimateOnGpu(Graph graph, const GpuFigures& gpu, GpuType type) {
+    RunPasses(graph);
+    return EstimateGpuUs(graph, gpu, type);
+  }
+
+  const PoolFile& file_;
+  const std::vector<Layer> layers_;
+  const LayerGraphs graphs_;
+  std::vector<std::vector<LayerCost>> of_cpu_;  // by machine; empty: not yet known
+  PoolCosts pool_;
+};
+
 }  // namespace
 
-PoolCosts EstimatePool(const Graph& graph, const PoolFile& file) {
-  const LayerGraphs graphs(graph);
-  std::vector<std::vector<LayerCost>> of_machine;
-  for (const MachineFile& machine : file.machines) {
-    of_machine.emplace_back();
-    for (const Layer& layer : LayersOf(graph))
-      of_machine.back().push_back(
-          graphs.CostOf(layer, [&](const Graph& share) { return EstimateUs(share, machine); }));
-  }
-  PoolCosts pool;
-  for (const DeviceInPool& in_pool : file.devices) {
-    const DescribedDevice& device = in_pool.described.value();
-    pool.processors.push_back({in_pool.name,
-                               {device.latency_us.value, device.message_us.value, device.up_mbit_per_s.value,
-                                device.down_mbit_per_s.value},
-                               of_machine[size_t(device.machine)],
-                               PowerOf(device, file.machines[size_t(device.machine)])});
-  }
-  return pool;
-}
+PoolCosts EstimatePool(const Graph& graph, const PoolFile& file) { return PoolEstimator(graph, file).Do(); }
 
 }  // namespace mete

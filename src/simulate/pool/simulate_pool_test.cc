@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/errors_testing.h"
+#include "machine/board_processors.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/plan_for.h"
@@ -171,6 +172,38 @@ TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
   EXPECT_EQ(pool.processors[5].layers[0].us, pool.processors[0].layers[0].us);
   // A pool over all rows has one row: half of its channels takes less time than all.
   EXPECT_LT(pool.processors[0].layers[1].least_us, pool.processors[0].layers[1].us);
+}
+
+TEST(EstimatePool, ABoardsGpuSharesItsMemory) {
+  Builder b;
+  const ValueId x = b.Input({1, 64, 64, 64});
+  b.Output(b.Conv(b.Conv(x, 64, 64, 3, {1, 1, 1, 1}), 64, 64, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  const PoolFile board = PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu");
+  const PoolCosts pool = EstimatePool(b.graph, board);
+  Verify(pool, LayersOf(b.graph).size());
+  ASSERT_EQ(pool.processors.size(), 2u);
+  const ProcessorCosts &cpu = pool.processors[0], &gpu = pool.processors[1];
+  const GpuFigures& figures = board.machines[0].gpus[0].figures;
+  EXPECT_EQ(gpu.co_run, (CoRun{"board", figures.gpu_slowed.value}));
+  EXPECT_EQ(cpu.co_run, (CoRun{"board", figures.cpu_slowed.value}));
+  EXPECT_DOUBLE_EQ(gpu.share_us + figures.launch_us.value, figures.drained_launch_us.value);
+  // a hand-over of a mebibyte: mapping, waiting, waking
+  EXPECT_NEAR(
+      AloneReadyUs({0, 1, 1 << 20}, pool),
+      figures.map_us.value + figures.map_us_per_mib.value + figures.wait_us.value + figures.wake_us.value,
+      0.1);
+  EXPECT_DOUBLE_EQ(gpu.power->compute_w, figures.active_w.value);
+  // Both are of the same order here, so that both have a part, and a part of it is what they do to each
+  // other.
+  const Plan plan = PlanPool(b.graph, pool);
+  EXPECT_EQ(UsedProcessors(plan).size(), 2u);
+  PoolCosts apart = pool;
+  for (ProcessorCosts& processor : apart.processors) processor.co_run.reset();
+  EXPECT_LT(PredictedWith(apart, b.graph, plan).predicted_us, plan.predicted_us);
+  const PoolCosts halves = EstimatePool(b.graph, PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu:f16"));
+  EXPECT_LT(halves.processors[1].layers[0].us, gpu.layers[0].us);
+  EXPECT_EQ(halves.processors[0].layers, cpu.layers);
 }
 
 }  // namespace

@@ -1,0 +1,51 @@
+#include "machine/board_processors.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/problems.h"
+
+namespace mete {
+namespace {
+
+ProcessorEntry EntryOf(const std::string& name, const MachineFile& machine) {
+  if (name != "cpu" && name != "gpu" && name != "gpu:f16")
+    Invalid("--processors", "is no processor of a machine file; got '{}', expected cpu, gpu or gpu:f16",
+            Printable(name.substr(0, 80)));
+  if (name == "cpu") return {.name = name};
+  if (machine.gpus.empty())
+    Invalid("--processors",
+            "the machine file of '{}' describes no GPU; got '{}', expected cpu; try to add [[gpu]]",
+            Printable(machine.machine.name), Printable(name));
+  return {.name = name, .kind = "gpu", .settings = name == "gpu" ? GpuType::kF32 : GpuType::kF16};
+}
+
+}  // namespace
+
+PoolFile PoolOfBoard(const std::string& path, const std::string& list) {
+  PoolFile pool;
+  pool.machines.push_back(ReadMachineFile(path));
+  const MachineFile& machine = pool.machines[0];
+  pool.name = machine.machine.name;
+  DeviceInPool device{.name = "board", .described = DescribedDevice{}};
+  Problems problems;
+  std::set<std::string> kinds;
+  for (size_t at = 0; at <= list.size();) {
+    const size_t end = std::min(list.find(',', at), list.size());
+    problems.Try([&] {
+      const ProcessorEntry entry = EntryOf(list.substr(at, end - at), machine);
+      if (at == 0 && entry.kind != "cpu")
+        Invalid("--processors", "begins with another processor; got '{}', expected cpu", entry.name);
+      if (!kinds.insert(entry.kind).second)
+        Invalid("--processors", "has a processor twice; got '{}' again", entry.name);
+      device.processors.push_back(entry);
+    });
+    at = end + 1;
+  }
+  problems.ThrowIfAny();
+  pool.devices.push_back(std::move(device));
+  return pool;
+}
+
+}  // namespace mete
