@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network reproduce-cores reproduce-network faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -28,6 +28,8 @@ help:
 	@echo "                    simulate the policies on the boards of boards/ and write docs/results/cores.md"
 	@echo "  make reproduce-network"
 	@echo "                    simulate planners for several boards on a network and write docs/results/network.md"
+	@echo "  make reproduce-chip"
+	@echo "                    simulate planners for the CPU and the GPU of phones' chips and write docs/results/chip.md"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
@@ -135,6 +137,10 @@ reproduce-cores: deps build/release/build.ninja
 reproduce-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/network/reproduce.py --mete $(METE)
+
+reproduce-chip: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	python3 bench/chip/reproduce.py --mete $(METE)
 
 # In network namespaces: as root. Some seven minutes.
 faults: deps build/release/build.ninja
