@@ -110,13 +110,28 @@ void Count(const SimulatedSpan& span, SimulatedProcessor& processor) {
   }
 }
 
+// Returns for each resource which others slow it: computing is slowed, sending and receiving are not.
+std::vector<SlowedResource> SlowedResources(const PoolCosts& pool) {
+  std::vector<SlowedResource> slowed(size_t(kResources) * pool.processors.size());
+  std::vector<std::string> memories;
+  for (size_t d = 0; d < pool.processors.size(); ++d) {
+    const auto& co_run = pool.processors[d].co_run;
+    if (!co_run) continue;
+    const auto known = std::find(memories.begin(), memories.end(), co_run->memory) - memories.begin();
+    if (known == ptrdiff_t(memories.size())) memories.push_back(co_run->memory);
+    slowed[size_t(ComputeOf(int(d)))] = {int(known), co_run->slowed};
+  }
+  return memories.empty() ? std::vector<SlowedResource>() : slowed;
+}
+
 }  // namespace
 
 PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests) {
   const RequestTasks one(graph, plan, pool);
   const size_t count = one.tasks().size();
   const std::vector<TaskTimes> times =
-      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), kResources * int(pool.processors.size()));
+      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), kResources * int(pool.processors.size()),
+               SlowedResources(pool));
   PoolSimulation result;
   result.requests = requests;
   for (const ProcessorCosts& processor : pool.processors) result.processors.push_back({processor.name});

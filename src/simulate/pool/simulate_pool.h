@@ -8,6 +8,9 @@
 //     then compute
 //     in the end, the processors that have outputs send them to the caller
 //
+// Processors of one memory (CoRun, costs/pool.h) slow each other also while they compute different groups or
+// requests; what the shares of one group do to each other is in the plan's times.
+//
 // A processor sends when it has computed; computing, sending and receiving go on at the same time. Requests
 // that follow each other are all there from the beginning; a processor with work for several requests
 // computes the oldest first.

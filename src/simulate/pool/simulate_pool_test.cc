@@ -158,6 +158,30 @@ TEST(SimulatePool, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
                                               "2 sends -> 1 receives"}));
 }
 
+// 300 us on the first processor, then 100 us on the second; of two requests the second one's first part is
+// computed while the second processor computes.
+TEST(SimulatePool, RequestsSlowEachOtherWhileTheyUseOneMemory) {
+  TwoProcessors t;
+  for (ProcessorCosts& processor : t.pool.processors) {
+    processor.layers = {{300, 0}, {100, 0}};
+    processor.link = {0, 0, 1e12, 1e12};
+  }
+  PoolModel model(t.b.graph, t.pool);
+  const Plan plan = PlanOf(model, {{0, 1, WholeOn(0)}, {1, 2, WholeOn(1)}});
+  EXPECT_NEAR(SimulatePool(t.b.graph, plan, t.pool, 2).us, 300 + 300 + 100, 0.01);
+  t.pool.processors[0].co_run = CoRun{"chip", 2};
+  t.pool.processors[1].co_run = CoRun{"chip", 1.5};
+  EXPECT_NEAR(SimulatePool(t.b.graph, plan, t.pool).us, 400, 0.01);  // one request has only one at a time
+  // The second processor takes 150 us, in which the first does 75 us of its work, and 225 us remain.
+  const PoolSimulation s = SimulatePool(t.b.graph, plan, t.pool, 2);
+  EXPECT_NEAR(s.us, 300 + 150 + 225 + 100, 0.01);
+  EXPECT_NEAR(s.processors[0].busy_us, 300 + 150 + 225, 0.01);
+  EXPECT_NEAR(s.processors[1].busy_us, 150 + 100, 0.01);
+  double last_us = 0;
+  for (const SimulatedSpan& span : s.spans) last_us = std::max(last_us, span.end_us);
+  EXPECT_NEAR(last_us, s.us, 0.01);
+}
+
 TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
   Builder b;
   const ValueId x = b.Input({1, 8, 32, 32});

@@ -19,7 +19,18 @@ struct TaskTimes {
   double begin_us = 0, end_us = 0;
 };
 
-// Runs the tasks. Those that wait for no other begin at 0. Error if tasks wait in a circle.
-std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources);
+// Resources of one memory slow each other (CoRun, costs/pool.h): while another one of them does a task of
+// another rank, a task takes `factor` times as long. What tasks of one rank do to each other is in their
+// times.
+struct SlowedResource {
+  int memory = -1;  // -1: none slows it
+  double factor = 1;
+};
+
+// Runs the tasks. Those that wait for no other begin at 0. `slowed` has an element for each resource, or none
+// at all. The tasks that wait for one of a resource that may be slowed begin when it has ended, whatever its
+// next_us is. Error if tasks wait in a circle.
+std::vector<TaskTimes> RunTasks(const std::vector<Task>& tasks, int resources,
+                                const std::vector<SlowedResource>& slowed = {});
 
 }  // namespace mete
