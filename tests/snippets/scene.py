@@ -121,6 +121,8 @@ class Scene:
             path = self.folder / word.rpartition("=")[2]
             if path.parent not in (self.folder, self.folder / "keys"):
                 continue  # the source tree has it, or it is missing there
+            if before == "--processors" and "--machine" in words:
+                continue  # a list of processors of the board, for which nothing is measured
             if before in self.MAKERS:
                 self.MAKERS[before](self, path)
             elif before not in ("-o", "--output", "--trace"):
