@@ -259,7 +259,7 @@ the power model of the machine file, as if dividing cost nothing.
 
 With --processors the model is divided over several processors: by rows or channels of groups of fused layers, as each planner has it.
 alone is the best single processor; layerwise, uniform, neurosurgeon, legion and fss (full search) stand for what others do
-(fss-pruned: the plan of fss with fewer runs); layer-to-processor, mulayer and codl stand for what others do on the CPU and the GPU of
+(fss-pruned: the plan of fss with fewer runs); network-to-processor, which has requests in turn, layer-to-processor, mulayer and codl stand for what others do on the CPU and the GPU of
 a chip; dynamic is ours, which leaves out processors that harm. Each is
 planned by the times of single layers, and simulated. With --objective latency, throughput or energy ours has least of that: a
 request's time, the time from one request to the next, its joules.

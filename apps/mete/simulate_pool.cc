@@ -55,7 +55,13 @@ void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& plan
     progress.Update(int(c.outcomes.size()), int(names.size()));
     Outcome outcome{name, {}, {}};
     outcome.plan = PlanPoolBy(name, graph, pool, measure, &outcome.measured, c.objective);
-    outcome.simulation = SimulatePool(graph, outcome.plan, pool, c.requests);
+    if (name == "network-to-processor" && c.objective == PoolObjective::kThroughput) {
+      const InTurn turns = PlanInTurn(graph, pool);
+      outcome.plan.period_us = turns.period_us;
+      outcome.simulation = SimulatePool(graph, turns.plans, pool, c.requests);
+    } else {
+      outcome.simulation = SimulatePool(graph, outcome.plan, pool, c.requests);
+    }
     outcome.figure = FigureOf(outcome, c.objective, graph, pool);
     c.outcomes.push_back(std::move(outcome));
   }

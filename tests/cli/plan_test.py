@@ -242,7 +242,7 @@ class Simulations(Cli):
         board = BOARDS / "rk3399x6.toml"
         answer = self.answer("simulate", self.net, "--processors", board)
         self.assertEqual([p["planner"] for p in answer["planners"]],
-                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "layer-to-processor", "mulayer", "codl", "dynamic"])
+                         ["alone", "layerwise", "uniform", "neurosurgeon", "legion", "fss", "fss-pruned", "network-to-processor", "layer-to-processor", "mulayer", "codl", "dynamic"])
         ours = answer["planners"][-1]
         for planner in answer["planners"]:
             self.assertEqual(len(planner["processors"]), 6)
@@ -264,7 +264,8 @@ class Simulations(Cli):
         self.assertEqual(period["requests"], 50)
         for planner in period["planners"]:
             self.assertGreaterEqual(planner["simulated_period_us"], planner["predicted_period_us"] * 0.999999)
-            self.assertLessEqual(period["planners"][-1]["predicted_period_us"], planner["predicted_period_us"] * 1.000001)
+            if planner["planner"] != "network-to-processor":  # which has several plans in turn
+                self.assertLessEqual(period["planners"][-1]["predicted_period_us"], planner["predicted_period_us"] * 1.000001)
         energy = self.answer(*command, "--objective", "energy")
         for planner in energy["planners"]:
             self.assertLessEqual(energy["planners"][-1]["simulated_joules"], planner["simulated_joules"] * 1.000001)

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "plan/pool/chip_planners.h"
+#include "plan/pool/placements.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/regression.h"
 #include "plan/pool/segments.h"
@@ -217,6 +218,13 @@ Plan OfOthers(const std::string& planner, NamedPlanner& named) {
   Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(PoolPlanners(), ", "));
 }
 
+// Returns by how much all other processors slow one.
+double SlowedByAll(const PoolCosts& pool, int processor) {
+  std::vector<int> all(pool.processors.size());
+  std::iota(all.begin(), all.end(), 0);
+  return SlowedBy(pool, all, processor);
+}
+
 }  // namespace
 
 Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts& pool) {
@@ -230,22 +238,60 @@ Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts&
   return best;
 }
 
+InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool) {
+  const size_t count = pool.processors.size();
+  InTurn turns;
+  double requests_per_us = 0;
+  for (size_t d = 0; d < count; ++d) {
+    turns.plans.push_back(PlanAlone(graph, pool, int(d)));
+    requests_per_us += 1 / std::max(1e-3, turns.plans[d].predicted_us);
+  }
+  std::vector<ProcessorLoad> loads(count);
+  for (size_t d = 0; d < count; ++d) {
+    // the part of all requests that the processor gets
+    const double part = 1 / std::max(1e-3, turns.plans[d].predicted_us) / requests_per_us;
+    const std::vector<ProcessorLoad> own = LoadsOf(graph, turns.plans[d], pool);
+    loads[d].compute_us = part * SlowedByAll(pool, int(d)) * own[d].compute_us;
+    for (size_t e = 0; e < count; ++e)
+      for (size_t kind = 0; kind < kLinkKinds; ++kind) {
+        loads[e].links[kind].up_us += part * own[e].links[kind].up_us;
+        loads[e].links[kind].down_us += part * own[e].links[kind].down_us;
+      }
+  }
+  turns.period_us = PeriodUs(loads);
+  return turns;
+}
+
 const std::vector<std::string>& PoolPlanners() {
-  static const std::vector<std::string> names{"alone",   "layerwise", "uniform",    "neurosurgeon",
-                                              "legion",  "fss",       "fss-pruned", "layer-to-processor",
-                                              "mulayer", "codl",      "dynamic"};
+  static const std::vector<std::string> names{"alone",
+                                              "layerwise",
+                                              "uniform",
+                                              "neurosurgeon",
+                                              "legion",
+                                              "fss",
+                                              "fss-pruned",
+                                              "network-to-processor",
+                                              "layer-to-processor",
+                                              "mulayer",
+                                              "codl",
+                                              "dynamic"};
   return names;
 }
 
 bool PlansFor(const std::string& planner, const std::string& objective) {
-  return planner == "dynamic" || planner == "alone" || objective == "latency";
+  return planner == "dynamic" || planner == "alone" || planner == "network-to-processor" ||
+         objective == "latency";
 }
 
 Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts& pool,
                 const MeasurePlan& measure, int* measured, PoolObjective objective) {
   if (measured) *measured = 0;
   if (planner == "dynamic") return PlanPoolFor(objective, graph, pool);
-  if (planner == "alone") return PlanBestAlone(objective, graph, pool);
+  if (planner == "alone" || planner == "network-to-processor") {
+    Plan plan = PlanBestAlone(objective, graph, pool);
+    plan.planner = planner;
+    return plan;
+  }
   NamedPlanner named(graph, pool, measure);
   std::optional<Plan> by_costs = ByCosts(planner, graph, pool);
   Plan plan = by_costs                    ? std::move(*by_costs)

@@ -15,6 +15,8 @@
 //   fss-pruned    the plan of fss with fewer measurements (not from a paper): groups that are not measured
 //                 count at 0.7 of their predicted time, or at the smallest measured ratio if it is lower; the
 //                 groups of the best plan by these times are measured, until all of them are measured
+//   network-to-processor   requests in turn, each whole on one of all processors (PlanInTurn); as a plan, which is of one
+//                 request, that of the best single processor
 //   layer-to-processor   every layer on the faster processor
 //   mulayer       muLayer: channels of every layer, by times that are linear in operations; branches side by side
 //   codl          CoDL: greedy chains, divided by a grid of ratios
@@ -22,7 +24,8 @@
 //
 // chip_planners.h says more about the three before the last one, which use two processors at most.
 //
-// alone and dynamic plan for the objective; the others, as in their papers, for the time of a request.
+// alone, network-to-processor and dynamic plan for the objective; the others, as in their papers, for the
+// time of a request.
 //
 // Groups of the other planners do not begin with a join (partition/layers.h), which is no layer in their
 // papers; behind branches that mulayer has side by side they do.
@@ -53,5 +56,12 @@ Plan PlanPoolBy(const std::string& planner, const Graph& graph, const PoolCosts&
 // Returns the plan on the best single processor. Error if the objective is energy and a processor has no
 // power figures.
 Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts& pool);
+
+// Requests that go in turn to all processors, each as often as it is fast, and are computed whole there.
+struct InTurn {
+  std::vector<Plan> plans;  // by processor: the whole model on it
+  double period_us = 0;     // predicted: of the busiest processor or link, while processors slow each other
+};
+InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool);
 
 }  // namespace mete

@@ -70,16 +70,6 @@ std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
   return subsets;
 }
 
-// Returns by how much the others of `processors` slow one of them.
-double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor) {
-  const auto& co_run = pool.processors[size_t(processor)].co_run;
-  const bool slowed = co_run && std::any_of(processors.begin(), processors.end(), [&](int other) {
-                        const auto& others = pool.processors[size_t(other)].co_run;
-                        return other != processor && others && others->memory == co_run->memory;
-                      });
-  return slowed ? co_run->slowed : 1;
-}
-
 bool Same(const Placement& a, const Placement& b) {
   const auto same_share = [](double x, double y) { return std::abs(x - y) < kSameShare; };
   return a.split == b.split && a.processors == b.processors && a.owners == b.owners &&
@@ -93,6 +83,15 @@ bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b) {
 }
 
 bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) { return SameTimes(a, b) && a.power == b.power; }
+
+double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor) {
+  const auto& co_run = pool.processors[size_t(processor)].co_run;
+  const bool slowed = co_run && std::any_of(processors.begin(), processors.end(), [&](int other) {
+                        const auto& others = pool.processors[size_t(other)].co_run;
+                        return other != processor && others && others->memory == co_run->memory;
+                      });
+  return slowed ? co_run->slowed : 1;
+}
 
 std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
                              size_t last) {

@@ -15,6 +15,9 @@ bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b);
 // with several processors are never the same, because each is near to others.
 bool Alike(const ProcessorCosts& a, const ProcessorCosts& b);
 
+// Returns by how much the others of `processors` slow one of them (CoRun): its factor, or 1.
+double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor);
+
 // Returns shares for `processors` in proportion to their speeds over layers [first, last).
 std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
                              size_t last);

@@ -89,16 +89,37 @@ class RequestTasks {
   std::vector<SimulatedSpan> spans_;
 };
 
-// Returns the tasks of `requests` requests, of which older ones have lower ranks.
-std::vector<Task> InARow(const std::vector<Task>& one, size_t groups, int requests) {
-  std::vector<Task> all;
-  for (int r = 0; r < requests; ++r)
-    for (Task task : one) {
-      for (int& next : task.next) next += r * int(one.size());
-      task.rank += r * int(groups + 1);
-      all.push_back(std::move(task));
+// Returns the plan that computes each request.
+std::vector<size_t> TurnsOf(std::span<const Plan> plans, int requests) {
+  std::vector<size_t> turns;
+  std::vector<double> done_us(plans.size(), 0);
+  for (int r = 0; r < requests; ++r) {
+    size_t first = 0;
+    for (size_t p = 1; p < plans.size(); ++p)
+      if (done_us[p] + plans[p].predicted_us < done_us[first] + plans[first].predicted_us) first = p;
+    done_us[first] += plans[first].predicted_us;
+    turns.push_back(first);
+  }
+  return turns;
+}
+
+// The tasks of requests in a row, of which older ones have lower ranks.
+struct Row {
+  std::vector<Task> tasks;
+  std::vector<size_t> begins;  // by request: its first task; and the number of all tasks
+};
+
+Row InARow(const std::vector<RequestTasks>& of_plan, const std::vector<size_t>& turns, size_t most_groups) {
+  Row row{{}, {0}};
+  for (size_t r = 0; r < turns.size(); ++r) {
+    for (Task task : of_plan[turns[r]].tasks()) {
+      for (int& next : task.next) next += int(row.begins.back());
+      task.rank += int(r * (most_groups + 1));
+      row.tasks.push_back(std::move(task));
     }
-  return all;
+    row.begins.push_back(row.tasks.size());
+  }
+  return row;
 }
 
 void Count(const SimulatedSpan& span, SimulatedProcessor& processor) {
@@ -127,25 +148,36 @@ std::vector<SlowedResource> SlowedResources(const PoolCosts& pool) {
 }  // namespace
 
 PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests) {
-  const RequestTasks one(graph, plan, pool);
-  const size_t count = one.tasks().size();
+  return SimulatePool(graph, std::span(&plan, 1), pool, requests);
+}
+
+PoolSimulation SimulatePool(const Graph& graph, std::span<const Plan> in_turn, const PoolCosts& pool,
+                            int requests) {
+  std::vector<RequestTasks> of_plan;
+  size_t most_groups = 0;
+  for (const Plan& plan : in_turn) {
+    of_plan.emplace_back(graph, plan, pool);
+    most_groups = std::max(most_groups, plan.groups.size());
+  }
+  const std::vector<size_t> turns = TurnsOf(in_turn, requests);
+  const Row row = InARow(of_plan, turns, most_groups);
   const std::vector<TaskTimes> times =
-      RunTasks(InARow(one.tasks(), plan.groups.size(), requests), kResources * int(pool.processors.size()),
-               SlowedResources(pool));
+      RunTasks(row.tasks, kResources * int(pool.processors.size()), SlowedResources(pool));
   PoolSimulation result;
   result.requests = requests;
   for (const ProcessorCosts& processor : pool.processors) result.processors.push_back({processor.name});
-  for (int r = 0; r < requests; ++r) {
-    for (size_t t = 0; t < count; ++t) {
-      SimulatedSpan span = one.spans()[t];
-      const TaskTimes& time = times[size_t(r) * count + t];
-      span.request = r;
+  for (size_t r = 0; r < turns.size(); ++r) {
+    const std::vector<SimulatedSpan>& spans = of_plan[turns[r]].spans();
+    for (size_t t = 0; t < spans.size(); ++t) {
+      SimulatedSpan span = spans[t];
+      const TaskTimes& time = times[row.begins[r] + t];
+      span.request = int(r);
       span.begin_us = time.begin_us;
       span.end_us = time.end_us;
       Count(span, result.processors[size_t(span.processor)]);
       if (span.kind != SimulatedSpan::kCompute || span.begin_us < span.end_us) result.spans.push_back(span);
     }
-    result.us = std::max(result.us, times[size_t(r + 1) * count - 1].end_us);
+    result.us = std::max(result.us, times[row.begins[r + 1] - 1].end_us);
   }
   return result;
 }

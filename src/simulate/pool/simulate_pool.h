@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,11 @@ struct PoolSimulation {
 // Simulates `requests` requests, each right behind the one before, with nothing else on the network. The plan
 // is one of PlanPool() for this graph and pool, or one like it.
 PoolSimulation SimulatePool(const Graph& graph, const Plan& plan, const PoolCosts& pool, int requests = 1);
+
+// Simulates requests that several plans of the same kind compute in turn: each request by the plan that would
+// be done with it first, if plans had processors of their own and took as long as they predict.
+PoolSimulation SimulatePool(const Graph& graph, std::span<const Plan> in_turn, const PoolCosts& pool,
+                            int requests);
 
 // Returns a timeline for chrome://tracing and Perfetto (base/timeline.h). Each processor computes, sends and
 // receives in lanes of its own. Arrows go from a sent message to where it is received, and from there to the

@@ -10,6 +10,7 @@
 #include "machine/board_processors.h"
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/dynamic.h"
+#include "plan/pool/named.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/segments.h"
 #include "simulate/pool/estimate_pool.h"
@@ -180,6 +181,23 @@ TEST(SimulatePool, RequestsSlowEachOtherWhileTheyUseOneMemory) {
   double last_us = 0;
   for (const SimulatedSpan& span : s.spans) last_us = std::max(last_us, span.end_us);
   EXPECT_NEAR(last_us, s.us, 0.01);
+}
+
+// One processor is three times as fast as the other, so it gets three of four requests.
+TEST(SimulatePool, RequestsInTurnUseAllProcessors) {
+  TwoProcessors t;
+  t.pool.processors[1].layers = {{300, 0}, {900, 0}};
+  for (ProcessorCosts& processor : t.pool.processors) processor.link = {0, 0, 1e12, 1e12};
+  const InTurn turns = PlanInTurn(t.b.graph, t.pool);
+  EXPECT_NEAR(turns.period_us, 300, 0.01);
+  const PoolSimulation s = SimulatePool(t.b.graph, turns.plans, t.pool, 400);
+  EXPECT_NEAR(s.period_us(), 300, 3);
+  EXPECT_NEAR(s.processors[0].busy_us, 300 * 400, 3 * 400);
+  EXPECT_NEAR(s.processors[1].busy_us, 100 * 1200, 3 * 1200);
+  for (ProcessorCosts& processor : t.pool.processors) processor.co_run = CoRun{"chip", 1.25};
+  EXPECT_NEAR(PlanInTurn(t.b.graph, t.pool).period_us, 375, 0.01);
+  const PoolSimulation slowed = SimulatePool(t.b.graph, PlanInTurn(t.b.graph, t.pool).plans, t.pool, 400);
+  EXPECT_NEAR(slowed.period_us(), 375, 4);
 }
 
 TEST(EstimatePool, HasEveryLayerOfEveryDevice) {
