@@ -14,7 +14,8 @@ import chips
 import common_flags
 import document
 import networks
-from output import kBadFile, kFailure, kSuccess, say, write_whole
+import page
+from output import say
 
 # Those of the papers that the zoo has, and networks of few operations, for which dividing gains least.
 kModels = ["vgg16", "alexnet", "nin", "squeezenet1.0", "googlenet", "resnet50", "yolov2", "posenet_mobilenet", "mobilenet_v1", "mobilenet_v2",
@@ -57,18 +58,7 @@ def simulate_all(flags):
 
 def main():
     flags = arguments()
-    try:
-        results, estimates = simulate_all(flags)
-        os.makedirs(flags.out, exist_ok=True)
-        write_whole(os.path.join(flags.out, "chip.md"), document.document(results, estimates))
-    except networks.BadModel as problem:
-        say(problem)
-        return kBadFile
-    except OSError as problem:
-        say(f"[reproduce] {problem}")
-        return kFailure
-    say(f"wrote {os.path.join(flags.out, 'chip.md')}")
-    return kSuccess
+    return page.write(flags.out, "chip.md", lambda: document.document(*simulate_all(flags)))
 
 
 if __name__ == "__main__":

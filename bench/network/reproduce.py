@@ -14,8 +14,9 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import common_flags
 import document
 import networks
+import page
 import pools
-from output import kBadFile, kFailure, kSuccess, say, write_whole
+from output import say
 
 kModels = ["vgg16", "vgg19", "yolov2", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "inception_v3"]
 
@@ -60,18 +61,7 @@ def simulate_all(flags):
 
 def main():
     flags = arguments()
-    try:
-        results, estimates = simulate_all(flags)
-        os.makedirs(flags.out, exist_ok=True)
-        write_whole(os.path.join(flags.out, "network.md"), document.document(results, estimates))
-    except networks.BadModel as problem:
-        say(problem)
-        return kBadFile
-    except OSError as problem:
-        say(f"[reproduce] {problem}")
-        return kFailure
-    say(f"wrote {os.path.join(flags.out, 'network.md')}")
-    return kSuccess
+    return page.write(flags.out, "network.md", lambda: document.document(*simulate_all(flags)))
 
 
 if __name__ == "__main__":
