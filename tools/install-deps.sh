@@ -2,6 +2,7 @@
 # Installs the Debian packages that building and testing need. Says nothing where none is missing.
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
 #   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL
+#   tools/install-deps.sh --gpu    and PoCL, an OpenCL driver that computes on the CPU, with which the tests of GPUs run that are skipped without
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
@@ -14,6 +15,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
+  opencl-c-headers
   python3 python3-venv python3-pip clang-format
   iproute2 util-linux
 )
@@ -22,11 +24,12 @@ for argument in "$@"; do
     --no-network)
       for package in libgrpc++-dev protobuf-compiler-grpc libssl-dev; do packages=("${packages[@]/#$package/}"); done
       packages=(${packages[@]}) ;;  # without the empty words
+    --gpu) packages+=(pocl-opencl-icd ocl-icd-libopencl1) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --lint) packages+=(clang-tidy) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
     --arm-loops) packages+=(llvm-19) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --gpu, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 
