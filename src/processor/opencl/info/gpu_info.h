@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace mete::opencl {
 
@@ -37,6 +38,48 @@ struct DeviceFacts {
   int64_t most_sub_devices = 0;
 
   bool operator==(const DeviceFacts&) const = default;
+};
+
+// What probe kernels have shown (probe/probe.h). A figure of 0 was not measured; `problems` say why.
+struct ProbeFacts {
+  bool computes_f32 = false;  // without this Mete uses nothing of the device
+  bool stores_f16 = false;    // vload_half and vstore_half: halves in memory, f32 in registers
+  bool computes_f16 = false;  // half arithmetic, stated or not
+  // How products of four pairs of i8 are summed in one instruction: "khr", "arm" or "nvidia"; "": not at all.
+  std::string dot8;
+
+  bool maps_in_place = false;     // a map of the driver's memory for the host (Memory::kMapped) is no copy
+  bool uses_host_memory = false;  // a map of the caller's memory (Memory::kHost) is no copy
+  bool shares_memory = false;     // the host saw what a kernel wrote without a map (SharedMemory)
+  double map_us = 0;              // to map and unmap 4 MiB of the driver's memory that a kernel has written
+  double host_map_us = 0;         // the same of the caller's memory
+  double read_us = 0;             // to read 4 MiB of the device's memory into the caller's
+  double host_copy_us = 0;        // for the host to copy 4 MiB of its own memory
+
+  double f32_gflops = 0;         // of multiply-adds that wait for nothing: two operations each
+  double f16_gflops = 0;         // the same in halves
+  double launch_drained_us = 0;  // from a launch into an empty queue until the host knows of its end
+  double launch_running_us = 0;  // of each further launch in a queue that is not drained
+  double build_ms = 0;           // to compile the first kernel
+
+  std::vector<std::string> problems;  // what a probe could not show, and why
+
+  bool operator==(const ProbeFacts&) const = default;
+};
+
+struct Gpu {
+  DeviceFacts facts;
+  ProbeFacts proved;
+
+  bool operator==(const Gpu&) const = default;
+};
+
+// The GPUs of this machine, and why other devices are none, or why there are none.
+struct GpuList {
+  std::vector<Gpu> gpus;
+  std::vector<std::string> left_out;
+
+  bool operator==(const GpuList&) const = default;
 };
 
 }  // namespace mete::opencl

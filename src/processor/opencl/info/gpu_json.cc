@@ -1,5 +1,7 @@
 #include "processor/opencl/info/gpu_json.h"
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace mete::opencl {
@@ -7,7 +9,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kLongestText = 1000;  // characters; guess: names of drivers have up to 100
+constexpr size_t kLongestText = 4000;  // characters; guess: names have up to 100, a compiler's words 2000
+constexpr size_t kLongestList = 100;   // guess: of GPUs, and of reasons
 
 // Calls visit(key, member) for every fact, so that writing and reading know the same ones.
 template <class Facts, class Visit>
@@ -39,6 +42,27 @@ void VisitFacts(Facts& facts, Visit visit) {
   visit("most_sub_devices", facts.most_sub_devices);
 }
 
+template <class Facts, class Visit>
+void VisitProbes(Facts& facts, Visit visit) {
+  visit("computes_f32", facts.computes_f32);
+  visit("stores_f16", facts.stores_f16);
+  visit("computes_f16", facts.computes_f16);
+  visit("dot8", facts.dot8);
+  visit("maps_in_place", facts.maps_in_place);
+  visit("uses_host_memory", facts.uses_host_memory);
+  visit("shares_memory", facts.shares_memory);
+  visit("map_us", facts.map_us);
+  visit("host_map_us", facts.host_map_us);
+  visit("read_us", facts.read_us);
+  visit("host_copy_us", facts.host_copy_us);
+  visit("f32_gflops", facts.f32_gflops);
+  visit("f16_gflops", facts.f16_gflops);
+  visit("launch_drained_us", facts.launch_drained_us);
+  visit("launch_running_us", facts.launch_running_us);
+  visit("build_ms", facts.build_ms);
+  visit("problems", facts.problems);
+}
+
 struct Reader {
   const Json& object;
   const std::string& where;
@@ -48,11 +72,26 @@ struct Reader {
     if (found == object.end()) Invalid(where, "key '{}' not found", key);
     return *found;
   }
-  void operator()(const char* key, std::string& text) const {
-    const Json& j = At(key);
+  void operator()(const char* key, std::string& text) const { text = Text(key, At(key)); }
+  std::string Text(const char* key, const Json& j) const {
     if (!j.is_string() || j.get_ref<const std::string&>().size() > kLongestText)
       Invalid(where, "'{}' is no text of at most {} characters", key, kLongestText);
-    text = Printable(j.get<std::string>());
+    return Printable(j.get<std::string>());
+  }
+  void operator()(const char* key, double& number) const {
+    const Json& j = At(key);
+    if (!j.is_number() || !(j.get<double>() >= 0 && std::isfinite(j.get<double>())))
+      Invalid(where, "'{}' is no number from 0 on", key);
+    number = j.get<double>();
+  }
+  void operator()(const char* key, std::vector<std::string>& texts) const {
+    for (const Json& j : Entries(key)) texts.push_back(Text(key, j));
+  }
+  const Json& Entries(const char* key) const {
+    const Json& j = List(At(key), where, key);
+    if (j.size() > kLongestList)
+      Invalid(where, "'{}' has {} entries, expected at most {}", key, j.size(), kLongestList);
+    return j;
   }
   void operator()(const char* key, int64_t& number) const { number = WholeNumber(At(key), where, key, 0); }
   void operator()(const char* key, bool& flag) const {
@@ -67,18 +106,36 @@ struct Reader {
   }
 };
 
-}  // namespace
-
-Json ToJson(const DeviceFacts& facts) {
+Json ToJson(const Gpu& gpu) {
   Json j = Json::object();
-  VisitFacts(facts, [&](const char* key, const auto& value) { j[key] = value; });
+  const auto write = [&](const char* key, const auto& value) { j[key] = value; };
+  VisitFacts(gpu.facts, write);
+  VisitProbes(gpu.proved, write);
   return j;
 }
 
-DeviceFacts DeviceFactsFromJson(const Json& j, const std::string& where) {
-  DeviceFacts facts;
-  VisitFacts(facts, Reader{Object(j, where, "a device"), where});
-  return facts;
+Gpu GpuFromJson(const Json& j, const std::string& where) {
+  Gpu gpu;
+  const Reader read{Object(j, where, "a GPU"), where};
+  VisitFacts(gpu.facts, read);
+  VisitProbes(gpu.proved, read);
+  return gpu;
+}
+
+}  // namespace
+
+Json ToJson(const GpuList& list) {
+  Json j{{"gpus", Json::array()}, {"left_out", list.left_out}};
+  for (const Gpu& gpu : list.gpus) j["gpus"].push_back(ToJson(gpu));
+  return j;
+}
+
+GpuList GpuListFromJson(const Json& j, const std::string& where) {
+  GpuList list;
+  const Reader read{Object(j, where, "a list of GPUs"), where};
+  for (const Json& gpu : read.Entries("gpus")) list.gpus.push_back(GpuFromJson(gpu, where));
+  read("left_out", list.left_out);
+  return list;
 }
 
 }  // namespace mete::opencl

@@ -8,10 +8,10 @@
 
 namespace mete::opencl {
 
-nlohmann::ordered_json ToJson(const DeviceFacts& facts);
+nlohmann::ordered_json ToJson(const GpuList& list);
 
-// Throws an Error that names `where` if a key is missing, has another type, a text has more than 1000
-// characters, or a number is negative.
-DeviceFacts DeviceFactsFromJson(const nlohmann::ordered_json& j, const std::string& where);
+// Throws an Error that names `where` if a key is missing, has another type, a text has more than 4000
+// characters, a number is negative, or a list has more than 100 entries.
+GpuList GpuListFromJson(const nlohmann::ordered_json& j, const std::string& where);
 
 }  // namespace mete::opencl

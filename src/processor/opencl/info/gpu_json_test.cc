@@ -7,46 +7,58 @@
 namespace mete::opencl {
 namespace {
 
-DeviceFacts SomeFacts() {
-  DeviceFacts facts;
-  facts.name = "gpu:0";
-  facts.model = "Mali-G78";
-  facts.compute_units = 14;
-  facts.memory_bytes = int64_t{1} << 40;
-  facts.most_group_sizes[2] = 64;
-  facts.has_fine_svm = true;
-  return facts;
+GpuList SomeGpus() {
+  GpuList list;
+  list.left_out = {"another one: its numbers are big-endian"};
+  Gpu& gpu = list.gpus.emplace_back();
+  gpu.facts.name = "gpu:0";
+  gpu.facts.model = "Mali-G78";
+  gpu.facts.compute_units = 14;
+  gpu.facts.memory_bytes = int64_t{1} << 40;
+  gpu.facts.most_group_sizes[2] = 64;
+  gpu.facts.has_fine_svm = true;
+  gpu.proved.computes_f32 = true;
+  gpu.proved.dot8 = "arm";
+  gpu.proved.map_us = 12.5;
+  gpu.proved.problems = {"f16: the compiler says no"};
+  return list;
 }
 
 TEST(GpuJson, FactsAreTheSameBehindIt) {
-  EXPECT_EQ(DeviceFactsFromJson(ParseJson(ToJson(SomeFacts()).dump(), "x"), "x"), SomeFacts());
+  EXPECT_EQ(GpuListFromJson(ParseJson(ToJson(SomeGpus()).dump(), "x"), "x"), SomeGpus());
 }
 
 TEST(GpuJson, MissingAndWrongFactsAreRefusedByName) {
   const auto refused = [](auto change, const char* name) {
-    nlohmann::ordered_json j = ToJson(SomeFacts());
-    change(j);
+    nlohmann::ordered_json j = ToJson(SomeGpus());
+    change(j, j["gpus"][0]);
     try {
-      DeviceFactsFromJson(j, "x");
+      GpuListFromJson(j, "x");
       ADD_FAILURE() << name;
     } catch (const Error& e) {
       EXPECT_NE(std::string(e.what()).find(name), std::string::npos) << e.what();
     }
   };
-  refused([](auto& j) { j.erase("driver"); }, "driver");
-  refused([](auto& j) { j["driver"] = 3; }, "driver");
-  refused([](auto& j) { j["model"] = std::string(1001, 'x'); }, "model");
-  refused([](auto& j) { j["memory_bytes"] = -1; }, "memory_bytes");
-  refused([](auto& j) { j["clock_mhz"] = 1.5; }, "clock_mhz");
-  refused([](auto& j) { j["has_svm"] = 1; }, "has_svm");
-  refused([](auto& j) { j["most_group_sizes"] = {1, 2}; }, "most_group_sizes");
-  refused([](auto& j) { j = 7; }, "device");
+  refused([](auto&, auto& gpu) { gpu.erase("driver"); }, "driver");
+  refused([](auto&, auto& gpu) { gpu["driver"] = 3; }, "driver");
+  refused([](auto&, auto& gpu) { gpu["model"] = std::string(4001, 'x'); }, "model");
+  refused([](auto&, auto& gpu) { gpu["memory_bytes"] = -1; }, "memory_bytes");
+  refused([](auto&, auto& gpu) { gpu["clock_mhz"] = 1.5; }, "clock_mhz");
+  refused([](auto&, auto& gpu) { gpu["has_svm"] = 1; }, "has_svm");
+  refused([](auto&, auto& gpu) { gpu["most_group_sizes"] = {1, 2}; }, "most_group_sizes");
+  refused([](auto&, auto& gpu) { gpu["f32_gflops"] = -2.5; }, "f32_gflops");
+  refused([](auto&, auto& gpu) { gpu["map_us"] = "fast"; }, "map_us");
+  refused([](auto&, auto& gpu) { gpu["problems"] = {1}; }, "problems");
+  refused([](auto& j, auto&) { j["left_out"] = std::vector<std::string>(101); }, "left_out");
+  refused([](auto& j, auto& gpu) { j["gpus"] = std::vector<nlohmann::ordered_json>(101, gpu); }, "gpus");
+  refused([](auto& j, auto&) { j["gpus"] = {7}; }, "a GPU");
+  refused([](auto& j, auto&) { j = 7; }, "a list of GPUs");
 }
 
 TEST(GpuJson, ControlCharactersOfADriverAreNotPrinted) {
-  nlohmann::ordered_json j = ToJson(SomeFacts());
-  j["model"] = "\x1b[2J";
-  EXPECT_EQ(DeviceFactsFromJson(j, "x").model, "?[2J");
+  nlohmann::ordered_json j = ToJson(SomeGpus());
+  j["gpus"][0]["model"] = "\x1b[2J";
+  EXPECT_EQ(GpuListFromJson(j, "x").gpus[0].facts.model, "?[2J");
 }
 
 }  // namespace

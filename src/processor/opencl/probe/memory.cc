@@ -1,0 +1,116 @@
+// Whether host and device share memory: by addresses, by values, and by the time of a map, because a driver
+// may copy behind an equal address.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "base/error.h"
+#include "processor/opencl/probe/probes.h"
+
+namespace mete::opencl {
+namespace {
+
+constexpr int64_t kBytes = 4 << 20;       // more than a launch costs, on devices of 10 GB/s and above
+constexpr int kRounds = 20;               // maps of which the median counts
+constexpr int64_t kMostNs = 100'000'000;  // and how long they may take
+constexpr size_t kPage = 4096;
+
+constexpr const char* kFill = R"(
+kernel void fill(global int* out, int value) { out[get_global_id(0)] = value + (int)get_global_id(0); })";
+
+constexpr int64_t kCount = kBytes / 4;
+
+using HostMemory = std::unique_ptr<void, void (*)(void*)>;
+HostMemory MakeHostMemory() {
+  HostMemory memory(std::aligned_alloc(kPage, kBytes), std::free);
+  if (!memory) Fail(Code::kResourceExhausted, "probe", "no memory of {} bytes on the host", kBytes);
+  std::memset(memory.get(), 1, kBytes);  // pages exist from the first touch on
+  return memory;
+}
+
+struct Maps {
+  bool have_one_address = true;
+  double median_us = 0;
+};
+
+// Lets a kernel fill the buffer and maps it, several times.
+Maps TimeMaps(const Device& device, Queue& queue, Kernel& fill, const Buffer& buffer) {
+  Maps maps;
+  std::byte* first = nullptr;
+  int32_t value = 0;
+  std::vector<double> times;
+  const int64_t start = NowNs();
+  while (times.size() < 3 || (times.size() < kRounds && NowNs() - start < kMostNs)) {
+    fill.Set(0, buffer).Set(1, ++value);
+    queue.LaunchOnly(fill, {.items = {size_t(kCount)}});
+    queue.Finish();
+    const int64_t before = NowNs();
+    std::byte* address = queue.Map(buffer, MapFor::kWrite, 0, kBytes);
+    const int64_t mapped = NowNs();
+    int32_t last = 0;
+    std::memcpy(&last, address + kBytes - 4, 4);
+    const int64_t read = NowNs();
+    queue.Unmap(buffer, address).Wait();
+    times.push_back(double(NowNs() - read + mapped - before) * 1e-3);
+    if (last != value + int32_t(kCount) - 1)
+      Fail(Code::kInternal, device.facts().name, "a map does not show what a kernel wrote");
+    if (!first) first = address;
+    maps.have_one_address &= address == first;
+  }
+  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
+  maps.median_us = times[times.size() / 2];
+  return maps;
+}
+
+double HostCopyUs(const void* from) {
+  const HostMemory to = MakeHostMemory();
+  return MedianNs(kRounds, kMostNs, [&] { std::memcpy(to.get(), from, kBytes); }) * 1e-3;
+}
+
+}  // namespace
+
+void ProbeMaps(const Device& device, ProbeFacts& facts) {
+  const Context context(device);
+  Queue queue(context, {});
+  Kernel fill(Program(context, kFill, ""), "fill");
+  const HostMemory host = MakeHostMemory();
+  facts.host_copy_us = HostCopyUs(host.get());
+  const Buffer own(context, {.bytes = kBytes});
+  fill.Set(0, own).Set(1, 1);
+  queue.LaunchOnly(fill, {.items = {size_t(kCount)}});
+  const auto bytes = std::span(static_cast<std::byte*>(host.get()), size_t(kBytes));
+  facts.read_us = MedianNs(kRounds, kMostNs, [&] { queue.Read(own, 0, bytes); }) * 1e-3;
+
+  // A copy of the host's moves the bytes once; a map that copies moves them twice, there and back.
+  const auto is_no_copy = [&](const Maps& maps) {
+    return maps.have_one_address && maps.median_us < facts.host_copy_us;
+  };
+  const Buffer mapped(context, {.bytes = kBytes, .memory = Memory::kMapped});
+  const Maps of_driver = TimeMaps(device, queue, fill, mapped);
+  facts.map_us = of_driver.median_us;
+  facts.maps_in_place = is_no_copy(of_driver);
+  const Buffer given(context, {.bytes = kBytes, .memory = Memory::kHost, .host = host.get()});
+  const Maps of_host = TimeMaps(device, queue, fill, given);
+  facts.host_map_us = of_host.median_us;
+  facts.uses_host_memory = is_no_copy(of_host);
+}
+
+void ProbeSharedMemory(const Device& device, ProbeFacts& facts) {
+  if (!device.facts().has_fine_svm) return;
+  const Context context(device);
+  Queue queue(context, {});
+  Kernel fill(Program(context, kFill, ""), "fill");
+  const SharedMemory memory(context, kBytes);
+  auto* values = static_cast<volatile int32_t*>(memory.get());
+  for (int32_t value : {3, 5}) {
+    values[kCount - 1] = 0;
+    fill.Set(0, memory).Set(1, value);
+    queue.LaunchOnly(fill, {.items = {size_t(kCount)}});
+    queue.Finish();
+    if (values[kCount - 1] != value + int32_t(kCount) - 1)
+      Fail(Code::kInternal, device.facts().name, "the host does not see what a kernel wrote");
+  }
+  facts.shares_memory = true;
+}
+
+}  // namespace mete::opencl

@@ -1,0 +1,131 @@
+// How fast a device is: multiply-adds that wait for nothing, and launches.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstring>
+
+#include "base/error.h"
+#include "processor/opencl/probe/probes.h"
+
+namespace mete::opencl {
+namespace {
+
+constexpr int64_t kMostNs = 100'000'000;  // for the repetitions of one measurement
+
+// Eight chains of multiply-adds in each work-item: an FMA takes four cycles on current CPUs, of which two
+// start in a cycle, and four to six on GPUs, which have other work-items besides. With 0.5 and 1 as factor
+// and summand every chain ends at exactly 2.
+constexpr const char* kPeak = R"(
+#ifdef cl_khr_fp16
+#pragma OPENCL EXTENSION cl_khr_fp16 : enable
+#endif
+kernel void peak(global TYPE* out, float by, float plus, int rounds) {
+  VECTOR a = (VECTOR)((TYPE)by), b = (VECTOR)((TYPE)plus);
+  VECTOR x0 = b, x1 = b + b, x2 = x1 + b, x3 = x2 + b, x4 = x3 + b, x5 = x4 + b, x6 = x5 + b, x7 = x6 + b;
+  for (int i = 0; i < rounds; ++i) {
+    x0 = MULTIPLY_ADD(x0, a, b); x1 = MULTIPLY_ADD(x1, a, b);
+    x2 = MULTIPLY_ADD(x2, a, b); x3 = MULTIPLY_ADD(x3, a, b);
+    x4 = MULTIPLY_ADD(x4, a, b); x5 = MULTIPLY_ADD(x5, a, b);
+    x6 = MULTIPLY_ADD(x6, a, b); x7 = MULTIPLY_ADD(x7, a, b);
+  }
+  VECTOR sum = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));
+  out[get_global_id(0)] = FIRST(sum);
+})";
+constexpr int kChains = 8;
+constexpr size_t kGroup = 64;  // a wavefront of any GPU, or two
+constexpr int64_t kItemsOfUnit =
+    2048;  // work-items that a compute unit has at a time, on GPUs of 2016 to 2024
+constexpr int64_t kLongEnoughNs = 3'000'000;  // of a launch, 100 times PoCL's own cost
+constexpr int32_t kMostRounds = 1 << 24;      // bounds the doubling on a device that computes nothing
+
+struct PeakKind {
+  const char* type;
+  int64_t vector;  // elements
+  int bytes;       // of an element
+};
+
+std::string OptionsFor(const PeakKind& kind, const char* multiply_add) {
+  const bool scalar = kind.vector == 1;
+  return fmt::format("-cl-mad-enable -DTYPE={0} -DVECTOR={0}{1} -DFIRST(x)=(x){2} -DMULTIPLY_ADD={3}",
+                     kind.type, scalar ? "" : fmt::format("{}", kind.vector), scalar ? "" : ".s0",
+                     multiply_add);
+}
+
+// Returns a width that OpenCL C has: 1, 2, 4, 8 or 16.
+int64_t Width(int64_t wanted) {
+  return std::min<int64_t>(std::bit_floor(uint64_t(std::max<int64_t>(wanted, 1))), 16);
+}
+
+double Gflops(const Device& device, const PeakKind& kind, const char* multiply_add) {
+  const Context context(device);
+  Queue queue(context, {});
+  Kernel peak(Program(context, kPeak, OptionsFor(kind, multiply_add)), "peak");
+  const int64_t items = device.facts().compute_units * kItemsOfUnit;
+  const Buffer out(context, {.bytes = items * kind.bytes});
+  peak.Set(0, out).Set(1, 0.5f).Set(2, 1.0f);
+  const auto launch = [&](int32_t rounds) {
+    const int64_t start = NowNs();
+    peak.Set(3, rounds);
+    queue.LaunchOnly(peak, {.items = {size_t(items)}, .group = {kGroup}});
+    queue.Finish();
+    return NowNs() - start;
+  };
+  launch(64);  // PoCL compiles at the first launch; every chain has reached 2 behind so many rounds
+  int32_t rounds = 64;
+  while (launch(rounds) < kLongEnoughNs && rounds < kMostRounds) rounds *= 2;
+  const double ns = MedianNs(9, kMostNs, [&] { launch(rounds); });
+  std::byte result[4] = {};
+  queue.Read(out, (items - 1) * kind.bytes, std::span(result, size_t(kind.bytes)));
+  const float sixteen = 2 * kChains;
+  const uint16_t sixteen_in_f16 = 0x4c00;
+  if (std::memcmp(result, kind.bytes == 4 ? static_cast<const void*>(&sixteen) : &sixteen_in_f16,
+                  size_t(kind.bytes)) != 0)
+    Fail(Code::kInternal, device.facts().name, "chains of multiply-adds end at a wrong value");
+  return double(items) * double(kind.vector) * kChains * 2 * rounds / ns;
+}
+
+// mad() may be a product and a sum that are rounded each, and fma() may be computed in software: the faster
+// one is what a kernel would take.
+double BestGflops(const Device& device, const PeakKind& kind) {
+  return std::max(Gflops(device, kind, "mad"), Gflops(device, kind, "fma"));
+}
+
+constexpr const char* kNothing = "kernel void nothing(global int* out, int go) { if (go) out[0] = go; }";
+constexpr int kLaunches = 50;
+
+}  // namespace
+
+void ProbePeakF32(const Device& device, ProbeFacts& facts) {
+  facts.f32_gflops = BestGflops(device, {"float", Width(device.facts().float_vector), 4});
+}
+
+void ProbePeakF16(const Device& device, ProbeFacts& facts) {
+  if (!facts.computes_f16) return;
+  // Two halves take the place of a float in GPUs (NVIDIA's half2, Mali's and Adreno's registers of 32 bits).
+  facts.f16_gflops = BestGflops(device, {"half", Width(2 * device.facts().float_vector), 2});
+}
+
+void ProbeLaunches(const Device& device, ProbeFacts& facts) {
+  const Context context(device);
+  Queue queue(context, {});
+  Kernel nothing(Program(context, kNothing, ""), "nothing");
+  const Buffer out(context, {.bytes = 4});
+  nothing.Set(0, out).Set(1, 0);
+  const Range one{.items = {1}, .group = {1}};
+  queue.LaunchOnly(nothing, one);  // PoCL compiles at the first launch
+  queue.Finish();
+  const double drained = MedianNs(kLaunches, kMostNs, [&] {
+    const Event done = queue.Launch(nothing, one);
+    queue.Flush();
+    done.Wait();
+  });
+  const double all = MedianNs(5, kMostNs, [&] {
+    for (int i = 0; i < kLaunches; ++i) queue.LaunchOnly(nothing, one);
+    queue.Finish();
+  });
+  facts.launch_drained_us = drained * 1e-3;
+  // The first launch of each batch finds the queue empty.
+  facts.launch_running_us = std::max(0.0, all - drained) / (kLaunches - 1) * 1e-3;
+}
+
+}  // namespace mete::opencl
