@@ -1,6 +1,5 @@
 # What `cmake --install` gives: one shared library of all folders, the public headers, the program with its
 # man page and completions, and how to find them (find_package(mete), pkg-config).
-include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # The folders that define what the public headers declare; of the others comes what these need.
@@ -26,6 +25,7 @@ endif()
 if(METE_PROGRAMS)
   install(TARGETS mete_cli RUNTIME)
 endif()
+install(TARGETS mete_gpus RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR})
 install(DIRECTORY bench/peers bench/common DESTINATION ${CMAKE_INSTALL_DATADIR}/mete USE_SOURCE_PERMISSIONS
         PATTERN "__pycache__" EXCLUDE PATTERN "*_test.py" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
 install(DIRECTORY boards DESTINATION ${CMAKE_INSTALL_DATADIR}/mete)

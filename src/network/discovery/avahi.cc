@@ -8,13 +8,6 @@ namespace mete {
 namespace {
 
 constexpr size_t kLongestName = 63;  // bytes of a service's name (RFC 6763, 4.1.1)
-constexpr size_t kMostSaid = 200;    // characters of a line that goes into a message
-
-std::string LastLine(std::string text) {
-  while (text.ends_with('\n')) text.pop_back();
-  const size_t before = text.rfind('\n');
-  return Printable(text.substr(before == text.npos ? 0 : before + 1).substr(0, kMostSaid));
-}
 
 }  // namespace
 

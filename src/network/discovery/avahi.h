@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "network/discovery/child.h"
+#include "base/child.h"
 
 namespace mete {
 

@@ -16,7 +16,6 @@
 #include "base/clock_testing.h"
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
-#include "network/discovery/child.h"
 
 namespace mete {
 namespace {
@@ -260,13 +259,6 @@ TEST(Announcement, bad_arguments) {
   EXPECT_TELLS(Announcement("a", 1, {{"a=b", "x"}}), "not a record");
   EXPECT_TELLS(Announcement("a", 1, {{"a", "x\n"}}), "not a record");
   EXPECT_TELLS(Announcement("a", 1, {{"a", std::string(300, 'x')}}), "too long");
-}
-
-TEST(Child, AProgramThatCannotBeStartedHasAStatus) {
-  FakeClock clock;
-  Child child("/nonexistent/program", {}, Child::WhenFull::kWait, clock);
-  ASSERT_TRUE(child.EndsBefore(clock.Now() + kTimeout));
-  EXPECT_EQ(child.status(), 127);
 }
 
 }  // namespace

@@ -31,6 +31,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "processor/opencl/info/gpu_choice.h"
 #include "processor/opencl/info/gpu_info.h"
 
 namespace mete::opencl {
@@ -56,10 +57,6 @@ class Device {
   std::shared_ptr<const DeviceState> state_;
   DeviceFacts facts_;
 };
-
-// Whether devices of the type CPU count: PoCL, for example, computes kernels on the cores of the CPU, which
-// Mete computes on itself and faster.
-enum class CpuDevices { kLeaveOut, kCount };
 
 struct DeviceList {
   std::vector<Device> devices;        // GPUs first, then accelerators, then CPUs; named "gpu:0", "gpu:1", ...

@@ -51,6 +51,7 @@ struct ProbeFacts {
   bool maps_in_place = false;     // a map of the driver's memory for the host (Memory::kMapped) is no copy
   bool uses_host_memory = false;  // a map of the caller's memory (Memory::kHost) is no copy
   bool shares_memory = false;     // the host saw what a kernel wrote without a map (SharedMemory)
+  double small_map_us = 0;        // to map and unmap 4 KiB of the driver's memory
   double map_us = 0;              // to map and unmap 4 MiB of the driver's memory that a kernel has written
   double host_map_us = 0;         // the same of the caller's memory
   double read_us = 0;             // to read 4 MiB of the device's memory into the caller's

@@ -51,6 +51,7 @@ void VisitProbes(Facts& facts, Visit visit) {
   visit("maps_in_place", facts.maps_in_place);
   visit("uses_host_memory", facts.uses_host_memory);
   visit("shares_memory", facts.shares_memory);
+  visit("small_map_us", facts.small_map_us);
   visit("map_us", facts.map_us);
   visit("host_map_us", facts.host_map_us);
   visit("read_us", facts.read_us);

@@ -17,8 +17,9 @@ TEST_F(ProbeOnDevice, ShowsTypesTimesAndMemory) {
   EXPECT_TRUE(facts.stores_f16);
   EXPECT_EQ(started.front(), "f32");
   EXPECT_EQ(started.size(), 9u);
-  for (double figure : {facts.f32_gflops, facts.launch_drained_us, facts.launch_running_us, facts.map_us,
-                        facts.host_map_us, facts.read_us, facts.host_copy_us, facts.build_ms})
+  for (double figure :
+       {facts.f32_gflops, facts.launch_drained_us, facts.launch_running_us, facts.small_map_us, facts.map_us,
+        facts.host_map_us, facts.read_us, facts.host_copy_us, facts.build_ms})
     EXPECT_GT(figure, 0);
   EXPECT_EQ(facts.computes_f16, facts.f16_gflops > 0);
   EXPECT_EQ(facts.shares_memory, device().facts().has_fine_svm);

@@ -1,4 +1,4 @@
-#include "network/discovery/child.h"
+#include "base/child.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,12 +20,14 @@
 namespace mete {
 namespace {
 
-// This value is a guess: the time between SIGTERM and SIGKILL. Avahi's programs need 1 ms to end.
+// This value is a guess: the time between SIGTERM and SIGKILL, and from then on. Avahi's programs need 1 ms
+// to end.
 constexpr std::chrono::milliseconds kPatience{500};
 constexpr std::chrono::milliseconds kNap{5};
 // of a wait for output, before the clock is looked at again
 constexpr std::chrono::milliseconds kSlice{100};
-constexpr int kNoProgram = 127;  // the exit status that shells use for a missing program
+constexpr size_t kMostSaid = 200;  // characters of a line that goes into a message
+constexpr int kNoProgram = 127;    // the exit status that shells use for a missing program
 
 std::vector<char*> Pointers(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
@@ -74,6 +76,12 @@ std::string FindProgram(const std::string& name) {
   return "";
 }
 
+std::string LastLine(std::string output) {
+  while (output.ends_with('\n')) output.pop_back();
+  const size_t before = output.rfind('\n');
+  return Printable(output.substr(before == output.npos ? 0 : before + 1).substr(0, kMostSaid));
+}
+
 Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full,
              Clock& clock)
     : clock_(clock) {
@@ -101,7 +109,7 @@ Child::~Child() {
   Clock& steady = Clock::Steady();  // a clock that stands still must not keep this object
   if (!EndsBefore(steady.Now() + kPatience, steady)) {
     kill(pid_, SIGKILL);
-    Reap(0);
+    EndsBefore(steady.Now() + kPatience, steady);
   }
   close(out_);
 }

@@ -14,6 +14,9 @@ namespace mete {
 // Returns the path of the executable `name` in PATH, or "".
 std::string FindProgram(const std::string& name);
 
+// Returns the last line of a program's output for an error message: printable, of 200 characters at most.
+std::string LastLine(std::string output);
+
 class Child {
  public:
   enum class WhenFull { kWait, kLose };  // what happens to the output when the pipe is full
@@ -22,7 +25,9 @@ class Child {
   // program's standard output and its errors. The kernel kills the program when the thread that started it
   // ends. Deadlines are those of `clock`, to which this object keeps a reference. Error UNAVAILABLE.
   Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full, Clock& clock);
-  ~Child();  // sends SIGTERM, then SIGKILL if the program goes on; takes half a second at the longest
+  // Sends SIGTERM, then SIGKILL if the program goes on; takes a second at the longest. A program that hangs
+  // within the kernel, in a driver, is left to itself.
+  ~Child();
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 

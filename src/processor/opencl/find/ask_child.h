@@ -1,0 +1,28 @@
+// Asks the child process, and believes nothing of what it says before it is checked.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "processor/opencl/info/gpu_info.h"
+
+namespace mete::opencl {
+
+// The answer of `mete-gpus`, also as it is kept.
+struct GpuAnswer {
+  GpuList list;
+  std::vector<std::string> files;  // facts of those that the child had loaded (find/mapped_files.h)
+  bool failed = false;             // the child crashed, hung or made nonsense; the list has the reason
+};
+
+nlohmann::ordered_json ToJson(const GpuAnswer& answer);
+// Throws Errors that name `where`; the number and the length of all texts are bounded.
+GpuAnswer GpuAnswerFromJson(const nlohmann::ordered_json& j, const std::string& where);
+
+// Runs the program until the deadline and returns its answer, the last line of its output. Throws nothing:
+// what goes wrong is the reason of a failed answer.
+GpuAnswer AskChild(const std::string& program, Clock::Duration deadline, Clock& clock);
+
+}  // namespace mete::opencl

@@ -1,0 +1,37 @@
+// Finds this machine's GPUs without loading a driver into this process: a child process, the program
+// `mete-gpus`, does it. A driver that crashes, hangs or makes nonsense is a reason why there is no GPU.
+#pragma once
+
+#include <string>
+
+#include "base/clock.h"
+#include "processor/opencl/info/gpu_info.h"
+
+namespace mete::opencl {
+
+enum class Failures { kRemember, kTryAgain };
+
+struct FindGpusOptions {
+  std::string program;  // "": the one that GpusProgram() finds
+  // The folder that keeps the answer; "": nothing is kept. It is valid while the loader, the drivers, their
+  // settings and the program stay the same.
+  std::string cache_folder;
+  // Whether an answer that was kept of a child that failed counts: a driver that crashes would otherwise
+  // make every start of a program slow.
+  Failures failures = Failures::kRemember;
+  // This value is a guess: PoCL takes 4 s on a core at 2.6 GHz when it compiles for the first time, and
+  // boards are slower.
+  Clock::Duration deadline = std::chrono::seconds(30);
+  Clock& clock = Clock::Steady();
+};
+
+// Returns the GPUs by METE_GPU (info/gpu_choice.h). Throws INVALID_ARGUMENT if that has a wrong value, and no
+// other Error. Thread-safe.
+GpuList FindGpus(const FindGpusOptions& options);
+
+// Returns the path of the program: that of the environment variable METE_GPUS_PROGRAM; else `mete-gpus`
+// beside the file that has this code, a program or libmete.so; else in the folder for such programs of the
+// installation that the file belongs to. Returns "" where there is none.
+std::string GpusProgram();
+
+}  // namespace mete::opencl

@@ -1,0 +1,224 @@
+#include "processor/opencl/find/find_gpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "base/temp_path_testing.h"
+#include "processor/opencl/api/device_testing.h"
+#include "processor/opencl/find/ask_child.h"
+#include "processor/opencl/find/gpu_cache.h"
+#include "processor/opencl/find/mapped_files.h"
+#include "processor/opencl/info/gpu_json.h"
+
+namespace mete::opencl {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Sets an environment variable, and puts the old value back.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) {
+    const char* before = std::getenv(name);
+    was_set_ = before;
+    if (before) before_ = before;
+    if (value) setenv(name, value, /*overwrite=*/1);
+    else unsetenv(name);
+  }
+  ~Variable() {
+    if (was_set_) setenv(name_, before_.c_str(), /*overwrite=*/1);
+    else unsetenv(name_);
+  }
+  Variable(const Variable&) = delete;
+  Variable& operator=(const Variable&) = delete;
+
+ private:
+  const char* name_;
+  bool was_set_ = false;
+  std::string before_;
+};
+
+std::string AnswerText(const std::vector<std::string>& files = {}) {
+  GpuAnswer answer{.files = files};
+  answer.list.gpus.emplace_back().facts.model = "Mali-G78";
+  return JsonText(ToJson(answer), -1);
+}
+
+// A shell script in place of mete-gpus.
+class FindGpusBy : public testing::Test {
+ protected:
+  FindGpusBy() {
+    fs::create_directory(folder_.str());
+    options_.program = folder_.str() + "/mete-gpus";
+    options_.cache_folder = folder_.str() + "/cache";
+  }
+
+  void Write(const std::string& script) const {
+    // A new file each time: the kernel does not run one that is open for writing.
+    fs::remove(options_.program);
+    std::ofstream(options_.program) << "#!/bin/sh\nPATH=/usr/bin:/bin\n" << script << "\n";
+    fs::permissions(options_.program, fs::perms(0755));
+  }
+  std::string path(const std::string& name) const { return folder_.str() + "/" + name; }
+  size_t Asked() const {  // how many times a script with kCount was run
+    std::error_code missing;
+    const uintmax_t bytes = fs::file_size(path("asked"), missing);
+    return missing ? 0 : size_t(bytes);
+  }
+  std::string CountAnd(const std::string& script) const {
+    return fmt::format("printf x >> '{}'\n{}", path("asked"), script);
+  }
+  // The reason of a child that fails.
+  std::string Reason(const std::string& script) {
+    Write(script);
+    const GpuList list = FindGpus(options_);
+    EXPECT_TRUE(list.gpus.empty());
+    EXPECT_EQ(list.left_out.size(), 1u);
+    return list.left_out.empty() ? "" : list.left_out[0];
+  }
+
+  const Variable choice_{"METE_GPU", nullptr};
+  const TempPath folder_;
+  FindGpusOptions options_;
+};
+
+#define EXPECT_HAS(text, part)                                                                             \
+  EXPECT_PRED2([](const std::string& all, const std::string& p) { return all.find(p) != all.npos; }, text, \
+               part)
+
+TEST_F(FindGpusBy, TheLastLineOfTheChildIsTheAnswer) {
+  Write(fmt::format("echo a driver says hello\nprintf 'half a line'\necho\ncat << 'X'\n{}\nX", AnswerText()));
+  const GpuList list = FindGpus(options_);
+  ASSERT_EQ(list.gpus.size(), 1u);
+  EXPECT_EQ(list.gpus[0].facts.model, "Mali-G78");
+}
+
+TEST_F(FindGpusBy, ACrashIsAReasonWithTheLastWords) {
+  const std::string reason = Reason("echo 'gpu:0: probe of f16' >&2\nkill -SEGV $$");
+  EXPECT_HAS(reason, "signal 11");
+  EXPECT_HAS(reason, "probe of f16");
+  EXPECT_HAS(reason, "METE_GPU=off");
+  EXPECT_HAS(Reason("kill -ABRT $$"), "it said nothing");
+  EXPECT_HAS(Reason("exit 3"), "status 3");
+}
+
+TEST_F(FindGpusBy, AHangIsAReasonAtTheDeadline) {
+  options_.deadline = std::chrono::milliseconds(50);
+  EXPECT_HAS(Reason("echo loading\nexec sleep 1000"), "hangs");
+  // also where the output ends before the child does
+  EXPECT_HAS(Reason("exec sleep 1000 > /dev/null 2>&1"), "hangs");
+}
+
+TEST_F(FindGpusBy, NonsenseIsAReason) {
+  EXPECT_HAS(Reason("true"), "no JSON");
+  EXPECT_HAS(Reason("echo nonsense"), "no JSON");
+  EXPECT_HAS(Reason("printf '{}'"), "no JSON");  // without the end of the line it may be half an answer
+  EXPECT_HAS(Reason("echo '{}'"), "gpus");
+  EXPECT_HAS(Reason("echo 7"), "a list of GPUs");
+  EXPECT_HAS(Reason(R"(printf '\377\376\n')"), "no JSON");
+  EXPECT_HAS(Reason("head -c 200 /dev/zero | tr '\\0' '['\necho"), "nested");
+  EXPECT_HAS(Reason("yes"), "too much");
+}
+
+TEST_F(FindGpusBy, AMissingProgramIsAReason) {
+  options_.program = path("none");
+  const GpuList list = FindGpus(options_);
+  ASSERT_EQ(list.left_out.size(), 1u);
+  EXPECT_HAS(list.left_out[0], "status 127");
+}
+
+TEST_F(FindGpusBy, OffAsksNothing) {
+  Write(CountAnd(""));
+  const Variable off("METE_GPU", "off");
+  EXPECT_HAS(FindGpus(options_).left_out.at(0), "METE_GPU=off");
+  EXPECT_EQ(Asked(), 0u);
+}
+
+TEST_F(FindGpusBy, AnAnswerIsKeptUntilAFileChanges) {
+  std::ofstream(path("a driver.so")) << "1";
+  Write(CountAnd(fmt::format("cat << 'X'\n{}\nX", AnswerText({FileFacts(path("a driver.so"))}))));
+  const GpuList list = FindGpus(options_);
+  EXPECT_EQ(FindGpus(options_), list);
+  EXPECT_EQ(Asked(), 1u);
+  std::ofstream(path("a driver.so")) << "22";
+  FindGpus(options_);
+  EXPECT_EQ(Asked(), 2u);
+  {
+    const Variable other("METE_GPU", "cpu");
+    FindGpus(options_);
+    EXPECT_EQ(Asked(), 3u);
+  }
+  fs::remove(path("a driver.so"));
+  FindGpus(options_);
+  EXPECT_EQ(Asked(), 4u);
+}
+
+TEST_F(FindGpusBy, AFailureIsKeptUntilSomeoneTriesAgain) {
+  Write(CountAnd("exit 1"));
+  FindGpus(options_);
+  EXPECT_HAS(FindGpus(options_).left_out.at(0), "status 1");
+  EXPECT_EQ(Asked(), 1u);
+  options_.failures = Failures::kTryAgain;
+  FindGpus(options_);
+  EXPECT_EQ(Asked(), 2u);
+}
+
+TEST_F(FindGpusBy, DamagedFilesAndMissingFoldersAreNoAnswer) {
+  Write(CountAnd(fmt::format("cat << 'X'\n{}\nX", AnswerText())));
+  FindGpus(options_);
+  for (const auto& kept : fs::directory_iterator(options_.cache_folder))
+    std::ofstream(kept.path()) << "{\"key\": 3";
+  EXPECT_EQ(FindGpus(options_).gpus.size(), 1u);
+  EXPECT_EQ(Asked(), 2u);
+  options_.cache_folder = "";
+  FindGpus(options_);
+  EXPECT_EQ(Asked(), 3u);
+  options_.cache_folder = "/proc/nowhere";
+  EXPECT_EQ(FindGpus(options_).gpus.size(), 1u);
+  EXPECT_EQ(Asked(), 4u);
+}
+
+TEST(GpusProgram, IsTheOneThatTheEnvironmentNames) {
+  const Variable own("METE_GPUS_PROGRAM", "/somewhere/mete-gpus");
+  EXPECT_EQ(GpusProgram(), "/somewhere/mete-gpus");
+}
+
+TEST(LoadedFiles, AreThoseOfThisProgram) {
+  const std::vector<std::string> files = LoadedFiles();
+  const std::string own = fs::read_symlink("/proc/self/exe").string();
+#ifndef METE_EMULATED  // under an emulator the files are also the emulator's
+  EXPECT_NE(std::find(files.begin(), files.end(), own), files.end());
+#endif
+  EXPECT_FALSE(files.empty());
+  EXPECT_EQ(FileFacts("/nowhere"), "/nowhere missing");
+}
+
+// The real program finds what this process finds.
+TEST(FindGpus, TheChildTellsOfTheDevicesOfThisMachine) {
+#ifdef METE_EMULATED
+  GTEST_SKIP() << "the child is a program for another processor";
+#endif
+  const Variable choice("METE_GPU", "cpu");
+  std::string why;
+  const auto device = AnyDevice(why);
+  const TempPath cache;
+  const FindGpusOptions options{.cache_folder = cache.str(), .deadline = std::chrono::minutes(4)};
+  const GpuList list = FindGpus(options);
+  if (!device) {
+    EXPECT_TRUE(list.gpus.empty());
+    EXPECT_FALSE(list.left_out.empty());
+    GTEST_SKIP() << why;
+  }
+  ASSERT_FALSE(list.gpus.empty()) << fmt::format("{}", fmt::join(list.left_out, "\n"));
+  EXPECT_EQ(list.gpus[0].facts, device->facts());
+  EXPECT_TRUE(list.gpus[0].proved.computes_f32);
+  EXPECT_EQ(FindGpus(options), list);  // times included, which only a kept answer has again
+}
+
+}  // namespace
+}  // namespace mete::opencl
