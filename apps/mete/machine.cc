@@ -11,6 +11,7 @@
 #include "left_frequencies.h"
 #include "machine/core_list.h"
 #include "machine/file.h"
+#include "machine_gpus.h"
 #include "model_flags.h"
 #include "terminal.h"
 
@@ -94,6 +95,9 @@ void PrintMachine(const Machine& machine) {
   PrintClusters(machine);
   PrintFrequencies(machine);
   PrintAccess(machine);
+}
+
+void PrintNotes(const Machine& machine) {
   if (machine.notes.empty()) return;
   fmt::print("\nnotes\n");
   for (const std::string& note : machine.notes) PrintText("  " + note);
@@ -181,14 +185,26 @@ void ShowMachine(const MachineFlags& flags, const Context& context) {
   if (flags.root == "/") PutBackLeftFrequencies(context);
   const Machine machine = ReadMachine(flags.root);
   Verify(machine);
-  if (context.json) PrintJson(Json::parse(ToJson(machine)));
-  else PrintMachine(machine);
+  // A copied tree has no drivers.
+  const opencl::GpuList gpus = flags.root == "/" ? GpusOfThisMachine() : opencl::GpuList();
+  if (context.json) {
+    Json j = Json::parse(ToJson(machine));
+    if (flags.root == "/") AddGpus(gpus, j);
+    return PrintJson(j);
+  }
+  PrintMachine(machine);
+  if (flags.root == "/") PrintGpus(gpus);
+  PrintNotes(machine);
 }
 
 constexpr const char* kFooter =
     R"(A cluster is a group of cores that are equally fast and share a cache and a clock. Its capacity is the speed of one of its cores
 beside the machine's fastest: a first guess, from what the kernel says, until kernels are measured. Cores that this process may
 not use (taskset, cpuset of a container) are left out. Notes say what could not be read.
+
+A GPU is tried by a child process, because drivers crash: small kernels show which types it computes with, whether host and GPU
+see the same memory, and how fast it is. The answer is kept until a driver changes. METE_GPU=off asks no driver; METE_GPU=cpu
+counts OpenCL devices on the CPU, such as PoCL, as GPUs, for tests. Mete does not compute on GPUs yet.
 
 Examples:
   mete machine
@@ -200,7 +216,7 @@ Examples:
 
 void AddMachine(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand(
-      "machine", "print what hardware there is: clusters, caches, frequencies, energy meters");
+      "machine", "print what hardware there is: clusters, caches, frequencies, energy meters, GPUs");
   auto flags = std::make_shared<MachineFlags>();
   CLI::Option* root = command->add_option(
       "--root", flags->root, "read this folder, a copy of another machine's proc/ and sys/, instead");

@@ -3,6 +3,7 @@
 Where --most-bytes is given, what is installed has no debug symbols, and the shared library may be no larger than that.
 """
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -47,6 +48,11 @@ for name in ("mete.1", "_mete", "mete.fish", "engine.h", "image.h", "mete-config
     find(name)
 mete = find("bin/mete")
 model, picture = root / "net.onnx", root / "picture.png"
+find("libexec/mete-gpus")
+if not emulator:  # the program finds the child that it runs, whatever that finds here
+    machine = json.loads(run(mete, "machine", "--json", env={"METE_CACHE": str(root / "cache"), "METE_GPU": "on"}))
+    if any("mete-gpus" in reason for reason in machine["gpus_left_out"]):
+        sys.exit(f"the installed program does not run mete-gpus; got {machine['gpus_left_out']}")
 run(*emulator, mete, "zoo", "make", "squeezenet1.1", "-o", model)
 picture.write_bytes(png(64, 48))
 

@@ -228,6 +228,42 @@ class Commands(Cli):
         for word in (answer["name"], "capacity", "allowed", "what threads can be bound to"):
             self.assertIn(word, text)
 
+    def gpus_by(self, script, **environment):
+        """The GPUs that `mete machine` tells of, with a script in place of the program that loads drivers."""
+        child = self.path("mete-gpus", f"#!/bin/sh\n{script}\n".encode())
+        child.chmod(0o755)
+        env = {"METE_GPUS_PROGRAM": str(child), "METE_CACHE": str(self.path("cache")), "METE_GPU": "on", **environment}
+        answer = self.answer("machine", env=env)
+        return answer["gpus"], answer["gpus_left_out"], mete("machine", env=env).stdout
+
+    def test_machine_tells_why_there_is_no_gpu(self):
+        for script, reason in (("echo 'gpu:0: probe of f32' >&2; kill -SEGV $$", "its last words: 'gpu:0: probe of f32'"), ("echo nonsense", "no JSON")):
+            gpus, left_out, text = self.gpus_by(script)
+            self.assertEqual(gpus, [])
+            self.assertIn(reason, left_out[0])
+            self.assertIn("GPUs, as a child process has tried them: none", text)
+            self.assertIn(reason, " ".join(text.split()))
+        self.assertIn("METE_GPU=off", self.gpus_by("echo not asked", METE_GPU="off")[1][0])
+        self.fails(USAGE, "[METE_GPU] got 'yes'", "machine", env={"METE_GPU": "yes"})
+        self.assertNotIn("gpus", self.answer("machine", "--root", self.root))
+
+    def test_machine_tells_of_each_gpu(self):
+        facts = {"name": "gpu:0", "type": "gpu", "model": "Mali-G78", "vendor": "ARM", "platform": "ARM Platform", "driver": "r32p1", "version": "OpenCL 3.0",
+                 "compute_units": 14, "clock_mhz": 848, "memory_bytes": 8 << 30, "most_allocation_bytes": 2 << 30, "local_bytes": 32 << 10,
+                 "local_is_separate": False, "cache_bytes": 2 << 20, "most_group_items": 512, "most_group_sizes": [512, 512, 512],
+                 "sub_buffer_alignment": 128, "float_vector": 1, "has_unified_memory": True, "has_svm": True, "has_fine_svm": False,
+                 "states_f16": True, "states_f64": False, "states_dot8": True, "most_sub_devices": 0, "computes_f32": True, "stores_f16": True,
+                 "computes_f16": True, "dot8": "arm", "maps_in_place": True, "uses_host_memory": False, "shares_memory": False,
+                 "small_map_us": 40, "map_us": 60, "host_map_us": 500, "read_us": 700, "host_copy_us": 400, "f32_gflops": 700.5, "f16_gflops": 1401,
+                 "launch_drained_us": 90, "launch_running_us": 12, "build_ms": 30, "problems": ["shared memory: none"]}
+        answer = json.dumps({"gpus": [facts], "left_out": ["an old one: the driver has no compiler"], "failed": False, "files": []})
+        gpus, left_out, text = self.gpus_by(f"cat << 'X'\n{answer}\nX")
+        self.assertEqual((gpus, left_out), ([facts], ["an old one: the driver has no compiler"]))
+        for line in ("  model                   Mali-G78", "  f16                     yes, 1401 GFLOP/s", "  sums of 8-bit products  arm",
+                     "  host's view of memory   shared, mapped without a copy", "  gpu:0, shared memory: none",
+                     "  left out: an old one: the driver has no compiler"):
+            self.assertIn(line, text.splitlines())
+
     def test_machine_reads_a_recorded_tree(self):
         tree = self.path("tree")
         for path, content in {"proc/self/status": "Cpus_allowed_list:\t0-2\n", "sys/devices/system/cpu/online": "0-3\n",

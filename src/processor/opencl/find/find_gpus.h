@@ -25,8 +25,8 @@ struct FindGpusOptions {
   Clock& clock = Clock::Steady();
 };
 
-// Returns the GPUs by METE_GPU (info/gpu_choice.h). Throws INVALID_ARGUMENT if that has a wrong value, and no
-// other Error. Thread-safe.
+// Returns the GPUs by METE_GPU (info/gpu_choice.h). Throws FAILED_PRECONDITION if that has a wrong value, and
+// no other Error. Thread-safe.
 GpuList FindGpus(const FindGpusOptions& options);
 
 // Returns the path of the program: that of the environment variable METE_GPUS_PROGRAM; else `mete-gpus`

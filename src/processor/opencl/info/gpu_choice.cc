@@ -10,8 +10,9 @@ GpuChoice ParseGpuChoice(const std::string& value) {
   if (value.empty() || value == "on") return {};
   if (value == "off") return {.off = true};
   if (value == "cpu") return {.cpu_devices = CpuDevices::kCount};
-  Invalid("METE_GPU", "got '{}', expected on, off, or cpu, which counts OpenCL devices on the CPU as GPUs",
-          Printable(value));
+  Fail(Code::kFailedPrecondition, "METE_GPU",
+       "got '{}', expected on, off, or cpu, which counts OpenCL devices on the CPU as GPUs",
+       Printable(value));
 }
 
 GpuChoice GpuChoiceFromEnvironment() {

@@ -15,7 +15,7 @@ struct GpuChoice {
 };
 
 // Returns the choice for a value of METE_GPU: "off", "cpu", or "" and "on" for the default. Error
-// INVALID_ARGUMENT for others.
+// FAILED_PRECONDITION for others.
 GpuChoice ParseGpuChoice(const std::string& value);
 
 // Returns the choice that METE_GPU makes.

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "processor/opencl/probe/probes.h"
 
@@ -26,6 +28,13 @@ constexpr NamedProbe kProbes[] = {
     {"peak in f16", ProbePeakF16},
 };
 
+constexpr size_t kLongestProblem = 300;  // characters; guess: the first errors of a compiler
+
+std::string OneLine(std::string text) {
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text.size() <= kLongestProblem ? text : text.substr(0, kLongestProblem) + " ...";
+}
+
 }  // namespace
 
 ProbeFacts Probe(const Device& device, const ProbeOptions& options) {
@@ -40,7 +49,7 @@ ProbeFacts Probe(const Device& device, const ProbeOptions& options) {
     try {
       probe.run(device, facts);
     } catch (const Error& e) {
-      facts.problems.push_back(fmt::format("{}: {}", probe.name, e.what()));
+      facts.problems.push_back(OneLine(fmt::format("{}: {}", probe.name, e.what())));
     }
   }
   return facts;
