@@ -31,6 +31,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/clock.h"
 #include "processor/opencl/info/gpu_choice.h"
 #include "processor/opencl/info/gpu_info.h"
 
@@ -185,11 +186,17 @@ class Event {
   // Returns an event that the host ends, by Complete(): commands that wait for it stand still until then.
   static Event OfHost(const Context& context);
   void Complete();  // of an event of the host's
+  // Ends an event of the host's as one that failed: so do the commands that wait for it.
+  void Cancel();
 
   // Returns whether the command has ended; an Error if it failed. Does not wait, and does not flush the
   // queue.
   bool done() const;
-  void Wait() const;         // without a deadline: OpenCL has none
+  void Wait() const;  // without a deadline: OpenCL has none
+  // Looks at the command for the time `spin`, and then sleeps until the driver tells of its end. Returns
+  // false if the deadline has passed before: the context should then be abandoned. The queue has been
+  // flushed.
+  bool WaitUntil(Clock::Time deadline, Clock::Duration spin, Clock& clock) const;
   EventTimes times() const;  // of a queue with profiling; the command has ended
   void* get() const { return object_.get(); }
 

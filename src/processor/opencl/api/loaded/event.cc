@@ -20,6 +20,12 @@ void Event::Complete() {
   of.Check(of.cl.clSetUserEventStatus(static_cast<cl_event>(get()), CL_COMPLETE), "clSetUserEventStatus");
 }
 
+void Event::Cancel() {
+  const ContextState& of = Of(object_);
+  constexpr cl_int kCancelled = -1;  // any negative number
+  of.Check(of.cl.clSetUserEventStatus(static_cast<cl_event>(get()), kCancelled), "clSetUserEventStatus");
+}
+
 bool Event::done() const {
   if (!object_) return true;
   const ContextState& of = Of(object_);

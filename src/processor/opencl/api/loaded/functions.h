@@ -45,6 +45,7 @@ namespace mete::opencl {
   X(clFinish)                    \
   X(clCreateUserEvent)           \
   X(clSetUserEventStatus)        \
+  X(clSetEventCallback)          \
   X(clGetEventInfo)              \
   X(clGetEventProfilingInfo)     \
   X(clWaitForEvents)             \
