@@ -66,6 +66,7 @@ if(TARGET opencl_find_test)
   add_dependencies(opencl_find_test mete_gpus)  # which it runs
   target_compile_definitions(opencl_find_test PRIVATE $<$<BOOL:${CMAKE_CROSSCOMPILING}>:METE_EMULATED>)
 endif()
+mete_library(opencl_kernels src/processor/opencl/kernels LAYERS kernels LINKS PkgConfig::XXHASH TEST_LAYERS opencl_api)
 mete_library(make_processor src/processor/make LAYERS cpu emulated)
 mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
 mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe WITHOUT src/engine/pool)

@@ -1,0 +1,274 @@
+#include "processor/opencl/kernels/conv_text.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "processor/opencl/kernels/functions.h"
+
+namespace mete::opencl {
+namespace {
+
+int64_t OrElse(int64_t stride, int64_t channels) { return stride ? stride : channels; }
+
+// The taps of output pixels along one dimension.
+struct Line {
+  int64_t in, out, kernel, stride, dilation, pad, tile;
+
+  int64_t tiles() const { return CeilDiv(out, tile); }
+  // Whether all taps of the `tile` outputs from `first` on lie in the image.
+  bool Inside(int64_t first) const {
+    const int64_t low = first * stride - pad, high = low + (tile - 1) * stride + (kernel - 1) * dilation;
+    return low >= 0 && high < in;
+  }
+  int64_t First(int64_t number) const { return std::min(number * tile, out - tile); }
+  int64_t CountInside() const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < tiles(); ++i) count += Inside(First(i));
+    return count;
+  }
+};
+
+Line LineX(const ConvShape& s, int64_t tile) {
+  return {s.in_width, s.out_width, s.kernel_width, s.stride_x, s.dilation_x, s.pad_left, tile};
+}
+Line LineY(const ConvShape& s, int64_t tile) {
+  return {s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top, tile};
+}
+
+}  // namespace
+
+ConvText::ConvText(const ConvSpec& flattened, const Tile& tile)
+    : spec_(flattened),
+      s_(spec_.shape),
+      tile_(tile),
+      packed_(PackedSizes(spec_, tile)),
+      group_inputs_(s_.in_channels / s_.groups),
+      group_outputs_(s_.out_channels / s_.groups),
+      in_stride_(OrElse(s_.in_pixel_stride, s_.in_channels)),
+      out_stride_(OrElse(s_.out_pixel_stride, s_.out_channels)),
+      tiles_x_(CeilDiv(s_.out_width, tile.columns)),
+      tiles_y_(CeilDiv(s_.out_height, tile.rows)),
+      channel_tiles_(CeilDiv(group_outputs_, tile.channels())),
+      rows_leave_(LineY(s_, 1).CountInside() < s_.out_height) {
+  if (tile.rows > s_.out_height || tile.columns > s_.out_width || tile.unroll % tile.input_vector)
+    Invalid("GPU convolution",
+            "the tile does not fit; got {}, expected at most {} x {} pixels and whole reads of inputs",
+            ToString(tile), s_.out_height, s_.out_width);
+}
+
+KernelText ConvText::Write() {
+  KernelText k;
+  k.name = "conv";
+  const std::array<int64_t, 2> group = {tile_.group_pixels, tile_.group_channels};
+  const std::array<int64_t, 2> count = {s_.batch * tiles_y_ * tiles_x_, s_.groups * channel_tiles_};
+  for (size_t i : {0u, 1u}) {
+    const size_t dimension = tile_.channels_first ? 1 - i : i;
+    k.group[dimension] = group[i];
+    k.items[dimension] = RoundUp(count[i], group[i]);
+  }
+  w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif\n{}", Head(k));
+  Signature();
+  Position();
+  Sums();
+  const bool some_inside = AnyTile(true), some_at_edges = AnyTile(false);
+  if (some_inside && some_at_edges) {
+    const Line x = LineX(s_, tile_.columns), y = LineY(s_, tile_.rows);
+    w_.Line("const bool inside=ix>=0&&ix<{}{};", x.in - (x.tile - 1) * x.stride - (x.kernel - 1) * x.dilation,
+            tile_.rows == 1 ? ""
+                            : fmt::format("&&iy>=0&&iy<{}",
+                                          y.in - (y.tile - 1) * y.stride - (y.kernel - 1) * y.dilation));
+    w_.Line("if(inside){{");
+    SumInside();
+    w_.Line("}}else{{");
+    SumAtEdges();
+    w_.Line("}}");
+  } else if (some_inside) {
+    SumInside();
+  } else {
+    SumAtEdges();
+  }
+  Store();
+  w_.Line("}}");
+  k.source = w_.text();
+  return k;
+}
+
+// A tile of one row leaves out rows of taps outside the image, so its rows need not be inside.
+bool ConvText::AnyTile(bool inside) const {
+  const Line x = LineX(s_, tile_.columns), y = LineY(s_, tile_.rows);
+  const int64_t columns = x.CountInside(), rows = tile_.rows == 1 ? y.tiles() : y.CountInside();
+  return inside ? columns * rows > 0 : columns * rows < x.tiles() * y.tiles();
+}
+
+void ConvText::Signature() {
+  const std::string out = ElementName(spec_.output);
+  w_.Line("global const {}* restrict input,global const {}* restrict packed,", ElementName(spec_.input),
+          ElementName(spec_.weights));
+  if (spec_.residual) w_.Line("global const {}* restrict residual,", out);
+  w_.Line("global {}* restrict output){{", out);
+}
+
+void ConvText::Position() {
+  const int pixels = tile_.channels_first ? 1 : 0;
+  w_.Line("const int tile=get_global_id({}),part=get_global_id({});", pixels, 1 - pixels);
+  if (tile_.group_pixels > 1) w_.Line("if(tile>={})return;", s_.batch * tiles_y_ * tiles_x_);
+  if (tile_.group_channels > 1) w_.Line("if(part>={})return;", s_.groups * channel_tiles_);
+  w_.Line("const int g=part/{0},t=part%{0};", channel_tiles_);
+  w_.Line("const int n=tile/{},oy=min(tile/{}%{}*{},{}),ox=min(tile%{}*{},{});", tiles_x_ * tiles_y_,
+          tiles_x_, tiles_y_, tile_.rows, s_.out_height - tile_.rows, tiles_x_, tile_.columns,
+          s_.out_width - tile_.columns);
+  w_.Line("const int iy=oy*{}-{},ix=ox*{}-{};", s_.stride_y, s_.pad_top, s_.stride_x, s_.pad_left);
+  const std::string set = spec_.weights_per_image ? fmt::format("(n*{}+g)", s_.groups) : "g";
+  w_.Line("global const {}* wp=packed+({}*{}+t/{})*{}+t%{}*{};", ElementName(spec_.weights), set,
+          packed_.panels, tile_.panel_tiles, packed_.steps * packed_.panel_channels, tile_.panel_tiles,
+          tile_.channels());
+}
+
+void ConvText::Sums() {
+  for (int p = 0; p < tile_.pixels(); ++p)
+    for (int v = 0; v < tile_.vectors; ++v) w_.Line("{} c{}_{}=0;", FloatVector(tile_.vector), p, v);
+}
+
+int64_t ConvText::InputOffset(int pixel) const {
+  const int64_t row = pixel / tile_.columns, column = pixel % tile_.columns;
+  return (row * s_.stride_y * s_.in_width + column * s_.stride_x) * in_stride_;
+}
+
+void ConvText::SkipRow(int64_t steps) {
+  if (tile_.rows == 1 && rows_leave_)
+    w_.Line("if((uint)(iy+ky*{})>={}u){{wp+={};continue;}}", s_.dilation_y, s_.in_height,
+            steps * packed_.panel_channels);
+}
+
+void ConvText::SumInside() {
+  const int64_t row = s_.kernel_width * group_inputs_;
+  // The taps of a row lie one behind the other if nothing is between their channels.
+  const bool joined = s_.kernel_width == 1 || (s_.dilation_x == 1 && in_stride_ == group_inputs_);
+  std::vector<std::string> pointers;
+  for (int p = 0; p < tile_.pixels(); ++p) pointers.push_back(fmt::format("xp+{}", InputOffset(p)));
+  w_.Line("for(int ky=0;ky<{};++ky){{", s_.kernel_height);
+  SkipRow(row);
+  w_.Line("global const {}* xp=input+((n*{}+iy+ky*{})*{}+ix)*{}+g*{};", ElementName(spec_.input),
+          s_.in_height, s_.dilation_y, s_.in_width, in_stride_, group_inputs_);
+  if (joined) {
+    Run(row, pointers);
+  } else {
+    w_.Line("for(int kx=0;kx<{};++kx){{", s_.kernel_width);
+    Run(group_inputs_, pointers);
+    w_.Line("xp+={};}}", s_.dilation_x * in_stride_);
+  }
+  w_.Line("}}");
+}
+
+void ConvText::SumAtEdges() {
+  const std::string type = ElementName(spec_.input);
+  w_.Line("global const {0}* zeros=(global const {0}*)((global const uchar*)packed+{1});", type,
+          packed_.zeros_at);
+  w_.Line("for(int ky=0;ky<{};++ky){{", s_.kernel_height);
+  SkipRow(s_.kernel_width * group_inputs_);
+  w_.Line("for(int kx=0;kx<{};++kx){{", s_.kernel_width);
+  w_.Line("const int y=iy+ky*{},x=ix+kx*{};", s_.dilation_y, s_.dilation_x);
+  w_.Line("const int at=((n*{}+y)*{}+x)*{}+g*{};", s_.in_height, s_.in_width, in_stride_, group_inputs_);
+  std::vector<std::string> pointers;
+  for (int p = 0; p < tile_.pixels(); ++p) {
+    const int64_t row = p / tile_.columns * s_.stride_y, column = p % tile_.columns * s_.stride_x;
+    const std::string in_rows =
+        tile_.rows > 1 ? fmt::format("&&(uint)(y+{})<{}u", row, s_.in_height) : std::string();
+    w_.Line("global const {}* p{}=(uint)(x+{})<{}u{}?input+(at+{}):zeros;", type, p, column, s_.in_width,
+            in_rows, InputOffset(p));
+    pointers.push_back(fmt::format("p{}", p));
+  }
+  Run(group_inputs_, pointers);
+  w_.Line("}}}}");
+}
+
+void ConvText::Run(int64_t length, const std::vector<std::string>& pointers) {
+  const int64_t whole = length / tile_.unroll * tile_.unroll;
+  if (whole > 0) {
+    w_.Line("for(int k=0;k<{};k+={}){{", whole, tile_.unroll);
+    Steps(0, tile_.unroll, pointers, "k");
+    w_.Line("wp+={};}}", tile_.unroll * packed_.panel_channels);
+  }
+  if (whole == length) return;
+  Steps(0, length - whole, pointers, std::to_string(whole));
+  w_.Line("wp+={};", (length - whole) * packed_.panel_channels);
+}
+
+void ConvText::Steps(int64_t first, int64_t count, const std::vector<std::string>& pointers,
+                     const std::string& k) {
+  while (count > 0) {
+    const int width = count >= tile_.input_vector ? tile_.input_vector : 1;
+    w_.Line("{{");
+    for (size_t p = 0; p < pointers.size(); ++p)
+      w_.Line("const {} a{}={};", FloatVector(width), p,
+              LoadText(spec_.input, width, pointers[p], fmt::format("{}+{}", k, first)));
+    for (int lane = 0; lane < width; ++lane) {
+      std::vector<std::string> inputs;
+      for (size_t p = 0; p < pointers.size(); ++p)
+        inputs.push_back(LaneText(fmt::format("a{}", p), width, lane));
+      Step(first + lane, inputs);
+    }
+    w_.Line("}}");
+    first += width;
+    count -= width;
+  }
+}
+
+void ConvText::Step(int64_t step, const std::vector<std::string>& inputs) {
+  const std::string type = FloatVector(tile_.vector);
+  w_.Line("{{");
+  for (int v = 0; v < tile_.vectors; ++v)
+    w_.Line("const {} b{}={};", type, v,
+            LoadText(spec_.weights, tile_.vector, "wp",
+                     std::to_string(step * packed_.panel_channels + v * tile_.vector)));
+  for (size_t p = 0; p < inputs.size(); ++p)
+    for (int v = 0; v < tile_.vectors; ++v)
+      w_.Line("c{0}_{1}=MAC(({2})({3}),b{1},c{0}_{1});", p, v, type, inputs[p]);
+  w_.Line("}}");
+}
+
+void ConvText::Store() {
+  const int64_t last = group_outputs_ - (channel_tiles_ - 1) * tile_.channels();  // channels of the last tile
+  const int64_t residual_stride = OrElse(spec_.residual_stride, s_.out_channels);
+  w_.Line("const int pixel=(n*{}+oy)*{}+ox,m=g*{}+t*{};", s_.out_height, s_.out_width, group_outputs_,
+          tile_.channels());
+  w_.Line("global {}* yp=output+pixel*{}+m;", ElementName(spec_.output), out_stride_);
+  if (spec_.residual)
+    w_.Line("global const {}* rp=residual+pixel*{}+m;", ElementName(spec_.output), residual_stride);
+  w_.Line("global const float* bias=(global const float*)((global const uchar*)packed+{})+g*{}+t*{};",
+          packed_.bias_at, packed_.panels * packed_.panel_channels, tile_.channels());
+  if (last == tile_.channels()) return StoreChannels(last);
+  if (channel_tiles_ == 1) return StoreChannels(last);
+  w_.Line("if(t<{}){{", channel_tiles_ - 1);
+  StoreChannels(tile_.channels());
+  w_.Line("}}else{{");
+  StoreChannels(last);
+  w_.Line("}}");
+}
+
+void ConvText::StoreChannels(int64_t channels) {
+  const std::string type = FloatVector(tile_.vector);
+  const int64_t residual_stride = OrElse(spec_.residual_stride, s_.out_channels);
+  const std::string scale = spec_.scale == 1 ? "" : "*" + FloatLiteral(spec_.scale);
+  for (int v = 0; v * tile_.vector < channels; ++v) {
+    const int first = v * tile_.vector, lanes = int(std::min<int64_t>(channels - first, tile_.vector));
+    w_.Line("{{const {} b={};", type, LoadText(DType::kF32, tile_.vector, "bias", std::to_string(first)));
+    for (int p = 0; p < tile_.pixels(); ++p) {
+      const int64_t pixel = p / tile_.columns * s_.out_width + p % tile_.columns;
+      w_.Line("{{{} v=c{}_{}{}+b;", type, p, v, scale);
+      if (spec_.residual)
+        w_.Line("v+={};", LoadLanes(spec_.output, tile_.vector, lanes, "rp",
+                                    std::to_string(pixel * residual_stride + first)));
+      w_.Line("v={};", FunctionText(spec_.activation, tile_.vector, "v"));
+      w_.Line("{}}}", StoreLanes(spec_.output, tile_.vector, lanes, "v", "yp",
+                                 std::to_string(pixel * out_stride_ + first)));
+    }
+    w_.Line("}}");
+  }
+}
+
+KernelText ConvKernel(const ConvSpec& spec, const Tile& tile) {
+  return ConvText(Flattened(spec), tile).Write();
+}
+
+}  // namespace mete::opencl

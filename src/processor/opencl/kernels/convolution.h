@@ -1,0 +1,68 @@
+// Convolution over NHWC as text, as an implicit product: no im2col. A matrix product is a convolution with a
+// 1x1 kernel over the pixels of an image, a batch of products one in which each image has its own weights.
+//   output[n, y, x, m] = activation(scale * sum over taps and channels of input * weight + bias[m] + residual)
+//
+// A work-item computes a tile of pixels and channels in registers (tile.h). Its weights lie in panels: for
+// each group (and image) the channels of a few tiles, step by step over the taps (rows first) and the input
+// channels. Behind all panels follow the bias (f32) and zeros, which stand for pixels in the padding. Where
+// the tile does not divide an image, the last tile overlaps its neighbour and computes the same values again.
+#pragma once
+
+#include "kernels/fast/conv/conv.h"
+#include "processor/opencl/kernels/kernel_text.h"
+#include "processor/opencl/kernels/tile.h"
+
+namespace mete::opencl {
+
+struct ConvSpec {
+  ConvShape shape;  // with the output's size; see SizedProduct() for products
+  DType input = DType::kF32, weights = DType::kF32;
+  DType output = DType::kF32;  // of the residual, too
+  Activation activation;
+  bool residual = false;
+  int64_t residual_stride = 0;  // elements from a pixel of the residual to the next; 0: output channels
+  float scale = 1;
+  bool weights_per_image = false;  // image n has weights of its own: products of batches
+};
+
+// Returns the product of `batch` matrices: input [batch][m][k], weights as PackSource says, output
+// [batch][m][n]. With weights_per_image each has weights of its own.
+ConvShape SizedProduct(int64_t batch, int64_t m, int64_t n, int64_t k);
+
+// Returns the same convolution with as few dimensions as possible: a 1x1 kernel over all pixels sees one row
+// of them. ConvKernel() and ConvTiles() call it.
+ConvSpec Flattened(const ConvSpec& spec);
+
+// Returns TileCandidates() for the convolution.
+std::vector<Tile> ConvTiles(const ConvSpec& spec, const TileDevice& device);
+
+// Where the parts of the packed weights begin, in bytes.
+struct PackedConv {
+  int64_t panel_channels = 0;  // in a row of a panel
+  int64_t panels = 0;          // of one group of one image
+  int64_t steps = 0;           // rows of a panel: taps * input channels of a group
+  int64_t sets = 1;            // groups, times images with weights of their own
+  int64_t bias_at = 0, zeros_at = 0, bytes = 0;
+};
+PackedConv PackedSizes(const ConvSpec& spec, const Tile& tile);
+
+// Arguments: input, packed weights, residual (if there is one), output. The residual must not be the output.
+// The tile is one of ConvTiles(), or any with rows and columns within the output of Flattened(spec).
+KernelText ConvKernel(const ConvSpec& spec, const Tile& tile);
+
+// The order of weights in memory: the distance in elements between neighbours.
+struct PackSource {
+  DType type = DType::kF32;
+  int64_t image = 0;  // with weights_per_image
+  int64_t output = 0, channel = 0, tap_row = 0, tap = 0;
+  bool bias = false;  // f32, one for each output channel
+};
+PackSource OnnxWeights(const ConvShape& shape, bool bias);  // [M][C / group][kH][kW]
+PackSource RowsOfK(int64_t k, int64_t n, bool bias);        // B of a product as [batch][k][n]
+PackSource RowsOfN(int64_t k, int64_t n, bool bias);        // B transposed, [batch][n][k]
+
+// Packs weights on the device. Arguments: weights, bias (if there is one), packed weights
+// (PackedConv::bytes).
+KernelText PackKernel(const ConvSpec& spec, const Tile& tile, const PackSource& from);
+
+}  // namespace mete::opencl

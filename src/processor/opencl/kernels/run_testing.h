@@ -1,0 +1,90 @@
+// Runs a text of these kernels on any OpenCL device, for tests and benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "base/half.h"
+#include "processor/opencl/api/device_testing.h"
+#include "processor/opencl/kernels/kernel_text.h"
+
+namespace mete::opencl {
+
+// The launch of a text.
+inline Range LaunchOf(const KernelText& text) {
+  Range range;
+  for (size_t i = 0; i < 3; ++i) {
+    range.items[i] = size_t(text.items[i]);
+    range.group[i] = size_t(text.group[i]);
+  }
+  return range;
+}
+
+// Values as elements of a type, and back.
+inline std::vector<std::byte> ToBytes(DType type, std::span<const float> values) {
+  std::vector<std::byte> bytes(values.size() * SizeOf(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const F16 half(values[i]);
+    const auto byte = uint8_t(values[i]);
+    const void* from = type == DType::kF32   ? static_cast<const void*>(&values[i])
+                       : type == DType::kF16 ? static_cast<const void*>(&half)
+                                             : static_cast<const void*>(&byte);
+    std::memcpy(&bytes[i * SizeOf(type)], from, SizeOf(type));
+  }
+  return bytes;
+}
+inline std::vector<float> ToFloats(DType type, std::span<const std::byte> bytes) {
+  std::vector<float> values(bytes.size() / SizeOf(type));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const std::byte* at = &bytes[i * SizeOf(type)];
+    F16 half;
+    if (type == DType::kU8) values[i] = float(std::to_integer<int>(*at));
+    if (type == DType::kF32) std::memcpy(&values[i], at, sizeof(float));
+    if (type == DType::kF16) std::memcpy(&half, at, sizeof half), values[i] = float(half);
+  }
+  return values;
+}
+
+// A test with a queue on a device.
+class WithQueue : public WithDevice {
+ protected:
+  void SetUp() override {
+    WithDevice::SetUp();
+    if (IsSkipped()) return;
+    context_.emplace(device());
+    queue_.emplace(*context_, QueueOptions{});
+  }
+
+  Buffer Make(std::span<const std::byte> bytes) {
+    Buffer buffer = Blank(int64_t(bytes.size()));
+    queue_->Write(buffer, 0, bytes);
+    return buffer;
+  }
+  Buffer Make(DType type, std::span<const float> values) { return Make(ToBytes(type, values)); }
+  Buffer Blank(int64_t bytes) { return Buffer(*context_, {.bytes = bytes}); }
+
+  std::vector<float> Read(const Buffer& buffer, DType type) {
+    std::vector<std::byte> bytes(size_t(buffer.bytes()));
+    queue_->Read(buffer, 0, bytes);
+    return ToFloats(type, bytes);
+  }
+
+  void Run(const KernelText& text, std::initializer_list<const Buffer*> arguments) {
+    SCOPED_TRACE(text.source);
+    const Program program(*context_, text.source, "");
+    Kernel kernel(program, text.name);
+    uint32_t index = 0;
+    for (const Buffer* argument : arguments)
+      if (argument) kernel.Set(index++, *argument);
+    queue_->LaunchOnly(kernel, LaunchOf(text));
+    queue_->Finish();
+  }
+
+ private:
+  std::optional<Context> context_;
+  std::optional<Queue> queue_;
+};
+
+}  // namespace mete::opencl
