@@ -1,0 +1,40 @@
+// Kernels that compute each element of a tensor from one element of each input, as text: chains of
+// element-wise operators with any broadcast, and copies: transpositions, slices, parts of a concatenation,
+// conversions between f32, f16 and u8.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/fused.h"
+#include "processor/opencl/kernels/kernel_text.h"
+
+namespace mete::opencl {
+
+// How a tensor is read or written while the sizes of MapSpec are walked through.
+struct MapOperand {
+  DType type = DType::kF32;
+  std::vector<int64_t> strides;  // elements from one index to the next of each size; 0 repeats an element
+  int64_t first = 0;             // the element of index 0
+};
+
+struct MapSpec {
+  std::vector<int64_t> sizes;  // of the output, the last one changes first
+  std::vector<MapOperand> inputs;
+  MapOperand output;     // its strides are those of a tensor whose elements are written once
+  FusedProgram program;  // without steps: a copy of the only input
+};
+
+// Returns the strides with which a tensor of `shape` is broadcast to `sizes`, as ONNX does. Error
+// INVALID_ARGUMENT if it cannot be.
+std::vector<int64_t> BroadcastStrides(std::span<const int64_t> shape, std::span<const int64_t> sizes);
+
+// Returns the same map with as few sizes as possible: neighbours are joined where all tensors walk on evenly.
+MapSpec Joined(const MapSpec& spec);
+
+// Arguments: the inputs, the output. `vector`: the most elements of a work-item. An input may be the output
+// if each element is read by the work-item that writes it: `program.step` sees them all before it writes.
+KernelText MapKernel(const MapSpec& spec, int vector);
+
+}  // namespace mete::opencl
