@@ -106,7 +106,7 @@ void PrintNotes(const Machine& machine) {
 std::string Value(const Figure& f) { return fmt::format("{}{:.4g}", f.is_estimate() ? "~" : "", f.value); }
 
 // Prints a row for each figure and a column for each GPU.
-void PrintGpus(const MachineFile& file) {
+void PrintDescribedGpus(const MachineFile& file) {
   if (file.gpus.empty()) return;
   Rows rows{{""}};
   for (const DescribedGpu& gpu : file.gpus) rows[0].push_back(gpu.name);
@@ -176,7 +176,7 @@ void ShowFile(const MachineFlags& flags, const Context& context) {
   PrintHead(file.machine);
   PrintClusters(file.machine);
   PrintFigures(file);
-  PrintGpus(file);
+  PrintDescribedGpus(file);
   if (flags.sources) PrintSources(file);
 }
 
