@@ -93,7 +93,7 @@ Kernel& Kernel::SetBytes(uint32_t index, const void* value, size_t bytes) {
 }
 
 Kernel& Kernel::Set(uint32_t index, const Buffer& buffer) {
-  auto* memory = static_cast<cl_mem>(buffer.get());
+  void* memory = buffer.get();  // a cl_mem, which OpenCL takes by its address
   return SetBytes(index, &memory, sizeof memory);
 }
 

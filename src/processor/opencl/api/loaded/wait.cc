@@ -35,7 +35,7 @@ bool Event::WaitUntil(Clock::Time deadline, Clock::Duration spin, Clock& clock) 
   auto kept = std::make_unique<std::shared_ptr<Alarm>>(alarm);
   of.Check(of.cl.clSetEventCallback(static_cast<cl_event>(get()), CL_COMPLETE, Ring, kept.get()),
            "clSetEventCallback");
-  kept.release();  // Ring() frees it
+  (void)kept.release();  // Ring() frees it
   {
     std::unique_lock lock(alarm->mutex);
     if (!clock.WaitUntil(alarm->changed, lock, deadline, [&] { return alarm->rang; })) return false;
