@@ -1,0 +1,123 @@
+#include "processor/opencl/kernels/rows.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "processor/opencl/kernels/functions.h"
+#include "processor/opencl/kernels/writer.h"
+
+namespace mete::opencl {
+namespace {
+
+class RowText {
+ public:
+  RowText(const RowSpec& spec, int vector, int lanes) : spec_(spec), vector_(vector), lanes_(lanes) {}
+
+  KernelText Write() {
+    KernelText k;
+    k.name = "rows";
+    k.group[0] = lanes_;
+    k.items[0] = spec_.rows * lanes_;
+    const std::string type = ElementName(spec_.type);
+    w_.Line("{}global const {}* input,", Head(k), type);
+    if (spec_.scale) w_.Line("global const float* scale,");
+    if (spec_.shift) w_.Line("global const float* shift,");
+    w_.Line("global {}* output){{", type);
+    if (lanes_ > 1) w_.Line("local float shared[{}];", lanes_);
+    w_.Line("const int lane=get_local_id(0);");
+    w_.Line("global const {0}* xp=input+get_group_id(0)*{1};global {0}* yp=output+get_group_id(0)*{1};", type,
+            spec_.length);
+    if (spec_.function == RowFunction::kSoftmax || spec_.function == RowFunction::kLogSoftmax) {
+      Softmax();
+    } else {
+      Normalise();
+    }
+    w_.Line("}}");
+    k.source = w_.text();
+    return k;
+  }
+
+ private:
+  // Writes a loop over the elements of this lane: `body(width)` is the text for the vector `x` at `i`.
+  template <class Body>
+  void ForElements(const Body& body) {
+    const int64_t whole = spec_.length / vector_ * vector_;
+    const auto loop = [&](int64_t first, int64_t end, int width) {
+      if (first == end) return;
+      w_.Line("for(int i={}+lane*{};i<{};i+={}){{const {} x={};\n{}}}", first, width, end, lanes_ * width,
+              FloatVector(width), LoadText(spec_.type, width, "xp", "i"), body(width));
+    };
+    loop(0, whole, vector_);
+    if (vector_ > 1) loop(whole, spec_.length, 1);
+  }
+
+  // Declares `name` as the sum, or the maximum, over the row of value(x), an expression of `x`.
+  void Reduce(const std::string& name, bool most, const std::string& value) {
+    const auto join = [&](const std::string& a, const std::string& b) {
+      return most ? fmt::format("max({},{})", a, b) : fmt::format("({}+{})", a, b);
+    };
+    const std::string start = most ? "(-INFINITY)" : "0.0f";
+    w_.Line("float {0}={1};\n{{{2} many={1};", name, start, FloatVector(vector_));
+    ForElements([&](int width) {
+      const std::string into = width == vector_ ? "many" : name;
+      return fmt::format("{}={};", into, join(into, value));
+    });
+    for (int i = 0; i < vector_; ++i) w_.Line("{}={};", name, join(name, LaneText("many", vector_, i)));
+    w_.Line("}}");
+    if (lanes_ == 1) return;
+    w_.Line("barrier(CLK_LOCAL_MEM_FENCE);\nshared[lane]={};",
+            name);  // the last sum has been read by all lanes
+    for (int half = lanes_ / 2; half > 0; half /= 2)
+      w_.Line("barrier(CLK_LOCAL_MEM_FENCE);\nif(lane<{0})shared[lane]={1};", half,
+              join("shared[lane]", fmt::format("shared[lane+{}]", half)));
+    w_.Line("barrier(CLK_LOCAL_MEM_FENCE);\n{}=shared[0];", name);
+  }
+
+  void Store(const std::string& value) {
+    ForElements([&](int width) {
+      std::string v = value;
+      if (spec_.scale) v = fmt::format("({})*{}", v, LoadText(DType::kF32, width, "scale", "i"));
+      if (spec_.shift) v = fmt::format("({})+{}", v, LoadText(DType::kF32, width, "shift", "i"));
+      return StoreText(spec_.type, width, v, "yp", "i");
+    });
+  }
+
+  void Softmax() {
+    Reduce("top", true, "x");
+    Reduce("sum", false, "exp(x-top)");
+    if (spec_.function == RowFunction::kLogSoftmax) {
+      w_.Line("const float base=log(sum);");
+      return Store("x-top-base");
+    }
+    w_.Line("const float factor=1.0f/sum;");
+    Store("exp(x-top)*factor");
+  }
+
+  void Normalise() {
+    const bool centred = spec_.function == RowFunction::kLayerNorm;
+    if (centred) {
+      Reduce("sum", false, "x");
+      w_.Line("const float mean=sum*{};", FloatLiteral(1 / float(spec_.length)));
+    }
+    const std::string x = centred ? "(x-mean)" : "x";
+    Reduce("squares", false, fmt::format("{0}*{0}", x));
+    w_.Line("const float factor=1.0f/sqrt(squares*{}+{});", FloatLiteral(1 / float(spec_.length)),
+            FloatLiteral(spec_.epsilon));
+    Store(x + "*factor");
+  }
+
+  const RowSpec spec_;
+  const int vector_, lanes_;
+  Writer w_;
+};
+
+}  // namespace
+
+KernelText RowKernel(const RowSpec& spec, int vector, int lanes) {
+  CheckElements("GPU rows", {spec.rows, spec.length, spec.rows * spec.length});
+  if (lanes < 1 || !std::has_single_bit(unsigned(lanes)))
+    Invalid("GPU rows", "the work-items of a row are no power of two; got {}, expected 1, 2, 4, ...", lanes);
+  return RowText(spec, VectorWidth(vector), lanes).Write();
+}
+
+}  // namespace mete::opencl
