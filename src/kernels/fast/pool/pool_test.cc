@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/fast/pool/pool_testing.h"
 #include "kernels/fast/test_util.h"
 
 namespace mete {
@@ -35,26 +36,8 @@ TEST(PoolF32, RandomWindowsMatchTapByTap) {
   OnEveryTarget([](const std::string&) {
     for (uint32_t seed = 1; seed <= 60; ++seed) {
       RandomData random(seed);
-      PoolShape shape;
-      ConvShape& s = shape.window;
-      s.batch = random.Int(1, 2);
-      s.in_height = random.Int(4, 12);
-      s.in_width = random.Int(4, 12);
-      s.in_channels = s.out_channels = random.Int(1, 150);
-      s.kernel_height = random.Int(1, 4);
-      s.kernel_width = random.Int(1, 4);
-      s.stride_y = random.Int(1, 3);
-      s.stride_x = random.Int(1, 3);
-      s.dilation_y = random.Int(1, 2);
-      s.dilation_x = random.Int(1, 2);
-      s.pad_top = random.Int(0, 2);
-      s.pad_left = random.Int(0, 2);
-      shape.pad_bottom = random.Int(0, 2);
-      shape.pad_right = random.Int(0, 2);
-      s.out_height = random.Int(1, (s.in_height + s.pad_top) / s.stride_y + 1);
-      s.out_width = random.Int(1, (s.in_width + s.pad_left) / s.stride_x + 1);
-      shape.kind = seed % 2 ? PoolKind::kMax : PoolKind::kAverage;
-      shape.count_include_pad = seed % 4 == 0;
+      const PoolShape shape = RandomPool(random, 150, seed);
+      const ConvShape& s = shape.window;
       const std::vector<float> input = random.Floats(s.batch * s.in_height * s.in_width * s.in_channels);
       std::vector<float> out(static_cast<size_t>(s.out_pixels() * s.in_channels), -77.0f);
       const int64_t cut = random.Int(0, s.out_pixels());

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "kernels/fast/elementwise/elementwise_oracle.h"
 #include "kernels/fast/test_util.h"
 #include "mete/error.h"
 #include "processor/opencl/kernels/run_testing.h"
@@ -107,26 +108,6 @@ FusedProgram Program(FusedOp op) {
   return p;
 }
 
-double InDouble(FusedOp op, double x, double y) {
-  switch (op) {
-    case FusedOp::kAdd: return x + y;
-    case FusedOp::kSub: return x - y;
-    case FusedOp::kMul: return x * y;
-    case FusedOp::kDiv: return x / y;
-    case FusedOp::kMin: return std::min(x, y);
-    case FusedOp::kMax: return std::max(x, y);
-    case FusedOp::kPow: return std::pow(x, y);
-    case FusedOp::kErf: return std::erf(x);
-    case FusedOp::kExp: return std::exp(x);
-    case FusedOp::kLog: return std::log(x);
-    case FusedOp::kSqrt: return std::sqrt(x);
-    case FusedOp::kReciprocal: return 1 / x;
-    case FusedOp::kAbs: return std::abs(x);
-    case FusedOp::kNeg: return -x;
-    default: return ActivateOracle({op, 0.1f, 3}, x);
-  }
-}
-
 TEST_F(Map, ChainsOfEachFunctionWithBroadcastsMatchDouble) {
   const std::vector<int64_t> sizes = {2, 5, 12};
   RandomData random(3);
@@ -144,7 +125,7 @@ TEST_F(Map, ChainsOfEachFunctionWithBroadcastsMatchDouble) {
     Run(MapKernel(spec, 4), {&bx, &bc, &bs, &bi, &y});
     const std::vector<float> got = Read(y, DType::kF32);
     for (size_t i = 0; i < got.size(); ++i) {
-      const double v = InDouble(op, double{x[i]} + by_channel[i % 12], 1.5) * by_image[i / 60];
+      const double v = StepOracle({op, 0.1f, 3}, double{x[i]} + by_channel[i % 12], 1.5) * by_image[i / 60];
       // 16 units in the last place of the function, and its argument's rounding times its slope of at most
       // e^3.5
       ASSERT_NEAR(got[i], v, std::numeric_limits<float>::epsilon() * (20 * std::abs(v) + 4 * 34)) << Name(op);

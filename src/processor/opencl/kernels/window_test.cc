@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/fast/conv/conv_oracle.h"
+#include "kernels/fast/pool/pool_testing.h"
 #include "processor/opencl/kernels/map.h"
 #include "mete/error.h"
 #include "processor/opencl/kernels/run_testing.h"
@@ -57,30 +58,6 @@ TEST(WindowText, OtherConvolutionsAreNotDepthwise) {
   EXPECT_THROW(DepthwiseKernel({.shape = s}, 4, 1), Error);
 }
 
-PoolShape RandomPool(RandomData& random, uint32_t seed) {
-  PoolShape shape;
-  ConvShape& s = shape.window;
-  s.batch = random.Int(1, 2);
-  s.in_height = random.Int(4, 12);
-  s.in_width = random.Int(4, 12);
-  s.in_channels = s.out_channels = random.Int(1, 70);
-  s.kernel_height = random.Int(1, 4);
-  s.kernel_width = random.Int(1, 4);
-  s.stride_y = random.Int(1, 3);
-  s.stride_x = random.Int(1, 3);
-  s.dilation_y = random.Int(1, 2);
-  s.dilation_x = random.Int(1, 2);
-  s.pad_top = random.Int(0, 2);
-  s.pad_left = random.Int(0, 2);
-  shape.pad_bottom = random.Int(0, 2);
-  shape.pad_right = random.Int(0, 2);
-  s.out_height = random.Int(1, (s.in_height + s.pad_top) / s.stride_y + 1);
-  s.out_width = random.Int(1, (s.in_width + s.pad_left) / s.stride_x + 1);
-  shape.kind = seed % 2 ? PoolKind::kMax : PoolKind::kAverage;
-  shape.count_include_pad = seed % 4 == 0;
-  return shape;
-}
-
 // The CPU's kernel, which pool_test.cc compares with a sum in double, is the reference.
 void ExpectAsOnTheCpu(const PoolShape& shape, const std::vector<float>& input, const std::vector<float>& got,
                       double rounding) {
@@ -97,7 +74,7 @@ TEST_F(Window, RandomPoolsAreThoseOfTheCpu) {
   for (uint32_t seed = 1; seed <= 16; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomData random(seed);
-    const PoolShape shape = RandomPool(random, seed);
+    const PoolShape shape = RandomPool(random, 70, seed);
     const ConvShape& s = shape.window;
     std::vector<float> input = random.Floats(s.batch * s.in_height * s.in_width * s.in_channels);
     const DType type = seed % 3 ? DType::kF32 : DType::kF16;
