@@ -38,6 +38,11 @@ def count(emulator, command, folder, environment):
     return (more - one) / RUNS, answers[0]["files"]
 
 
+def emulated(options):
+    """The script beside Mete that runs it under the emulator, which CMake writes for each program."""
+    return str(options.mete.with_name("mete_cli_emulated"))
+
+
 def mete(options, prepared, cpu, folder):
     command = [options.mete, "bench", prepared.path, "--serve", "--threads", 1, "--tune", "never", *prepared.input_words()]
     return count(Emulator(cpu, options.sysroot, folder), command, folder / "outputs", [f"METE_CACHE={folder}/cache"])
@@ -58,7 +63,7 @@ def row(options, name, path, cpu):
     """A line of the table. Reasons why an engine has no figure, and outputs that differ, go to stderr."""
     tolerance = engines.kByteTolerance if options.quantized else engines.kTolerance
     with tempfile.TemporaryDirectory() as work:
-        prepared = engines.prepare(f"{options.mete}_emulated", name, str(path), options.engines, work)
+        prepared = engines.prepare(emulated(options), name, str(path), options.engines, work)
         folders = {engine: Path(work) / f"under-{engine}" for engine in ("mete", *options.engines)}
         for folder in folders.values():
             folder.mkdir()
@@ -86,7 +91,7 @@ def main():
     parser.add_argument("--quantized", nargs="+", choices=quantized.kForms, default=[],
                         help="8-bit files of the models instead, which ONNX Runtime's quantizer writes")
     parser.add_argument("--engines", nargs="+", choices=PEERS, default=PEERS, help=f"peers ({' '.join(PEERS)})")
-    parser.add_argument("--mete", type=Path, default=ROOT / "build/arm64/mete", help="beside it lies mete_emulated")
+    parser.add_argument("--mete", type=Path, default=ROOT / "build/arm64/mete", help="beside it lies mete_cli_emulated")
     parser.add_argument("--sysroot", type=Path, default=ROOT / "build/sysroot-arm64")
     parser.add_argument("--peers", type=Path, default=ROOT / "build/arm64-peers")
     parser.add_argument("--work", type=Path, default=ROOT / "build/models", help="where networks of the zoo are made")
@@ -96,7 +101,7 @@ def main():
     failed = False
     for model, form in itertools.product(options.models, options.quantized or [None]):
         try:
-            name, path = model_file(f"{options.mete}_emulated", model, str(options.work))
+            name, path = model_file(emulated(options), model, str(options.work))
             if form:
                 name, path = f"{name} {form}", quantized.quantized_file(path, form, str(options.work / "quantized"))
             for cpu in options.cpu:
