@@ -38,6 +38,19 @@ auto Bytes(std::vector<T>& values) {
   return std::as_writable_bytes(std::span(values));
 }
 
+// Returns 2 * value as the program's kernel `scale` computes it on the context's device.
+float Doubled(const Context& context, const Program& program, float value) {
+  Queue queue(context, {});
+  Kernel scale(program, "scale");
+  std::vector<float> values{value};
+  const Buffer x(context, {.bytes = sizeof(float)});
+  queue.Write(x, 0, Bytes(values));
+  scale.Set(0, x).Set(1, 2.0f).Set(2, int32_t{1});
+  queue.LaunchOnly(scale, {.items = {1}});
+  queue.Read(x, 0, Bytes(values));
+  return values[0];
+}
+
 // The code and the text of the Error that f() throws; an empty text where it throws none.
 template <class F>
 std::pair<Code, std::string> ErrorOf(F f) {
@@ -151,15 +164,7 @@ TEST_F(OpenCl, ABinaryMakesTheProgramAgainAndADamagedOneIsDataLoss) {
   const Context context(device());
   const std::vector<std::byte> binary = Program(context, kText, "").binary();
   ASSERT_FALSE(binary.empty());
-  Queue queue(context, {});
-  Kernel scale(Program(context, binary, ""), "scale");
-  std::vector<float> values{3};
-  const Buffer x(context, {.bytes = 4});
-  queue.Write(x, 0, Bytes(values));
-  scale.Set(0, x).Set(1, 2.0f).Set(2, int32_t{1});
-  queue.LaunchOnly(scale, {.items = {1}});
-  queue.Read(x, 0, Bytes(values));
-  EXPECT_EQ(values[0], 6);
+  EXPECT_EQ(Doubled(context, Program(context, binary, ""), 3), 6);
   const std::vector<std::byte> damaged(100, std::byte{7});
   EXPECT_EQ(ErrorOf([&] { Program(context, damaged, ""); }).first, Code::kDataLoss);
   EXPECT_EQ(ErrorOf([&] { Program(context, std::vector<std::byte>(), ""); }).first, Code::kDataLoss);
@@ -208,15 +213,7 @@ TEST_F(OpenCl, ADeviceIsFoundByItsNameAndByAUnitOfIt) {
   EXPECT_EQ(one.facts().compute_units, 1);
   EXPECT_EQ(one.facts().name, fmt::format("gpu:0/{}", units - 1));
   const Context context(one);
-  Queue queue(context, {});
-  Kernel scale(Program(context, kText, ""), "scale");
-  std::vector<float> values{3};
-  const Buffer x(context, {.bytes = 4});
-  queue.Write(x, 0, Bytes(values));
-  scale.Set(0, x).Set(1, 2.0f).Set(2, int32_t{1});
-  queue.LaunchOnly(scale, {.items = {1}});
-  queue.Read(x, 0, Bytes(values));
-  EXPECT_EQ(values[0], 6);
+  EXPECT_EQ(Doubled(context, Program(context, kText, ""), 3), 6);
 }
 
 TEST_F(OpenCl, FactsAreThere) {
