@@ -58,7 +58,7 @@ def simulate_all(flags):
 
 def main():
     flags = arguments()
-    return page.write(flags.out, "chip.md", lambda: document.document(*simulate_all(flags)))
+    return page.write(flags.out, lambda: {"chip.md": document.document(*simulate_all(flags))})
 
 
 if __name__ == "__main__":

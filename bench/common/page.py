@@ -1,21 +1,22 @@
-"""A page of results that a command makes of simulations: written whole, or not at all."""
+"""Pages of results that a command makes of simulations: all are written, each whole, or none where a simulation fails."""
 import os
 
 import networks
 from output import kBadFile, kFailure, kSuccess, say, write_whole
 
 
-def write(folder, name, make):
-    """Writes make() as folder/name; returns the exit status."""
+def write(folder, make):
+    """Writes the texts of make(), which has them by the names of their files, into the folder; returns the exit status."""
     try:
-        text = make()
+        pages = make()
         os.makedirs(folder, exist_ok=True)
-        write_whole(os.path.join(folder, name), text)
+        for name, text in pages.items():
+            write_whole(os.path.join(folder, name), text)
     except networks.BadModel as problem:
         say(problem)
         return kBadFile
     except OSError as problem:
         say(f"[reproduce] {problem}")
         return kFailure
-    say(f"wrote {os.path.join(folder, name)}")
+    say("wrote " + " and ".join(os.path.join(folder, name) for name in pages))
     return kSuccess

@@ -13,10 +13,11 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import common_flags
 import cores
 import networks
+import page
 import simulated
 import simulated_plot
 import simulated_text
-from output import kBadFile, kFailure, kSuccess, say, write_whole
+from output import say
 
 kModels = [*networks.kModels, "char_rnn"]  # 16 of those of `make compare`, and the zoo's only network that is recurrent
 
@@ -111,21 +112,14 @@ def models_of(flags):
     return models
 
 
+def pages(flags):
+    boards = simulate_all(flags, models_of(flags))
+    return {"cores.svg": simulated_plot.svg(boards), "cores.md": simulated_text.document(boards)}
+
+
 def main():
     flags = arguments()
-    try:
-        boards = simulate_all(flags, models_of(flags))
-        os.makedirs(flags.out, exist_ok=True)
-        write_whole(os.path.join(flags.out, "cores.svg"), simulated_plot.svg(boards))
-        write_whole(os.path.join(flags.out, "cores.md"), simulated_text.document(boards))
-    except networks.BadModel as problem:
-        say(problem)
-        return kBadFile
-    except OSError as problem:
-        say(f"[reproduce] {problem}")
-        return kFailure
-    say(f"wrote {os.path.join(flags.out, 'cores.md')} and cores.svg beside it")
-    return kSuccess
+    return page.write(flags.out, lambda: pages(flags))
 
 
 if __name__ == "__main__":

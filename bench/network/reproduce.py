@@ -61,7 +61,7 @@ def simulate_all(flags):
 
 def main():
     flags = arguments()
-    return page.write(flags.out, "network.md", lambda: document.document(*simulate_all(flags)))
+    return page.write(flags.out, lambda: {"network.md": document.document(*simulate_all(flags))})
 
 
 if __name__ == "__main__":
