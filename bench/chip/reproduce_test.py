@@ -1,9 +1,7 @@
 """The document of simulated chips, and the whole program with a Mete that only pretends. No bar on what the document in the repository says,
 but for the command that makes it, and that no network there is slower than on the best single processor."""
-import os
 import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -13,6 +11,7 @@ kRoot = kHere.parent.parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
 import chips
 import document
+import page_testing
 
 # As `mete simulate` and `mete plan`: 30 ms on the CPU, 20 ms on the GPU, of halves 10 ms; ours takes half of the least, but slow.onnx harms.
 kFakeMete = f"""#!{sys.executable}
@@ -68,14 +67,7 @@ class Documents(unittest.TestCase):
 
 class Program(unittest.TestCase):
     def run_it(self, folder, *models):
-        fake = pathlib.Path(folder, "mete")
-        fake.write_text(kFakeMete)
-        fake.chmod(0o755)
-        paths = [pathlib.Path(folder, m) for m in models]
-        for path in paths:
-            path.write_text("")
-        return subprocess.run([sys.executable, kHere / "reproduce.py", "--mete", fake, "--out", os.path.join(folder, "out"), "--models", *paths],
-                              capture_output=True, text=True)
+        return page_testing.run(kHere / "reproduce.py", kFakeMete, folder, *models)
 
     def test_writes_the_document(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -93,10 +85,7 @@ class Program(unittest.TestCase):
 
     def test_a_model_that_cannot_be_loaded_leaves_no_document(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = self.run_it(folder, "net.onnx", "broken.onnx")
-            self.assertEqual(done.returncode, 3)
-            self.assertIn("not a model", done.stderr)
-            self.assertFalse(os.path.exists(os.path.join(folder, "out")))
+            page_testing.check_that_a_bad_model_leaves_no_page(self, kHere / "reproduce.py", kFakeMete, folder)
 
 
 if __name__ == "__main__":
