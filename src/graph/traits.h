@@ -53,7 +53,7 @@ enum class DivideBy : uint8_t {
 
   // Windows: an output row needs the input rows under its window.
   kConvolution,            // output channels need rows of the weights
-  kQuantizedConvolution,   // not divided by channels
+  kQuantizedConvolution,   // output channels also need their zero points, scales and bias
   kTransposedConvolution,  // not divided by channels
   kPool,
   kGlobalPool,  // only the batch and the channels are divided

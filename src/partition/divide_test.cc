@@ -163,27 +163,37 @@ const std::vector<AxesCase>& AxesCases() {
        [](Builder& b) {
          return b.Op("ConvTranspose", {b.Input({2, 4, 6, 6}), b.Weight({4, 3, 3, 3})});
        }},
-      {"ConvInteger", "023",
+      {"ConvInteger", "0123",
        [](Builder& b) {
          return b.Op("ConvInteger",
                      {Bytes(b, {2, 4, 7, 5}), ByteConstant(b, {6, 2, 3, 3}), ByteConstant(b, {}),
                       ByteConstant(b, {})},
                      Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 0, 2, 1}}}));
        }},
-      {"mete.ScaledConvInteger", "023",
+      {"mete.ScaledConvInteger", "0123",
        [](Builder& b) {
          return b.Op("mete.ScaledConvInteger",
                      {Bytes(b, {2, 4, 7, 5}), ByteConstant(b, {6, 4, 3, 3}), ByteConstant(b, {}),
                       ByteConstant(b, {}), b.Weight({6}), b.Weight({6})},
                      Attrs({{"pads", Ints{1, 0, 2, 1}}}));
        }},
-      {"QLinearConv", "023",
+      {"QLinearConv", "0123",
        [](Builder& b) {
          return b.Op(
              "QLinearConv",
              {Bytes(b, {2, 4, 7, 5}), b.Scalar(0.01f), ByteConstant(b, {}), ByteConstant(b, {6, 4, 3, 3}),
               b.Scalar(0.02f), ByteConstant(b, {}), b.Scalar(0.5f), ByteConstant(b, {})},
              Attrs({{"strides", Ints{2, 1}}, {"pads", Ints{1, 1, 1, 1}}}));
+       }},
+      {"QLinearConv", "0123",  // with scales, zero points and biases of its channels
+       [](Builder& b) {
+         const ValueId bias = b.graph.AddConstant(
+             "bias", Tensor::Of<int32_t>(DType::kI32, {6}, std::vector<int32_t>{9, -40, 0, 70, 300, -5}));
+         return b.Op(
+             "QLinearConv",
+             {Bytes(b, {2, 4, 7, 5}), b.Scalar(0.01f), ByteConstant(b, {}), ByteConstant(b, {6, 2, 3, 3}),
+              b.Weight({6}, 0.01f, 0.02f), ByteConstant(b, {6}), b.Scalar(0.5f), ByteConstant(b, {}), bias},
+             Attrs({{"group", int64_t(2)}, {"pads", Ints{1, 0, 1, 1}}}));
        }},
       {"MaxPool", "0123",
        [](Builder& b) {

@@ -3,6 +3,8 @@
 // output channels; a pool or a grouped convolution also needs only some input channels.
 #include "partition/rules.h"
 
+#include <initializer_list>
+
 namespace mete {
 namespace {
 
@@ -55,15 +57,18 @@ bool IsImage(const DivideContext& c) {
   return rank >= 3 && rank <= 2 + kSpatialDims && !IsNhwc(c.node.attributes);
 }
 
-// Divides along output channels, which need their weights and biases. A grouped convolution computes whole
-// groups and needs their input channels.
-std::optional<Division> ConvChannels(const DivideContext& c) {
+// Divides along output channels, which need their weights and their elements of the inputs `of_channels`; an
+// input of one element holds for all channels. A grouped convolution computes whole groups and needs their
+// input channels.
+std::optional<Division> ConvChannels(const DivideContext& c, std::initializer_list<int> of_channels) {
   Division d = c.Whole();
-  const int64_t group = c.node.attributes.Int("group", 1), reads = c.shape(1)[1];
-  const IndexRange groups = group == 1 ? IndexRange{0, 1} : c.Blocks(d, c.shape(1)[0] / group);
-  const Part weights = Part::Of(0, d.rows.value_or(c.rows));
-  d.inputs[1] = weights;
-  if (c.has(2)) d.inputs[2] = weights;
+  const Shape& weights = c.shape(c.traits.weights);
+  const int64_t group = c.node.attributes.Int("group", 1), reads = weights[1];
+  const IndexRange groups = group == 1 ? IndexRange{0, 1} : c.Blocks(d, weights[0] / group);
+  const Part channels = Part::Of(0, d.rows.value_or(c.rows));
+  d.inputs[size_t(c.traits.weights)] = channels;
+  for (const int i : of_channels)
+    if (c.has(i) && c.shape(i).Elements() > 1) d.inputs[size_t(i)] = channels;
   if (group == 1) return d;
   d.inputs[0] = Part::Of(1, {groups.begin * reads, groups.end * reads});
   d.attributes.Set("group", groups.size());
@@ -81,19 +86,19 @@ std::optional<Division> Batch(const DivideContext& c) {
 Divided DivideConvolution(const DivideContext& c) {
   if (!IsImage(c) || c.inputs() > 3) return std::nullopt;
   if (c.axis == 0) return Batch(c);
-  if (c.axis == 1) return ConvChannels(c);
+  if (c.axis == 1) return ConvChannels(c, {2});
   Window window;
   if (!Resolve(c, c.shape(1).dims().subspan(2), WindowKind::kConvolution, window)) return std::nullopt;
   return Spatial(c, window);
 }
 
-// 8-bit convolutions are divided only along the batch and spatial axes.
+// Zero points, scales and bias have one element, or one for each output channel.
 Divided DivideQuantizedConvolution(const DivideContext& c) {
   if (!IsImage(c)) return std::nullopt;
   if (c.axis == 0) return Batch(c);
+  if (c.axis == 1) return c.traits.weights == 3 ? ConvChannels(c, {4, 5, 8}) : ConvChannels(c, {3, 4, 5});
   Window window;
-  if (c.axis == 1 ||
-      !Resolve(c, c.shape(c.traits.weights).dims().subspan(2), WindowKind::kConvolution, window))
+  if (!Resolve(c, c.shape(c.traits.weights).dims().subspan(2), WindowKind::kConvolution, window))
     return std::nullopt;
   return Spatial(c, window);
 }
