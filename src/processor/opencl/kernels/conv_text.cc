@@ -148,8 +148,9 @@ void ConvText::SumInside() {
   for (int p = 0; p < tile_.pixels(); ++p) pointers.push_back(fmt::format("xp+{}", InputOffset(p)));
   w_.Line("for(int ky=0;ky<{};++ky){{", s_.kernel_height);
   SkipRow(row);
-  w_.Line("global const {}* xp=input+((n*{}+iy+ky*{})*{}+ix)*{}+g*{};", ElementName(spec_.input),
-          s_.in_height, s_.dilation_y, s_.in_width, in_stride_, group_inputs_);
+  w_.Line("global const {}* xp={}+((n*{}+iy+ky*{})*{}+ix)*{}+g*{};", ElementName(spec_.input),
+          PointerText("input", spec_.input_first), s_.in_height, s_.dilation_y, s_.in_width, in_stride_,
+          group_inputs_);
   if (joined) {
     Run(row, pointers);
   } else {
@@ -168,7 +169,8 @@ void ConvText::SumAtEdges() {
   SkipRow(s_.kernel_width * group_inputs_);
   w_.Line("for(int kx=0;kx<{};++kx){{", s_.kernel_width);
   w_.Line("const int y=iy+ky*{},x=ix+kx*{};", s_.dilation_y, s_.dilation_x);
-  w_.Line("const int at=((n*{}+y)*{}+x)*{}+g*{};", s_.in_height, s_.in_width, in_stride_, group_inputs_);
+  w_.Line("const int at=((n*{}+y)*{}+x)*{}+g*{}+{};", s_.in_height, s_.in_width, in_stride_, group_inputs_,
+          spec_.input_first);
   std::vector<std::string> pointers;
   for (int p = 0; p < tile_.pixels(); ++p) {
     const int64_t row = p / tile_.columns * s_.stride_y, column = p % tile_.columns * s_.stride_x;
@@ -232,7 +234,8 @@ void ConvText::Store() {
   const int64_t residual_stride = OrElse(spec_.residual_stride, s_.out_channels);
   w_.Line("const int pixel=(n*{}+oy)*{}+ox,m=g*{}+t*{};", s_.out_height, s_.out_width, group_outputs_,
           tile_.channels());
-  w_.Line("global {}* yp=output+pixel*{}+m;", ElementName(spec_.output), out_stride_);
+  w_.Line("global {}* yp={}+pixel*{}+m;", ElementName(spec_.output),
+          PointerText("output", spec_.output_first), out_stride_);
   if (spec_.residual)
     w_.Line("global const {}* rp=residual+pixel*{}+m;", ElementName(spec_.output), residual_stride);
   w_.Line("global const float* bias=(global const float*)((global const uchar*)packed+{})+g*{}+t*{};",

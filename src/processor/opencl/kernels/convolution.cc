@@ -13,7 +13,8 @@ void Check(const ConvSpec& spec) {
   const ConvShape& s = spec.shape;
   const int64_t in = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
   const int64_t out = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
-  CheckElements(kWhere, {s.batch * s.in_height * s.in_width * in, s.out_pixels() * out,
+  CheckElements(kWhere, {s.batch * s.in_height * s.in_width * in + spec.input_first,
+                         s.out_pixels() * out + spec.output_first,
                          s.out_pixels() * std::max(spec.residual_stride, s.out_channels), s.stride_x,
                          s.stride_y, s.dilation_x, s.dilation_y, s.groups});
   if (s.in_channels % s.groups || s.out_channels % s.groups)

@@ -21,6 +21,9 @@ struct ConvSpec {
   Activation activation;
   bool residual = false;
   int64_t residual_stride = 0;  // elements from a pixel of the residual to the next; 0: output channels
+  // Elements from the begin of a buffer to the first channel: slices of a concatenation, together with
+  // in_pixel_stride and out_pixel_stride of the shape.
+  int64_t input_first = 0, output_first = 0;
   float scale = 1;
   bool weights_per_image = false;  // image n has weights of its own: products of batches
 };

@@ -18,6 +18,9 @@ std::vector<Tile> TilesOf(const ConvSpec& spec) {
   return tiles;
 }
 
+constexpr float kBlank = -77;  // ConvProblem's
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
 class Convolution : public WithQueue {
  protected:
   // Computes the problem with a tile and returns the output.
@@ -25,17 +28,18 @@ class Convolution : public WithQueue {
     SCOPED_TRACE(ToString(tile));
     const ConvShape& s = spec.shape;
     const Epilogue& e = problem.epilogue();
-    const std::vector<float> blank = problem.Blank();
-    const Buffer input = Make(spec.input, {problem.input(), problem.inputs()});
+    const std::vector<float> blank = problem.Blank(), begin = Behind(spec.output_first, kBlank, blank);
+    const std::vector<float> values = Behind(spec.input_first, kNan, {problem.input(), problem.inputs()});
+    const Buffer input = Make(spec.input, values);
     const int64_t weights = s.out_channels * s.in_channels / s.groups * s.kernel_height * s.kernel_width;
     const Buffer weights_in = Make(DType::kF32, {problem.weights(), size_t(weights)});
     const Buffer bias = Make(DType::kF32, {e.bias, size_t(s.out_channels)});
-    Buffer residual, output = Make(spec.output, blank);
+    Buffer residual, output = Make(spec.output, begin);
     if (spec.residual) residual = Make(spec.output, {e.residual, blank.size()});
     const Buffer packed = Blank(PackedSizes(spec, tile).bytes);
     Run(PackKernel(spec, tile, OnnxWeights(s, true)), {&weights_in, &bias, &packed});
     Run(ConvKernel(spec, tile), {&input, &packed, spec.residual ? &residual : nullptr, &output});
-    return Read(output, spec.output);
+    return SliceFrom(spec.output_first, kBlank, Read(output, spec.output));
   }
 
   static ConvSpec SpecOf(const ConvProblem& problem) {
@@ -120,6 +124,27 @@ TEST_F(Convolution, EachActivationIsItsFunction) {
     const ConvSpec spec = SpecOf(problem);
     problem.Check(Compute(problem, spec, SomeTiles(spec, 1, 1)[0]));
     if (HasFatalFailure()) FAIL() << Name(op);
+  }
+}
+
+TEST_F(Convolution, ASliceOfAConcatenationIsReadAndWritten) {
+  uint32_t seed = 0;
+  for (int64_t kernel : {1, 3}) {
+    for (DType type : {DType::kF32, DType::kF16}) {
+      ++seed;
+      const int64_t pad = kernel / 2;
+      const ConvShape shape =
+          Sized({2, 5, 6, 10, 1, 1, 14, kernel, kernel, 1, 1, 1, 1, pad, pad, 1, 17, 23}, pad, pad);
+      const ConvProblem problem(shape, FusedOp::kRelu, seed, RoundToF16);
+      ConvSpec spec = SpecOf(problem);
+      spec.input = spec.weights = spec.output = type;
+      spec.input_first = 5;
+      spec.output_first = 9;
+      for (const Tile& tile : SomeTiles(spec, seed, 2)) {
+        CheckHalves(problem, Compute(problem, spec, tile));
+        if (HasFailure()) FAIL() << "kernel " << kernel << " tile " << ToString(tile);
+      }
+    }
   }
 }
 

@@ -63,6 +63,10 @@ std::string StoreText(DType type, int width, const std::string& value, const std
                     : fmt::format("vstore{}({},0,{});", n, elements, at);
 }
 
+std::string PointerText(const std::string& buffer, int64_t first) {
+  return first ? fmt::format("({}+{})", buffer, first) : buffer;
+}
+
 std::string LaneText(const std::string& name, int width, int lane) {
   return width == 1 ? name : fmt::format("{}.s{:x}", name, lane);
 }

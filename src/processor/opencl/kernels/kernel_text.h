@@ -44,6 +44,8 @@ std::string LoadText(DType type, int width, const std::string& pointer, const st
 // Returns a statement that rounds `value` to the nearest even number of the type, u8 with saturation.
 std::string StoreText(DType type, int width, const std::string& value, const std::string& pointer,
                       const std::string& offset);
+// Returns the pointer to element `first` of a buffer.
+std::string PointerText(const std::string& buffer, int64_t first);
 // Returns element `lane` of the vector that is called `name`.
 std::string LaneText(const std::string& name, int width, int lane);
 // The same as the two above for the first `lanes` elements of a vector: others are zero, and stay as they

@@ -47,6 +47,19 @@ inline std::vector<float> ToFloats(DType type, std::span<const std::byte> bytes)
   return values;
 }
 
+// Puts `first` elements before the values: a slice of a wider tensor begins behind them.
+inline std::vector<float> Behind(int64_t first, float element, std::span<const float> values) {
+  std::vector<float> all(size_t(first), element);
+  all.insert(all.end(), values.begin(), values.end());
+  return all;
+}
+// Checks that elements before a slice are as they were, and returns those of the slice.
+inline std::vector<float> SliceFrom(int64_t first, float element, const std::vector<float>& all) {
+  for (int64_t i = 0; i < first; ++i)
+    EXPECT_EQ(all[size_t(i)], element) << "written before the slice, element " << i;
+  return {all.begin() + first, all.end()};
+}
+
 // A test with a queue on a device.
 class WithQueue : public WithDevice {
  protected:

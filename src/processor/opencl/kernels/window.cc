@@ -70,8 +70,8 @@ void StoreDepthwise(Writer& w, const DepthwiseSpec& spec, int vector, int column
       w.Line("v+={};", LoadLanes(spec.output, vector, lanes, "residual",
                                  fmt::format("(pixel+{})*{}+c", p, s.out_channels)));
     w.Line("v={};", FunctionText(spec.activation, vector, "v"));
-    w.Line("{}}}",
-           StoreLanes(spec.output, vector, lanes, "v", "output", fmt::format("(pixel+{})*{}+c", p, stride)));
+    w.Line("{}}}", StoreLanes(spec.output, vector, lanes, "v", PointerText("output", spec.output_first),
+                              fmt::format("(pixel+{})*{}+c", p, stride)));
   }
 }
 
@@ -104,7 +104,7 @@ KernelText DepthwiseKernel(const DepthwiseSpec& spec, int vector, int columns) {
     w.Line("const {} b={};", type,
            LoadLanes(spec.weights, vector, lanes, "weights",
                      fmt::format("(ky*{}+kx)*{}+c", s.kernel_width, s.in_channels)));
-    w.Line("const int at=((n*{}+y)*{}+x)*{}+c;", s.in_height, s.in_width, stride);
+    w.Line("const int at=((n*{}+y)*{}+x)*{}+c+{};", s.in_height, s.in_width, stride, spec.input_first);
     for (int p = 0; p < columns; ++p)
       w.Line("if((uint)(x+{})<{}u)s{}=mad({},b,s{});", p * s.stride_x, s.in_width, p,
              LoadLanes(spec.input, vector, lanes, "input", fmt::format("at+{}", p * s.stride_x * stride)), p);

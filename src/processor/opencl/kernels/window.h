@@ -10,7 +10,8 @@ namespace mete::opencl {
 struct DepthwiseSpec {
   ConvShape shape;  // in_channels == out_channels == groups
   DType input = DType::kF32, weights = DType::kF32;
-  DType output = DType::kF32;  // of the residual, too
+  DType output = DType::kF32;                 // of the residual, too
+  int64_t input_first = 0, output_first = 0;  // as in ConvSpec
   Activation activation;
   bool bias = false;  // f32
   bool residual = false;
