@@ -33,7 +33,8 @@ mete_library(plan_pool src/plan/pool LAYERS costs plan TEST_LAYERS passes)
 mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool)
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[^/]+)  # each kind is a library
-mete_library(cpu src/processor/cpu LAYERS processor dispatch plan_cores kernels passes LINKS Threads::Threads
+mete_library(memory_plan src/processor/memory LAYERS graph)
+mete_library(cpu src/processor/cpu LAYERS processor memory_plan dispatch plan_cores kernels passes LINKS Threads::Threads
              nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS node_text)
 target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/prepare/*.h
@@ -98,7 +99,7 @@ endforeach()
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
-                            src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/memory_plan.cc
+                            src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/memory/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
                             src/base/child.cc src/costs/describe.cc src/costs/gpu_estimate.cc src/plan/pool/chip_planners.cc src/plan/pool/instead.cc src/plan/pool/named.cc src/plan/pool/regression.cc src/simulate/pool/estimate_pool.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "processor/cpu/memory_plan.h"
+#include "processor/memory/memory_plan.h"
 
 namespace mete {
 namespace {

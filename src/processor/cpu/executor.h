@@ -14,7 +14,7 @@
 #include "mete/engine.h"
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/kernels.h"
-#include "processor/cpu/memory_plan.h"
+#include "processor/memory/memory_plan.h"
 #include "schedule/whole_run.h"
 
 namespace mete {

@@ -7,7 +7,7 @@
 
 #include "base/tensor_source.h"
 #include "graph/operators.h"
-#include "processor/cpu/slices_testing.h"
+#include "processor/memory/slices_testing.h"
 
 namespace mete {
 namespace {

@@ -18,14 +18,17 @@ struct Lifetime {
 };
 
 struct ArenaPlacement {
-  std::vector<int64_t> offsets;  // one for each lifetime, multiples of 64
+  std::vector<int64_t> offsets;  // one for each lifetime, multiples of the alignment
   int64_t total = 0;             // bytes of the arena
 };
+
+// A line of the cache of most processors, and the widest vector of a CPU.
+inline constexpr int64_t kArenaAlignment = 64;
 
 // Places the values greedily by size: the largest value first, each at the lowest offset that is free for its
 // whole life (the method of Pisarchyk and Lee, "Efficient memory management for deep neural net inference",
 // 2020).
-ArenaPlacement Place(const std::vector<Lifetime>& lifetimes);
+ArenaPlacement Place(const std::vector<Lifetime>& lifetimes, int64_t alignment = kArenaAlignment);
 
 enum class Home : uint8_t { kNone, kConstant, kInput, kOutput, kArena, kDynamic };
 

@@ -1,11 +1,11 @@
-#include "processor/cpu/memory_plan.h"
+#include "processor/memory/memory_plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "processor/cpu/slices_testing.h"
+#include "processor/memory/slices_testing.h"
 
 namespace mete {
 namespace {
@@ -36,6 +36,12 @@ TEST(Place, NeverOverlapsValuesThatLiveAtTheSameTime) {
       }
     }
   }
+}
+
+TEST(Place, OffsetsAreMultiplesOfTheAlignment) {
+  const ArenaPlacement p = Place({{130, 0, 1}, {4, 0, 1}, {1, 1, 1}}, 256);
+  EXPECT_EQ(p.offsets, (std::vector<int64_t>{0, 256, 512}));
+  EXPECT_EQ(p.total, 768);
 }
 
 Graph Chain(const std::vector<std::string>& ops) {

@@ -1,4 +1,4 @@
-#include "processor/cpu/memory_plan.h"
+#include "processor/memory/memory_plan.h"
 
 #include <algorithm>
 #include <numeric>
@@ -11,9 +11,9 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kAlign = 64;
-
-int64_t RoundUp(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+int64_t RoundUp(int64_t bytes, int64_t alignment = kArenaAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 class Planner {
  public:
@@ -150,7 +150,8 @@ class Planner {
 
 }  // namespace
 
-ArenaPlacement Place(const std::vector<Lifetime>& lifetimes) {
+ArenaPlacement Place(const std::vector<Lifetime>& lifetimes, int64_t alignment) {
+  const auto rounded = [&](size_t i) { return RoundUp(lifetimes[i].bytes, alignment); };
   std::vector<size_t> order(lifetimes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -163,11 +164,11 @@ ArenaPlacement Place(const std::vector<Lifetime>& lifetimes) {
     for (size_t p : placed) {
       const bool overlap = lifetimes[p].first <= lifetimes[i].last && lifetimes[i].first <= lifetimes[p].last;
       if (!overlap) continue;
-      if (at + RoundUp(lifetimes[i].bytes) <= result.offsets[p]) break;
-      at = std::max(at, result.offsets[p] + RoundUp(lifetimes[p].bytes));
+      if (at + rounded(i) <= result.offsets[p]) break;
+      at = std::max(at, result.offsets[p] + rounded(p));
     }
     result.offsets[i] = at;
-    result.total = std::max(result.total, at + RoundUp(lifetimes[i].bytes));
+    result.total = std::max(result.total, at + rounded(i));
     placed.insert(std::upper_bound(placed.begin(), placed.end(), i,
                                    [&](size_t a, size_t b) { return result.offsets[a] < result.offsets[b]; }),
                   i);
