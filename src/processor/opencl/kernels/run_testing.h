@@ -80,11 +80,12 @@ class WithQueue : public WithDevice {
 
   std::vector<float> Read(const Buffer& buffer, DType type) {
     std::vector<std::byte> bytes(size_t(buffer.bytes()));
-    queue_->Read(buffer, 0, bytes);
+    ReadInto(buffer, bytes);
     return ToFloats(type, bytes);
   }
+  void ReadInto(const Buffer& buffer, std::span<std::byte> bytes) { queue_->Read(buffer, 0, bytes); }
 
-  void Run(const KernelText& text, std::initializer_list<const Buffer*> arguments) {
+  void Run(const KernelText& text, const std::vector<const Buffer*>& arguments) {
     SCOPED_TRACE(text.source);
     const Program program(*context_, text.source, "");
     Kernel kernel(program, text.name);

@@ -1,0 +1,91 @@
+// Each family of operators over the nodes of its text file: those that it claims are computed as the
+// reference kernels do, and the others say why not.
+#include "graph/node_text/node_text.h"
+#include "mete/error.h"
+#include "passes/pass.h"
+#include "processor/opencl/share/compare_testing.h"
+
+namespace mete::opencl {
+namespace {
+
+const GpuTarget kTargets[] = {
+    {.tile = {.is_cpu = true, .vector = 8}},  // as PoCL runs work-items
+    {.tile = {}, .alignment = 256},           // as a GPU does
+    {.tile = {.is_cpu = true, .vector = 8}, .storage = DType::kF16},
+};
+
+class LowerNodes : public WithShares, public testing::WithParamInterface<const char*> {
+ protected:
+  std::vector<NodeText> Nodes() {
+    return ReadNodes(std::string("src/processor/opencl/share/nodes/") + GetParam() + ".txt");
+  }
+};
+
+struct Problem {
+  explicit Problem(const NodeText& text) : one(MakeOneNodeGraph(text, 11)) {
+    for (size_t i = 0; i < one.node().inputs.size(); ++i) {
+      const ValueId id = one.node().inputs[i];
+      if (id != kNoValue && !one.graph.value(id).is_constant()) inputs.push_back(one.data[i]);
+    }
+  }
+
+  std::vector<Tensor> Reference() const {
+    const std::vector<Tensor> values = EvaluateAll(one.graph, inputs);
+    std::vector<Tensor> outputs;
+    for (ValueId id : one.graph.outputs) outputs.push_back(values[size_t(id)]);
+    return outputs;
+  }
+  Graph AfterPasses() const {
+    Graph graph = one.graph;
+    (void)RunPasses(graph);
+    return graph;
+  }
+
+  const OneNodeGraph one;
+  std::vector<Tensor> inputs;
+};
+
+TEST_P(LowerNodes, EachIsComputedAsTheReferenceDoes) {
+  for (const NodeText& text : Nodes()) {
+    if (text.expected != "gpu") continue;
+    SCOPED_TRACE(text.where + ": " + text.text);
+    const Problem problem(text);
+    const Graph graph = problem.AfterPasses();
+    const std::vector<Tensor> want = problem.Reference();
+    const Tolerance tolerance =
+        ToleranceOfNode(TermsOf(problem.one.graph, problem.one.node()), LargestOf(problem.one.data));
+    for (const GpuTarget& target : kTargets) {
+      SCOPED_TRACE(std::string(Name(target.storage)) + (target.tile.is_cpu ? " cpu" : " gpu"));
+      const ShareOnGpu share = Lower(graph, target, {});
+      ExpectNear(want, Run(graph, share, problem.inputs), tolerance.Of(target.storage));
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, LowerNodes,
+                         testing::Values("conv", "elementwise", "movement", "products", "rows"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// What is claimed before the pass `layout` is lowered behind all passes, and only that.
+TEST(WhyNoKernel, SaysForEachNodeWhatLowerDoes) {
+  for (const char* family : {"conv", "elementwise", "movement", "products", "rows"})
+    for (const NodeText& text :
+         ReadNodes(std::string("src/processor/opencl/share/nodes/") + family + ".txt")) {
+      SCOPED_TRACE(text.where + ": " + text.text);
+      const Problem problem(text);
+      const std::string why = WhyNoKernel(problem.one.graph, problem.one.node());
+      EXPECT_EQ(why.empty() ? "gpu" : "none: " + why, text.expected);
+      try {
+        (void)Lower(problem.AfterPasses(), {}, {});
+        EXPECT_EQ(why, "");
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Code::kUnimplemented);
+        EXPECT_NE(std::string(error.what()).find("cannot be computed here: " + why), std::string::npos)
+            << error.what();
+      }
+    }
+}
+
+}  // namespace
+}  // namespace mete::opencl
