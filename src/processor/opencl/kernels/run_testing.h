@@ -78,10 +78,15 @@ class WithQueue : public WithDevice {
   Buffer Make(DType type, std::span<const float> values) { return Make(ToBytes(type, values)); }
   Buffer Blank(int64_t bytes) { return Buffer(*context_, {.bytes = bytes}); }
 
+  // Returns a buffer's elements.
+  template <class T>
+  std::vector<T> ReadAll(const Buffer& buffer) {
+    std::vector<T> elements(size_t(buffer.bytes()) / sizeof(T));
+    queue_->Read(buffer, 0, std::as_writable_bytes(std::span(elements)));
+    return elements;
+  }
   std::vector<float> Read(const Buffer& buffer, DType type) {
-    std::vector<std::byte> bytes(size_t(buffer.bytes()));
-    ReadInto(buffer, bytes);
-    return ToFloats(type, bytes);
+    return ToFloats(type, ReadAll<std::byte>(buffer));
   }
   void ReadInto(const Buffer& buffer, std::span<std::byte> bytes) { queue_->Read(buffer, 0, bytes); }
 
