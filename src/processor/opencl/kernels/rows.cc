@@ -76,10 +76,19 @@ class RowText {
   void Store(const std::string& value) {
     ForElements([&](int width) {
       std::string v = value;
-      if (spec_.scale) v = fmt::format("({})*{}", v, LoadText(DType::kF32, width, "scale", "i"));
-      if (spec_.shift) v = fmt::format("({})+{}", v, LoadText(DType::kF32, width, "shift", "i"));
+      if (spec_.scale) v = fmt::format("({})*{}", v, Affine("scale", width));
+      if (spec_.shift) v = fmt::format("({})+{}", v, Affine("shift", width));
       return StoreText(spec_.type, width, v, "yp", "i");
     });
+  }
+
+  // Returns the scale or shift of the elements at `i`, which are of one run unless runs have one element.
+  std::string Affine(const std::string& of, int width) const {
+    const std::string row = spec_.affine_rows > 1 ? fmt::format("get_group_id(0)%{}*{}+", spec_.affine_rows,
+                                                                spec_.length / spec_.affine_run)
+                                                  : "";
+    if (spec_.affine_run == 1) return LoadText(DType::kF32, width, of, row + "i");
+    return LoadText(DType::kF32, 1, of, fmt::format("{}i/{}", row, spec_.affine_run));
   }
 
   void Softmax() {
@@ -117,7 +126,12 @@ KernelText RowKernel(const RowSpec& spec, int vector, int lanes) {
   CheckElements("GPU rows", {spec.rows, spec.length, spec.rows * spec.length});
   if (lanes < 1 || !std::has_single_bit(unsigned(lanes)))
     Invalid("GPU rows", "the work-items of a row are no power of two; got {}, expected 1, 2, 4, ...", lanes);
-  return RowText(spec, VectorWidth(vector), lanes).Write();
+  if (spec.affine_run < 1 || spec.length % spec.affine_run || spec.affine_rows < 1)
+    Invalid("GPU rows", "runs of scales do not divide a row; got {} of {}, expected a divisor",
+            spec.affine_run, spec.length);
+  int width = VectorWidth(vector);
+  while (spec.affine_run > 1 && spec.affine_run % width) width /= 2;
+  return RowText(spec, width, lanes).Write();
 }
 
 }  // namespace mete::opencl

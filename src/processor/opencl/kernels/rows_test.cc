@@ -31,7 +31,8 @@ Problem RandomProblem(RowFunction function, int64_t rows, int64_t length, bool a
 }
 
 // Returns one row in double.
-std::vector<double> InDouble(const Problem& p, const float* x) {
+std::vector<double> InDouble(const Problem& p, int64_t row) {
+  const float* x = &p.x[size_t(row * p.spec.length)];
   const int64_t n = p.spec.length;
   std::vector<double> y(x, x + n);
   double top = y[0], sum = 0, squares = 0, powers = 0;
@@ -43,8 +44,9 @@ std::vector<double> InDouble(const Problem& p, const float* x) {
     if (p.spec.function == RowFunction::kSoftmax) v = std::exp(v - top) / powers;
     else if (p.spec.function == RowFunction::kLogSoftmax) v = v - top - std::log(powers);
     else v = (v - mean) / std::sqrt(squares / double(n) + kEpsilon);
-    if (p.spec.scale) v *= p.scale[size_t(i)];
-    if (p.spec.shift) v += p.shift[size_t(i)];
+    const int64_t at = row % p.spec.affine_rows * (n / p.spec.affine_run) + i / p.spec.affine_run;
+    if (p.spec.scale) v *= p.scale[size_t(at)];
+    if (p.spec.shift) v += p.shift[size_t(at)];
   }
   return y;
 }
@@ -58,7 +60,7 @@ class Rows : public WithQueue {
         {&x, p.spec.scale ? &scale : nullptr, p.spec.shift ? &shift : nullptr, &y});
     const std::vector<float> got = Read(y, p.spec.type);
     for (int64_t row = 0; row < p.spec.rows; ++row) {
-      const std::vector<double> expected = InDouble(p, &p.x[size_t(row * p.spec.length)]);
+      const std::vector<double> expected = InDouble(p, row);
       // Values lie within 8 of each other, so logarithms and normalised values are below 16; `length`
       // roundings.
       for (int64_t i = 0; i < p.spec.length; ++i)
@@ -79,6 +81,23 @@ TEST_F(Rows, EachFunctionMatchesDouble) {
   }
 }
 
+TEST_F(Rows, InstancesAndGroupsHaveScalesOfChannels) {
+  struct Case {
+    int64_t rows, length, affine_rows, affine_run;
+  };
+  // two images: instances of 5 channels with 12 pixels, 3 groups of 4 channels with 10 pixels
+  for (const Case& c : {Case{10, 12, 5, 12}, Case{6, 40, 3, 10}}) {
+    Problem p = RandomProblem(RowFunction::kLayerNorm, c.rows, c.length, true);
+    p.spec.affine_rows = c.affine_rows;
+    p.spec.affine_run = c.affine_run;
+    p.scale = RandomData(1).Floats(p.spec.affine());
+    p.shift = RandomData(2).Floats(p.spec.affine());
+    Check(p, 16, 1);
+    Check(p, 4, 4);
+    if (HasFatalFailure()) return;
+  }
+}
+
 TEST_F(Rows, ARowOfHalvesIsSummedInF32) {
   Problem p = RandomProblem(RowFunction::kSoftmax, 2, 1000, false);
   for (float& v : p.x) v = F16ToF32(F32ToF16(v));
@@ -89,6 +108,10 @@ TEST_F(Rows, ARowOfHalvesIsSummedInF32) {
 TEST_F(Rows, ARowOfOneElement) { Check(RandomProblem(RowFunction::kSoftmax, 4, 1, false), 16, 8); }
 
 TEST(RowText, LanesAreAPowerOfTwo) { EXPECT_THROW(RowKernel({}, 4, 3), Error); }
+
+TEST(RowText, RunsOfScalesDivideARow) {
+  EXPECT_THROW(RowKernel({.length = 10, .affine_run = 4}, 4, 1), Error);
+}
 
 }  // namespace
 }  // namespace mete::opencl
