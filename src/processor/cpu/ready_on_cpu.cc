@@ -12,6 +12,7 @@
 #include "kernels/fast/target/features.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
+#include "processor/check_views.h"
 #include "processor/cpu/environment.h"
 #include "processor/cpu/stored_profile.h"
 
@@ -46,23 +47,6 @@ std::optional<ConvAlgorithm> ConvFromEnvironment() {
     return ParseConvAlgorithm("METE_CONV", name ? name : "");
   }();
   return conv;
-}
-
-// Kernels read and write as many bytes as the graph says: a share must not be run on others. A view without
-// data stands for an output whose shape depends on data.
-template <class V, class ShapeOf>
-void CheckViews(const char* kind, const Graph& graph, const std::vector<ValueId>& ids,
-                std::span<const V> views, const ShapeOf& shape_of) {
-  if (views.size() != ids.size())
-    Invalid(graph.name, "wrong number of {}s; got {}, expected {}", kind, views.size(), ids.size());
-  for (size_t i = 0; i < ids.size(); ++i) {
-    const Value& value = graph.value(ids[i]);
-    const Shape shape = shape_of(i);
-    if (!shape.known() || value.type == DType::kUnknown) continue;
-    if (views[i].type != value.type || !(views[i].shape == shape))
-      Invalid(value.name, "wrong {}; got {} {}, expected {} {}", kind, Name(views[i].type),
-              ToString(views[i].shape), Name(value.type), ToString(shape));
-  }
 }
 
 bool HasTheShapes(const Graph& graph, std::span<const ConstView> inputs) {

@@ -97,9 +97,10 @@ Kernel& Kernel::Set(uint32_t index, const Buffer& buffer) {
   return SetBytes(index, &memory, sizeof memory);
 }
 
-Kernel& Kernel::Set(uint32_t index, const SharedMemory& memory) {
+Kernel& Kernel::Set(uint32_t index, const SharedMemory& memory, int64_t offset) {
   const ContextState& of = Of(object_);
-  of.Check(of.cl.clSetKernelArgSVMPointer(static_cast<cl_kernel>(get()), index, memory.get()),
+  const void* address = static_cast<const std::byte*>(memory.get()) + offset;
+  of.Check(of.cl.clSetKernelArgSVMPointer(static_cast<cl_kernel>(get()), index, address),
            "clSetKernelArgSVMPointer");
   return *this;
 }

@@ -1,0 +1,104 @@
+#include "processor/opencl/gpu/live_gpu.h"
+
+#include "base/error.h"
+
+namespace mete::opencl {
+namespace {
+
+// How long a thread looks for the end of a batch before it sleeps, as the threads of a CPU look for the next
+// region (run/spin.h).
+constexpr std::chrono::microseconds kSpin{100};
+
+}  // namespace
+
+Range RangeOf(const KernelText& text) {
+  Range range;
+  for (size_t i = 0; i < range.items.size(); ++i) {
+    range.items[i] = size_t(text.items[i]);
+    range.group[i] = size_t(text.group[i]);
+  }
+  return range;
+}
+
+LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging, Clock& clock)
+    : name_(std::move(name)),
+      context_(device),
+      staging_(staging),
+      clock_(clock),
+      compute_(context_, {}),
+      transfers_(context_, {}) {}
+
+void LiveGpu::CheckThere() const {
+  if (lost_)
+    Fail(Code::kUnavailable, name_,
+         "its queue hung and was abandoned; what it had prepared must be prepared again");
+}
+
+void LiveGpu::Lose(const std::string& why) {
+  lost_ = true;
+  context_.Abandon();
+  Fail(Code::kUnavailable, name_, "{}; the GPU is given up", why);
+}
+
+bool LiveGpu::AwaitUntil(const Event& event, Clock::Time until) const {
+  return event.WaitUntil(until, kSpin, clock_);
+}
+
+void LiveGpu::Await(const Event& event, Clock::Duration patience) {
+  if (AwaitUntil(event, clock_.Now() + patience)) return;
+  Lose(
+      fmt::format("a command has not ended after {:.1f} s", std::chrono::duration<double>(patience).count()));
+}
+
+LiveGpu::Batch::Batch(LiveGpu& live, bool timed)
+    : live_(live),
+      lock_(live.batch_mutex_),
+      timed_(timed),
+      queue_(!timed        ? live.compute_
+             : live.timed_ ? *live.timed_
+                           : live.timed_.emplace(live.context_, QueueOptions{.profiling = true})),
+      before_(live.last_was_timed_ == timed ? nullptr : live.last_) {
+  live.CheckThere();
+}
+
+std::shared_ptr<const Event> LiveGpu::Batch::Flush() {
+  auto end = std::make_shared<const Event>(queue_.Marker());
+  queue_.Flush();
+  live_.last_was_timed_ = timed_;
+  live_.last_ = end;
+  return end;
+}
+
+LiveGpu::Need::Need(std::shared_ptr<LiveGpu> live, int64_t bytes) : live_(std::move(live)), bytes_(bytes) {
+  const std::lock_guard lock(live_->needs_mutex_);
+  live_->needs_.insert(bytes_);
+}
+
+LiveGpu::Need::~Need() {
+  const std::lock_guard lock(live_->needs_mutex_);
+  live_->needs_.erase(live_->needs_.find(bytes_));
+  const int64_t most = live_->needs_.empty() ? 0 : *live_->needs_.rbegin();
+  if (live_->arena_ && live_->arena_->bytes() > most) live_->arena_ = nullptr;
+}
+
+std::shared_ptr<const Buffer> LiveGpu::Arena() {
+  const std::lock_guard lock(needs_mutex_);
+  const int64_t most = needs_.empty() ? 0 : *needs_.rbegin();
+  if (most == 0) return nullptr;
+  if (!arena_ || arena_->bytes() != most) {
+    arena_ = nullptr;  // before the next one is allocated
+    arena_ = std::make_shared<const Buffer>(context_, BufferOptions{.bytes = most});
+  }
+  return arena_;
+}
+
+std::shared_ptr<const Program> LiveGpu::ProgramOf(const KernelText& text) {
+  const std::string digest = DigestOf(text);
+  const std::lock_guard lock(programs_mutex_);
+  std::weak_ptr<const Program>& kept = programs_[digest];
+  std::shared_ptr<const Program> program = kept.lock();
+  if (!program) kept = program = std::make_shared<const Program>(context_, text.source, "");
+  return program;
+}
+
+}  // namespace mete::opencl

@@ -1,0 +1,104 @@
+// A device while it answers: its context, its queues and what the shares on it have in common. One whose
+// queue hangs is lost for good and abandoned; the processor then makes another one.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "base/clock.h"
+#include "processor/opencl/api/opencl.h"
+#include "processor/opencl/gpu/staging.h"
+#include "processor/opencl/kernels/kernel_text.h"
+
+namespace mete::opencl {
+
+// The launch of a text.
+Range RangeOf(const KernelText& text);
+
+class LiveGpu {
+ public:
+  // `name`: of the processor, in Errors.
+  LiveGpu(std::string name, const Device& device, StagingKind staging, Clock& clock);
+
+  const std::string& name() const { return name_; }
+  const Context& context() const { return context_; }
+  StagingKind staging() const { return staging_; }
+  Clock& clock() const { return clock_; }
+
+  // Error UNAVAILABLE if it is lost.
+  void CheckThere() const;
+
+  // Waits for a command. If it has not ended after the time `patience`, the context is abandoned and this
+  // device lost: Error UNAVAILABLE. An Error of a command that has failed passes through.
+  void Await(const Event& event, Clock::Duration patience);
+  // Returns false if `until` has come before the command's end.
+  bool AwaitUntil(const Event& event, Clock::Time until) const;
+  // Abandons the context, and throws UNAVAILABLE with the reason.
+  [[noreturn]] void Lose(const std::string& why);
+
+  // Commands behind all that was enqueued before, with nothing in between: one arena serves all requests.
+  // Only one batch is made at a time.
+  class Batch {
+   public:
+    Batch(LiveGpu& live, bool timed);  // timed: its events have times
+    Queue& queue() { return queue_; }
+    // Returns what its first command waits for; null: nothing.
+    const Event* before() const { return before_.get(); }
+    // Begins to run the commands, and returns their end. To be called once.
+    std::shared_ptr<const Event> Flush();
+
+   private:
+    LiveGpu& live_;
+    const std::lock_guard<std::mutex> lock_;
+    const bool timed_;
+    Queue& queue_;
+    const std::shared_ptr<const Event> before_;
+  };
+  Queue& transfers() { return transfers_; }  // a second queue, for maps of inputs
+
+  // A share that needs so many bytes of the arena, for the object's life.
+  class Need {
+   public:
+    Need(std::shared_ptr<LiveGpu> live, int64_t bytes);
+    ~Need();
+    Need(const Need&) = delete;
+    Need& operator=(const Need&) = delete;
+
+   private:
+    const std::shared_ptr<LiveGpu> live_;
+    const int64_t bytes_;
+  };
+  // Returns the arena, as large as the largest need; null: nobody needs one. It is another one than before
+  // where needs have changed.
+  std::shared_ptr<const Buffer> Arena();
+
+  // Returns the program of a text, compiled if no share has it.
+  std::shared_ptr<const Program> ProgramOf(const KernelText& text);
+
+ private:
+  const std::string name_;
+  Context context_;
+  const StagingKind staging_;
+  Clock& clock_;
+  std::atomic<bool> lost_ = false;
+
+  std::mutex batch_mutex_;
+  Queue compute_, transfers_;
+  std::optional<Queue> timed_;  // made for the first trace
+  bool last_was_timed_ = false;
+  std::shared_ptr<const Event> last_;  // the end of the last batch
+
+  std::mutex needs_mutex_;
+  std::multiset<int64_t> needs_;
+  std::shared_ptr<const Buffer> arena_;
+
+  std::mutex programs_mutex_;
+  std::map<std::string, std::weak_ptr<const Program>> programs_;  // by the text's digest
+};
+
+}  // namespace mete::opencl

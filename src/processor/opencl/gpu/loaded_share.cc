@@ -1,0 +1,157 @@
+#include "processor/opencl/gpu/loaded_share.h"
+
+#include <algorithm>
+#include <set>
+
+namespace mete::opencl {
+namespace {
+
+// For commands that compile, and for those that pack. This value is a guess: PoCL takes 0.7 s for a kernel,
+// and boards are slower.
+constexpr std::chrono::seconds kPatience{120};
+
+// Returns for each constant the last packing launch that reads it; -1: none does.
+std::vector<int> LastReads(const ShareOnGpu& share) {
+  std::vector<int> last(share.constants.size(), -1);
+  for (size_t l = 0; l < share.packing.size(); ++l)
+    for (const Place& place : share.packing[l].arguments)
+      if (place.space == Space::kConstant) last[size_t(place.index)] = int(l);
+  return last;
+}
+
+std::set<int> ReadByLaunches(const ShareOnGpu& share) {
+  std::set<int> read;
+  for (const Launch& launch : share.launches)
+    for (const Place& place : launch.arguments)
+      if (place.space == Space::kConstant) read.insert(place.index);
+  return read;
+}
+
+std::vector<Staging> StagingsOf(const LiveGpu& live, const std::vector<int64_t>& bytes) {
+  std::vector<Staging> all;
+  for (const int64_t b : bytes) all.emplace_back(live.context(), live.staging(), std::max<int64_t>(b, 1));
+  return all;
+}
+
+}  // namespace
+
+LoadedShare::LoadedShare(std::shared_ptr<LiveGpu> live, const ShareOnGpu& share,
+                         const std::vector<int64_t>& inputs, const std::vector<int64_t>& outputs)
+    : live_(std::move(live)),
+      inputs_(StagingsOf(*live_, inputs)),
+      outputs_(StagingsOf(*live_, outputs)),
+      constants_(share.constants.size()),
+      arena_bytes_(share.arena_bytes) {
+  if (arena_bytes_ > 0) need_.emplace(live_, arena_bytes_);
+  for (const int64_t bytes : share.packed)
+    packed_.emplace_back(live_->context(), BufferOptions{.bytes = bytes});
+  Pack(share);
+  for (const Launch& launch : share.launches) launches_.push_back(Bound(launch));
+  for (const Launch& launch : share.launches) nodes_.push_back(launch.node);
+  for (BoundLaunch& launch : launches_) SetAll(launch);
+  WarmUp();
+}
+
+LoadedShare::BoundLaunch LoadedShare::Bound(const Launch& launch) {
+  std::shared_ptr<const Program> program = live_->ProgramOf(launch.text);
+  Kernel kernel(*program, launch.text.name);
+  return {std::move(program), std::move(kernel), RangeOf(launch.text), launch.arguments};
+}
+
+// Constants are on the device only while somebody reads them.
+void LoadedShare::Pack(const ShareOnGpu& share) {
+  const std::set<int> kept = ReadByLaunches(share);
+  const std::vector<int> last = LastReads(share);
+  const auto load = [&](int c) {
+    Buffer& buffer = constants_[size_t(c)];
+    const Tensor& tensor = share.constants[size_t(c)];
+    if (buffer.get()) return;
+    buffer = Buffer(live_->context(), {.bytes = int64_t(tensor.bytes())});
+    live_->transfers().Write(buffer, 0, std::as_bytes(std::span(tensor.as<char>(), tensor.bytes())));
+  };
+  for (size_t l = 0; l < share.packing.size(); ++l) {
+    BoundLaunch launch = Bound(share.packing[l]);
+    for (const Place& place : launch.arguments)
+      if (place.space == Space::kConstant) load(place.index);
+    SetAll(launch);
+    RunOnce(launch.kernel, launch.range);
+    for (const Place& place : launch.arguments)
+      if (place.space == Space::kConstant && last[size_t(place.index)] == int(l) &&
+          !kept.contains(place.index))
+        constants_[size_t(place.index)] = {};
+  }
+  for (const int c : kept) load(c);
+}
+
+void LoadedShare::RunOnce(const Kernel& kernel, const Range& range) {
+  const auto end = [&] {
+    LiveGpu::Batch batch(*live_, /*timed=*/false);
+    const Event* const before = batch.before();
+    batch.queue().LaunchOnly(kernel, range, before ? After(&before, 1) : After());
+    return batch.Flush();
+  }();
+  live_->Await(*end, kPatience);
+}
+
+// A driver that compiles at the first launch does it for the size of a work-group.
+void LoadedShare::WarmUp() {
+  FollowArena();
+  std::set<const Program*> warm;
+  for (const BoundLaunch& launch : launches_)
+    if (warm.insert(launch.program.get()).second)
+      RunOnce(launch.kernel, {launch.range.group, launch.range.group});
+}
+
+void LoadedShare::SetAll(BoundLaunch& launch) {
+  for (uint32_t i = 0; i < launch.arguments.size(); ++i)
+    if (launch.arguments[i].space != Space::kArena) SetArgument(launch, i);
+}
+
+void LoadedShare::SetArgument(BoundLaunch& launch, uint32_t index) {
+  const Place& p = launch.arguments[index];
+  const auto at = size_t(p.index);
+  const auto set = [&](const Buffer& buffer, BufferParts& parts) {
+    launch.kernel.Set(index, parts.Of(buffer, p.offset, p.bytes));
+  };
+  switch (p.space) {
+    case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
+    case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
+    case Space::kConstant: return set(constants_[at], parts_);
+    case Space::kPacked: return set(packed_[at], parts_);
+    case Space::kArena: return set(*arena_, arena_parts_);
+  }
+}
+
+// The arena is another buffer when a larger share has come, or the largest one has gone.
+void LoadedShare::FollowArena() {
+  if (arena_bytes_ == 0) return;
+  std::shared_ptr<const Buffer> now = live_->Arena();
+  if (now == arena_) return;
+  arena_ = std::move(now);
+  BufferParts before;
+  std::swap(before, arena_parts_);
+  for (BoundLaunch& launch : launches_)
+    for (uint32_t i = 0; i < launch.arguments.size(); ++i)
+      if (launch.arguments[i].space == Space::kArena) SetArgument(launch, i);
+}
+
+void LoadedShare::Enqueue(Queue& queue, After after, std::vector<Event>* times) {
+  FollowArena();
+  for (size_t l = 0; l < launches_.size(); ++l) {
+    const BoundLaunch& launch = launches_[l];
+    const After waits = l == 0 ? after : After();
+    if (times) times->push_back(queue.Launch(launch.kernel, launch.range, waits));
+    else queue.LaunchOnly(launch.kernel, launch.range, waits);
+  }
+}
+
+int64_t LoadedShare::memory_bytes() const {
+  int64_t bytes = arena_bytes_;
+  for (const std::vector<Buffer>* buffers : {&constants_, &packed_})
+    for (const Buffer& buffer : *buffers) bytes += buffer.bytes();
+  for (const std::vector<Staging>* stagings : {&inputs_, &outputs_})
+    for (const Staging& staging : *stagings) bytes += staging.bytes();
+  return bytes;
+}
+
+}  // namespace mete::opencl

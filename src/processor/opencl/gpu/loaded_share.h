@@ -1,0 +1,58 @@
+// A share's launches on a device: programs are compiled, weights are packed, arguments are set.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "processor/opencl/gpu/live_gpu.h"
+#include "processor/opencl/share/share_on_gpu.h"
+
+namespace mete::opencl {
+
+class LoadedShare {
+ public:
+  // Compiles, packs, and lets each kernel run once over one work-group: drivers compile for good at the first
+  // launch. `inputs` and `outputs` are the bytes of each, in the order of the graph.
+  LoadedShare(std::shared_ptr<LiveGpu> live, const ShareOnGpu& share, const std::vector<int64_t>& inputs,
+              const std::vector<int64_t>& outputs);
+
+  std::vector<Staging>& inputs() { return inputs_; }
+  std::vector<Staging>& outputs() { return outputs_; }
+
+  // Enqueues all launches; the first one waits for `after`. `times` gets an event for each launch; null: none
+  // is made.
+  void Enqueue(Queue& queue, After after, std::vector<Event>* times);
+  // Returns the node of each launch.
+  const std::vector<int>& nodes() const { return nodes_; }
+
+  int64_t memory_bytes() const;  // of all that it keeps, with its need of the arena
+
+ private:
+  struct BoundLaunch {
+    std::shared_ptr<const Program> program;
+    Kernel kernel;
+    Range range;
+    std::vector<Place> arguments;
+  };
+
+  BoundLaunch Bound(const Launch& launch);
+  void Pack(const ShareOnGpu& share);
+  void WarmUp();
+  void RunOnce(const Kernel& kernel, const Range& range);
+  void SetAll(BoundLaunch& launch);
+  void SetArgument(BoundLaunch& launch, uint32_t index);
+  void FollowArena();
+
+  const std::shared_ptr<LiveGpu> live_;
+  std::vector<Staging> inputs_, outputs_;
+  std::vector<Buffer> constants_, packed_;  // of the constants only those that launches read
+  std::vector<BoundLaunch> launches_;
+  std::vector<int> nodes_;
+  int64_t arena_bytes_ = 0;
+  std::optional<LiveGpu::Need> need_;    // none without an arena
+  std::shared_ptr<const Buffer> arena_;  // for which arguments are set
+  BufferParts parts_, arena_parts_;
+};
+
+}  // namespace mete::opencl

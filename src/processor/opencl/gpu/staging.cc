@@ -1,0 +1,47 @@
+#include "processor/opencl/gpu/staging.h"
+
+#include <cstring>
+
+namespace mete::opencl {
+
+StagingKind StagingFor(const ProbeFacts& proved) {
+  return proved.shares_memory ? StagingKind::kShared : StagingKind::kMapped;
+}
+
+const char* Name(StagingKind kind) {
+  return kind == StagingKind::kShared ? "memory shared without a map" : "mapped memory";
+}
+
+Staging::Staging(const Context& context, StagingKind kind, int64_t bytes) : kind_(kind), bytes_(bytes) {
+  if (kind_ == StagingKind::kMapped) {
+    buffer_ = Buffer(context, {.bytes = bytes, .memory = Memory::kMapped});
+    return;
+  }
+  shared_ = SharedMemory(context, bytes);
+  address_ = static_cast<std::byte*>(shared_.get());
+}
+
+void Staging::Set(Kernel& kernel, uint32_t index, int64_t offset, int64_t bytes) {
+  if (kind_ == StagingKind::kShared) kernel.Set(index, shared_, offset);
+  else kernel.Set(index, parts_.Of(buffer_, offset, bytes));
+}
+
+void Staging::CopyFrom(const void* from, int64_t bytes) { std::memcpy(address_, from, size_t(bytes)); }
+
+void Staging::BeginRead(Queue& queue, int64_t bytes) {
+  if (kind_ == StagingKind::kShared) return;
+  Event done;  // the marker behind all commands stands for it
+  address_ = queue.StartMap(buffer_, MapFor::kRead, 0, bytes, done);
+}
+
+void Staging::CopyOut(Queue& queue, void* to, int64_t bytes) {
+  std::memcpy(to, address_, size_t(bytes));
+  (void)Unmap(queue);
+}
+
+Event Staging::Unmap(Queue& queue) {
+  if (kind_ == StagingKind::kShared || !address_) return {};
+  return queue.Unmap(buffer_, std::exchange(address_, nullptr));
+}
+
+}  // namespace mete::opencl
