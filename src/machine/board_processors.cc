@@ -5,20 +5,22 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "machine/gpu_entry.h"
 
 namespace mete {
 namespace {
 
 ProcessorEntry EntryOf(const std::string& name, const MachineFile& machine) {
-  if (name != "cpu" && name != "gpu" && name != "gpu:f16")
+  if (name == "cpu") return {.name = name};
+  const std::optional<GpuEntry> gpu = ParseGpu(name);
+  if (!gpu || gpu->device != GpuEntry().device)
     Invalid("--processors", "is no processor of a machine file; got '{}', expected cpu, gpu or gpu:f16",
             Printable(name.substr(0, 80)));
-  if (name == "cpu") return {.name = name};
   if (machine.gpus.empty())
     Invalid("--processors",
             "the machine file of '{}' describes no GPU; got '{}', expected cpu; try to add [[gpu]]",
             Printable(machine.machine.name), Printable(name));
-  return {.name = name, .kind = "gpu", .settings = name == "gpu" ? GpuType::kF32 : GpuType::kF16};
+  return {.name = name, .kind = "gpu", .settings = *gpu, .has_cores = false};
 }
 
 }  // namespace

@@ -213,41 +213,13 @@ PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds
   return Reader(path, kinds).Do(Parse(path));
 }
 
-bool IsProcessorList(const std::string& text) {
-  return (text == "cpu" || text.starts_with("cpu:") || text.starts_with("cpu,")) && !text.ends_with(".toml");
+namespace {
+
+const std::vector<int>& CoresOf(const ProcessorEntry& processor, const std::vector<int>& allowed) {
+  return processor.cores.empty() && processor.has_cores ? allowed : processor.cores;
 }
 
-// "cpu:0,2,cpu:1": a piece without "cpu" goes on with the list of cores before it.
-PoolFile PoolOfList(const std::string& list) {
-  PoolFile pool{.name = list, .devices = {{.name = "here"}}};
-  std::vector<std::string> texts;
-  for (size_t at = 0; at <= list.size();) {
-    const size_t end = std::min(list.find(',', at), list.size());
-    const std::string piece = list.substr(at, end - at);
-    if (piece.starts_with("cpu") || texts.empty()) texts.push_back(piece);
-    else texts.back() += "," + piece;
-    at = end + 1;
-  }
-  const auto cores_of = [](const std::string& text) -> std::optional<std::vector<int>> {
-    if (text == "cpu") return std::vector<int>{};
-    return text.starts_with("cpu:") ? ParseCoreList(text.substr(4)) : std::nullopt;
-  };
-  Problems problems;
-  std::set<std::string> names;
-  for (const std::string& text : texts)
-    problems.Try([&] {
-      const auto cores = cores_of(text);
-      if (!cores)
-        Invalid("--processors",
-                "is no processor; got '{}', expected cpu, or cpu: and a list of cores such as cpu:0-3",
-                Printable(text.substr(0, 80)));
-      if (!names.insert(text).second)
-        Invalid("--processors", "has a processor twice; got {}", Printable(text));
-      pool.devices[0].processors.push_back({text, *cores});
-    });
-  problems.ThrowIfAny();
-  return pool;
-}
+}  // namespace
 
 void CheckCores(const PoolFile& pool, const std::vector<int>& allowed) {
   Problems problems;
@@ -262,8 +234,7 @@ void CheckCores(const PoolFile& pool, const std::vector<int>& allowed) {
   for (const DeviceInPool& device : pool.devices)
     for (const ProcessorEntry& processor :
          device.address.empty() ? device.processors : std::vector<ProcessorEntry>())
-      for (const int core : processor.cores.empty() ? allowed : processor.cores)
-        problems.Try([&] { own(core, processor.name); });
+      for (const int core : CoresOf(processor, allowed)) problems.Try([&] { own(core, processor.name); });
   problems.ThrowIfAny();
 }
 

@@ -77,6 +77,7 @@ struct ProcessorEntry {
   std::any settings = {};  // the values of the kind's own keys, in a type of the kind's own
   // the settings that change times, as a text; a pool with others is measured anew
   std::string timed_settings = {};
+  bool has_cores = true;  // whether it computes on cores: `cores`, or all that the process may use
 };
 
 class TomlKeys;  // machine/toml_keys.h
@@ -135,8 +136,8 @@ bool DescribesDevices(const std::string& path);
 // Throws one Error with all problems of the file.
 PoolFile ReadPoolFile(const std::string& path, std::span<const KindInFile> kinds);
 
-// Returns the pool of some processors of this device that a list names: "cpu:0,cpu:1" or "cpu:0-3,cpu:4-5";
-// "cpu" has all cores. Error if the text is no such list.
+// Returns the pool of some processors of this device that a list names: "cpu:0,cpu:1" or "cpu:0-3,gpu";
+// "cpu" has all cores, and machine/gpu_entry.h has the names of GPUs. Error if the text is no such list.
 PoolFile PoolOfList(const std::string& list);
 // Returns whether a text is meant as such a list rather than as a file's name.
 bool IsProcessorList(const std::string& text);

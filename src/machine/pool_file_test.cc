@@ -1,4 +1,5 @@
 #include "machine/pool_file.h"
+#include "machine/gpu_entry.h"
 
 #include <fmt/format.h>
 
@@ -165,9 +166,24 @@ TEST(PoolFile, AListNamesProcessorsOfThisDevice) {
   EXPECT_EQ(pool.devices[0].processors[0].cores, (std::vector<int>{0, 2}));
   EXPECT_EQ(pool.devices[0].processors[1].name, "cpu:1");
   EXPECT_TRUE(PoolOfList("cpu").devices[0].processors[0].cores.empty());
-  for (const char* bad : {"cpu:", "cpu:x", "gpu", "cpu:0,,", ""})
+  for (const char* bad : {"cpu:", "cpu:x", "gpu:", "gpu:x", "gpu:0/", "gpu:0:f32", "cpu:0,,", ""})
     EXPECT_TELLS(PoolOfList(bad), "is no processor");
   EXPECT_TELLS(PoolOfList("cpu:1,cpu:1"), "has a processor twice");
+}
+
+TEST(PoolFile, AListNamesGpus) {
+  const PoolFile pool = PoolOfList("cpu:0,2,gpu,gpu:1/3:f16");
+  const std::vector<ProcessorEntry>& all = pool.devices[0].processors;
+  EXPECT_EQ(NamesOf(pool), (std::vector<std::string>{"cpu:0,2", "gpu", "gpu:1/3:f16"}));
+  EXPECT_EQ(all[1].kind, "gpu");
+  EXPECT_EQ(std::any_cast<GpuEntry>(all[1].settings), (GpuEntry{"gpu:0", GpuType::kF32}));
+  EXPECT_EQ(std::any_cast<GpuEntry>(all[2].settings), (GpuEntry{"gpu:1/3", GpuType::kF16}));
+  EXPECT_NE(all[1].timed_settings, all[2].timed_settings);
+  CheckCores(PoolOfList("cpu,gpu"), {0, 1});  // a GPU has no cores that the CPU could share
+  for (const char* list : {"cpu", "cpu:0,gpu", "gpu", "gpu:0/1,cpu:0"})
+    EXPECT_TRUE(IsProcessorList(list)) << list;
+  for (const char* file : {"gpus.toml", "gpu.toml", "cpu:0.toml", "boards"})
+    EXPECT_FALSE(IsProcessorList(file)) << file;
 }
 
 TEST(PoolFile, AListNamesProcessorsOfABoard) {
@@ -175,7 +191,7 @@ TEST(PoolFile, AListNamesProcessorsOfABoard) {
   EXPECT_TRUE(pool.described());
   EXPECT_EQ(pool.name, "Qualcomm Snapdragon 855");
   EXPECT_EQ(NamesOf(pool), (std::vector<std::string>{"cpu", "gpu:f16"}));
-  EXPECT_EQ(std::any_cast<GpuType>(pool.devices[0].processors[1].settings), GpuType::kF16);
+  EXPECT_EQ(std::any_cast<GpuEntry>(pool.devices[0].processors[1].settings).type, GpuType::kF16);
   const auto refused = [](const char* board, const char* list, const char* problem) {
     EXPECT_TELLS(PoolOfBoard(board, list), problem);
   };

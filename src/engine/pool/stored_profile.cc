@@ -51,7 +51,7 @@ std::string KernelsText(const SessionOptions& kernels) {
                      kernels.reference ? "reference" : "fast");
 }
 
-bool HasNoCores(const ProcessorEntry& entry) { return entry.cores.empty(); }
+bool HasAllCores(const ProcessorEntry& entry) { return entry.has_cores && entry.cores.empty(); }
 
 std::string ThreadsText(const SessionOptions& kernels) {
   return fmt::format("\n{} threads on {} at {}, {}", kernels.threads, FormatCoreList(kernels.cores),
@@ -65,7 +65,7 @@ std::string ThreadsText(const SessionOptions& kernels) {
 std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels) {
   std::string pool = digest + KernelsText(kernels);
   const std::vector<ProcessorEntry>& here = file.devices[0].processors;
-  if (here.empty() || std::any_of(here.begin(), here.end(), HasNoCores)) pool += ThreadsText(kernels);
+  if (here.empty() || std::any_of(here.begin(), here.end(), HasAllCores)) pool += ThreadsText(kernels);
   for (const DeviceInPool& device : file.devices) {
     pool += "\n" + device.name + " " + device.address;
     for (const ProcessorEntry& p : device.processors) {

@@ -12,7 +12,7 @@
 #include "kernels/fast/target/features.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
-#include "processor/check_views.h"
+#include "processor/check_share.h"
 #include "processor/cpu/environment.h"
 #include "processor/cpu/stored_profile.h"
 

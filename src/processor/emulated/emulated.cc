@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/problems.h"
+#include "processor/check_share.h"
 
 namespace mete {
 namespace {
@@ -135,13 +135,7 @@ void Emulated::CheckShare(const Graph& share) const {
   CheckThere();
   if (fault_ == Stage::kPrepare)
     Fail(Code::kFailedPrecondition, info_.name, "fails to prepare, as its description asks for");
-  Problems problems;
-  for (const Node& node : share.nodes)
-    problems.Try([&] {
-      if (const std::string why = WhyNot(share, node); !why.empty())
-        Fail(Code::kUnimplemented, node.name, "cannot be computed here: {}", why);
-    });
-  problems.ThrowIfAny();
+  CheckCanCompute(*this, share);
 }
 
 std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {

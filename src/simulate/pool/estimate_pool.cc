@@ -8,6 +8,7 @@
 #include "costs/energy_curves.h"
 #include "costs/estimate.h"
 #include "costs/gpu_estimate.h"
+#include "machine/gpu_entry.h"
 #include "passes/pass.h"
 #include "plan/cores/cores.h"
 #include "plan/pool/layer_costs.h"
@@ -109,7 +110,7 @@ class PoolEstimator {
       return;
     }
     const GpuFigures& gpu = machine.gpus.at(0).figures;
-    const auto type = std::any_cast<GpuType>(processor.settings);
+    const auto type = std::any_cast<GpuEntry>(processor.settings).type;
     ProcessorCosts costs{processor.name, MapsOf(gpu),
                          Layers([&](const Graph& share) { return EstimateOnGpu(share, gpu, type); }),
                          PowerOfGpu(gpu)};

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "processor/check_views.h"
+#include "processor/check_share.h"
 #include "processor/opencl/gpu/trace_of.h"
 
 namespace mete::opencl {

@@ -1,4 +1,4 @@
-// The check of what a caller gives to a share: kernels read and write as many bytes as the graph says.
+// The checks of a share before it is prepared, and of what a caller gives to it before it runs.
 #pragma once
 
 #include <span>
@@ -6,11 +6,16 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "processor/processor.h"
 
 namespace mete {
 
+// Throws one Error UNIMPLEMENTED that lists every node that the processor cannot compute.
+void CheckCanCompute(const Processor& processor, const Graph& share);
+
 // Throws INVALID_ARGUMENT if `views`, which are `kind`s of the graph ("input"), have not the types of the
-// values `ids` and the shapes that shape_of(i) returns. A shape or type that is unknown fits every view.
+// values `ids` and the shapes that shape_of(i) returns: kernels read and write as many bytes as the graph
+// says. A shape or type that is unknown fits every view.
 template <class V, class ShapeOf>
 void CheckViews(const char* kind, const Graph& graph, const std::vector<ValueId>& ids,
                 std::span<const V> views, const ShapeOf& shape_of) {
