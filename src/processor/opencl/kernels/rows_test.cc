@@ -105,6 +105,13 @@ TEST_F(Rows, ARowOfHalvesIsSummedInF32) {
   Check(p, 8, 1, 0x1p-11);
 }
 
+TEST_F(Rows, RowsOfHalvesBeginAtAnyMultipleOfTwoBytes) {
+  Problem p = RandomProblem(RowFunction::kSoftmax, 4, 37, false);
+  for (float& v : p.x) v = F16ToF32(F32ToF16(v));
+  p.spec.type = DType::kF16;
+  for (int vector : {8, 16}) Check(p, vector, 1, 0x1p-11);
+}
+
 TEST_F(Rows, ARowOfOneElement) { Check(RandomProblem(RowFunction::kSoftmax, 4, 1, false), 16, 8); }
 
 TEST(RowText, LanesAreAPowerOfTwo) { EXPECT_THROW(RowKernel({}, 4, 3), Error); }
