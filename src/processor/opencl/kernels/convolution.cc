@@ -55,7 +55,8 @@ ConvSpec Flattened(const ConvSpec& spec) {
 
 std::vector<Tile> ConvTiles(const ConvSpec& spec, const TileDevice& device) {
   const ConvShape s = Flattened(spec).shape;
-  return TileCandidates(device, s.out_height, s.out_width, s.out_channels / s.groups);
+  return TileCandidates(device, s.out_height, s.out_width, s.out_channels / s.groups,
+                        s.kernel_height * s.kernel_width * (s.in_channels / s.groups));
 }
 
 PackedConv PackedSizes(const ConvSpec& spec, const Tile& tile) {

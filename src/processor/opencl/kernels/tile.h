@@ -32,9 +32,10 @@ struct TileDevice {
   int vector = 4;  // floats in a vector register of a CPU (the device's native width)
 };
 
-// Returns tiles for outputs of `height` x `width` pixels and `channels` channels (of one group), the one with
-// the least padded work first, and of those the most frugal in loads. No tile is higher or wider than the
-// output.
-std::vector<Tile> TileCandidates(const TileDevice& device, int64_t height, int64_t width, int64_t channels);
+// Returns tiles for outputs of `height` x `width` pixels and `channels` channels (of one group), which are
+// sums of `steps` products, the one with the least padded work first, and of those the most frugal in loads.
+// No tile is higher or wider than the output.
+std::vector<Tile> TileCandidates(const TileDevice& device, int64_t height, int64_t width, int64_t channels,
+                                 int64_t steps);
 
 }  // namespace mete::opencl
