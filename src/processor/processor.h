@@ -78,6 +78,13 @@ class Processor {
   // the share or this processor.
   virtual std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads);
 
+  // Returns whether Prepare() takes seconds, because it builds kernels, as that of a GPU does. The sessions
+  // of a pool with such a processor answer by their home alone until the first plan is ready.
+  virtual bool PreparesLate() const { return false; }
+  // Ends every Prepare() that is under way, or begins later, with CANCELLED, if it would take long: the user
+  // of the processor goes. Thread-safe.
+  virtual void CancelPreparing() {}
+
   // Returns the core to which a thread that starts this processor's shares should be pinned; -1: any core.
   virtual int CallerCore() const { return -1; }
 

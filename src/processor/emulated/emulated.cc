@@ -21,8 +21,9 @@ void SpinUntil(int64_t ns) {
 }
 
 std::string Describe(const Cpu& cpu, double speed, const Emulation& e) {
-  return fmt::format("an emulation on {}: speed {:g}, launch {:g} us, map {:g} us and {:g} us/MiB",
-                     cpu.info().description, speed, e.launch_us, e.map_us, e.map_us_per_mib);
+  return fmt::format("an emulation on {}: speed {:g}, launch {:g} us, map {:g} us and {:g} us/MiB{}",
+                     cpu.info().description, speed, e.launch_us, e.map_us, e.map_us_per_mib,
+                     e.prepare_ms > 0 ? fmt::format(", kernels in {:g} ms", e.prepare_ms) : "");
 }
 
 }  // namespace
@@ -124,6 +125,9 @@ std::string Emulated::WhyNot(const Graph& graph, const Node& node) const {
       if (std::find(emulation_.lacks.begin(), emulation_.lacks.end(), type) != emulation_.lacks.end())
         return fmt::format("{} cannot compute {}", info_.name, type);
     }
+  const auto& lacks = emulation_.lacks_operators;
+  if (std::find(lacks.begin(), lacks.end(), node.op) != lacks.end())
+    return "no kernel for operator " + node.op;
   return cpu_.WhyNot(graph, node);
 }
 
@@ -138,13 +142,30 @@ void Emulated::CheckShare(const Graph& share) const {
   CheckCanCompute(*this, share);
 }
 
+void Emulated::BuildKernels() {
+  std::unique_lock lock(mutex_);
+  const std::chrono::duration<double, std::milli> takes(emulation_.prepare_ms);
+  if (changed_.wait_for(lock, takes, [this] { return cancelled_; }) && PreparesLate())
+    Fail(Code::kCancelled, info_.name, "its kernels are needed no more");
+}
+
+void Emulated::CancelPreparing() {
+  {
+    std::lock_guard lock(mutex_);
+    cancelled_ = true;
+  }
+  changed_.notify_all();
+}
+
 std::shared_ptr<Ready> Emulated::Prepare(const Graph& share) {
   CheckShare(share);
+  BuildKernels();
   return std::make_shared<ReadyEmulated>(*this, cpu_.Prepare(share));
 }
 
 std::shared_ptr<Ready> Emulated::PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) {
   CheckShare(share);
+  BuildKernels();
   return std::make_shared<ReadyEmulated>(*this, cpu_.PrepareAsPlanned(share, threads));
 }
 
