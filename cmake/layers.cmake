@@ -120,7 +120,7 @@ endif()
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)
-mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
+mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS passes)
 mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
 mete_bench(branches_bench bench/pool engine_pool)
 # Readers of files and of /sys, and what opens and measures pools, are 344 KB smaller at -Os.
@@ -165,7 +165,7 @@ mete_exceptions("it plans for machines that are not there and shows rejected cho
 mete_exceptions("it compares predicted with measured times of kernels, for work on the predictions"
   apps/mete/profile_check.cc LAYERS cpu profile)
 mete_exceptions("they simulate in virtual time or compare planners, which are experiments"
-  apps/mete/pool_compare.cc LAYERS engine_pool run
+  apps/mete/pool_compare.cc LAYERS engine_pool plan_pool run
   apps/mete/simulate.cc LAYERS costs engine machine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"

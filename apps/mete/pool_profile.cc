@@ -1,6 +1,8 @@
 // mete profile --processors.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "pool.h"
 #include "terminal.h"
 
@@ -36,7 +38,12 @@ void PrintFigures(const PoolFigures& figures, const std::string& model) {
   Rows rows{{"processor", "all layers"}};
   for (size_t p = 0; p < figures.processors.size(); ++p)
     rows.push_back({figures.processors[p], FormatMs(figures.layers_us[p] * 1e-3)});
-  fmt::print("{}", FormatTable(rows, "lr", "  "));
+  if (std::any_of(figures.slowed.begin(), figures.slowed.end(), [](double by) { return by > 1; })) {
+    rows[0].push_back("while the others compute");
+    for (size_t p = 0; p < figures.processors.size(); ++p)
+      rows[p + 1].push_back(FormatMs(figures.layers_us[p] * figures.slowed[p] * 1e-3));
+  }
+  fmt::print("{}", FormatTable(rows, rows[0].size() > 2 ? "lrr" : "lr", "  "));
   for (const PoolFigures& several : figures.as_several)
     PrintFigures(several, model + ", its cores as processors");
 }

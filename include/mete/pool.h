@@ -127,7 +127,10 @@ struct PoolFigures {
   std::vector<std::string> processors;  // the measured ones, the home first
   std::vector<LinkFigures> links;       // of each processor but the home
   std::vector<double> layers_us;        // for each processor, the sum of all layers; empty for links alone
-  std::string json;                     // all figures, for programs
+  // for each processor, how many times as long its layers take while others of its memory compute; 1: no
+  // longer, or contained in `layers_us`; empty for links alone
+  std::vector<double> slowed;
+  std::string json;  // all figures, for programs
   // What Measure() has measured of one CPU's cores as several processors; at most one element.
   std::vector<PoolFigures> as_several = {};
 };

@@ -196,6 +196,7 @@ GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn
     prepared = {};
     prepared = {text, processor.Prepare(graph)};
   }
+  const AdoptedThread adopted(processor);  // as a deployment's thread
   GraphTimes times = TimeRuns(*prepared.ready, graph, MadeUpInputs(graph, graph.inputs), runs, turn, cancel);
   times.prepare_ms = fresh ? prepared.ready->prepare_ms() : 0;
   return times;

@@ -1,5 +1,7 @@
 #include "engine/pool/measure.h"
 
+#include <algorithm>
+
 #include "base/clock.h"
 #include "engine/model.h"
 #include "engine/pool/several_processors.h"
@@ -11,8 +13,18 @@ namespace {
 
 constexpr std::chrono::seconds kHello{5};  // guess: more than a worker that is there takes to answer
 
-PoolProfileOptions ProfileOptionsOf(const PoolOptions& options) {
-  PoolProfileOptions profile{{}, options.cancel};
+// Returns the memory whose use makes processors of this device slow each other; empty: none does noticeably.
+// Cores of one CPU do as well, but so little that a measurement of all at the same time is nearer to it than
+// one factor for all layers.
+std::string MemoryOf(const PoolFile& pool) {
+  const DeviceInPool& here = pool.devices[0];
+  const bool has_others = std::any_of(here.processors.begin(), here.processors.end(),
+                                      [](const ProcessorEntry& entry) { return entry.kind != "cpu"; });
+  return has_others ? here.name : "";
+}
+
+PoolProfileOptions ProfileOptionsOf(const PoolOptions& options, const PoolFile& opened) {
+  PoolProfileOptions profile{{}, options.cancel, MemoryOf(opened)};
   profile.progress = [&options](const std::string& what, int done, int all) {
     if (options.progress) options.progress(what, done, all);
   };
@@ -49,12 +61,14 @@ PoolFigures FiguresOf(const PoolProfile& profile, const std::string& path) {
                       names,
                       FiguresOf(names, profile.links),
                       {},
+                      {},
                       ToJson(profile),
                       {}};
   for (const ProcessorCosts& processor : profile.costs.processors) {
     double us = 0;
     for (const LayerCost& layer : processor.layers) us += layer.us;
     figures.layers_us.push_back(us);
+    figures.slowed.push_back(processor.co_run ? processor.co_run->slowed : 1);
   }
   return figures;
 }
@@ -78,7 +92,7 @@ OpenPool OpenAndCheck(const PoolInternals::Impl& pool, const PoolFile& file, con
 PoolProfile MeasureOn(const OpenPool& open, const PoolFile& opened, const PoolFile& file, const Graph& graph,
                       const PoolOptions& options) {
   PoolProfile profile =
-      ProfilePool(graph, NamesOf(opened), *open.home, open.pointers(), ProfileOptionsOf(options));
+      ProfilePool(graph, NamesOf(opened), *open.home, open.pointers(), ProfileOptionsOf(options, opened));
   for (size_t p = 1; p < open.members.size(); ++p)
     profile.costs.processors[p].hardware = open.members[p]->CheckThere(kHello);
   StorePoolProfile(profile, file, options.kernels);
@@ -106,8 +120,10 @@ PoolFigures Pool::MeasureLinks(const PoolOptions& options) const {
   const PoolFile file = WithOffered(impl, FileOf(impl), options);
   const OpenPool open = OpenAndCheck(impl, file, options);
   const std::vector<std::string> names = NamesOf(file);
-  const std::vector<LinkProfile> links = ProfileLinks(*open.home, open.pointers(), ProfileOptionsOf(options));
-  return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, LinksJson(links), {}};
+  const std::vector<LinkProfile> links =
+      ProfileLinks(*open.home, open.pointers(), ProfileOptionsOf(options, file));
+  return {"", double(NowNs() - start_ns) * 1e-9, 0, names, FiguresOf(names, links), {}, {}, LinksJson(links),
+          {}};
 }
 
 std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions& options) const {

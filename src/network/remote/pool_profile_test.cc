@@ -136,8 +136,8 @@ TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
        {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
     EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");
   std::string old = text;
-  old.replace(old.find("\"format\":8"), 10, "\"format\":7");
-  EXPECT_TELLS(PoolProfileFromJson(old, "file"), "is of another version of mete; got 7, expected 8");
+  old.replace(old.find("\"format\":9"), 10, "\"format\":8");
+  EXPECT_TELLS(PoolProfileFromJson(old, "file"), "is of another version of mete; got 8, expected 9");
   std::string negative = text;
   const size_t at = negative.find("\"us\":[") + 6;
   negative.insert(at, "-");

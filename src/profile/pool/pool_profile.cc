@@ -7,134 +7,18 @@
 #include <deque>
 #include <future>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "plan/pool/layer_costs.h"
-#include "run/local_member.h"
-#include "run/time_graph.h"
+#include "profile/pool/layers_on.h"
 
 namespace mete {
 namespace {
 
 constexpr std::chrono::milliseconds kProgress{100};
-constexpr int kSteps = 8;                    // of a profile
-constexpr int kWholeRuns = 11;               // of the model, twice; guess: a median within a percent or two
-constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
-constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
-
-double Median(std::vector<double> us) {
-  std::nth_element(us.begin(), us.begin() + ptrdiff_t(us.size() / 2), us.end());
-  return us[us.size() / 2];
-}
-
-Graph TinyGraph() {
-  Graph graph;
-  graph.name = "tiny";
-  const ValueId x = graph.AddValue("x", DType::kF32, {1, 16}), y = graph.AddValue("y", DType::kF32, {1, 16});
-  graph.AddNode("Relu", "relu", {x}, {y});
-  graph.inputs = {x};
-  graph.outputs = {y};
-  return graph;
-}
-const Graph kTiny = TinyGraph();
-
-double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
-
-// A processor of the pool as something that times graphs.
-class TimedProcessor {
- public:
-  // `member` null: the home itself.
-  TimedProcessor(Processor& home, Member* member, const PoolProfileOptions& options)
-      : home_(home), member_(member), options_(options) {}
-
-  GraphTimes Time(const Graph& graph, int runs) {
-    if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
-    GraphTimes times = member_ ? member_->Time(graph, runs, kTimeOut)
-                               : TimeOn(home_, graph, runs, turn_, options_.cancel, timed_);
-    prepare_s_ += times.prepare_ms * 1e-3;
-    return times;
-  }
-  double prepare_s() const { return prepare_s_; }
-
- private:
-  Processor& home_;
-  Member* const member_;
-  const PoolProfileOptions& options_;
-  Turn turn_;
-  double prepare_s_ = 0;
-  TimedGraph timed_;
-};
-
-// What single layers take on one processor. Three graphs, as preparing takes longer than running: the model,
-// in which each layer is seen by itself, and halves of its layers by rows and by channels. What a request
-// takes as a rule counts, not the least: that is what plans are to predict.
-class LayersOn {
- public:
-  LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
-           const std::vector<Layer>& layers)
-      : processor_(home, member, options), graph_(graph), layers_(layers) {}
-
-  void TimeModel() {
-    const GraphTimes times = processor_.Time(graph_, kWholeRuns);
-    // what others do on a processor lasts for seconds
-    if (whole_.us.empty() || Median(times.us) < Median(whole_.us)) whole_ = times;
-  }
-
-  // After the model.
-  void TimeHalves() { TimeHalves(LayerGraphs(graph_).HalvesOf(LayersToHalve(layers_, ModelUs())), by_rows_); }
-  void TimeHalvesByChannels() {
-    TimeHalves(LayerGraphs(graph_).HalvesByChannelsOf(LayersToHalve(layers_, ModelUs())), by_channels_);
-  }
-
-  double prepare_s() const { return processor_.prepare_s(); }
-
-  // A graph that computes next to nothing: what is left is the share's own time.
-  void TimeShare() { share_us_ = Median(processor_.Time(kTiny, kWholeRuns).us); }
-  double share_us() const { return share_us_; }
-
-  std::vector<LayerCost> Costs() const {
-    const std::vector<double> us = ModelUs();
-    const double all_us = Sum(us),
-                 slower = all_us > 0 ? std::max(0.0, Median(whole_.us) - share_us_) / all_us : 1;
-    std::vector<LayerCost> costs;
-    for (size_t l = 0; l < layers_.size(); ++l) {
-      const double whole_us = slower * us[l];
-      costs.push_back(CostThrough(whole_us, slower * by_rows_.us[l], by_rows_.parts[l]));
-      if (by_channels_.parts[l] < 1)
-        costs.back().least_by_channels_us =
-            CostThrough(whole_us, slower * by_channels_.us[l], by_channels_.parts[l]).least_us;
-    }
-    return costs;
-  }
-
- private:
-  // What about half of each layer takes.
-  struct HalfTimes {
-    std::vector<double> us, parts;  // by layer; part 1: not measured
-  };
-
-  // Without what puts each half's input and output into another layout: within a group of layers there is
-  // nothing of it.
-  void TimeHalves(const LayerHalves& halves, HalfTimes& times) {
-    GraphTimes measured;
-    if (!halves.graph.nodes.empty()) measured = processor_.Time(halves.graph, kHalfRuns);
-    times = {LayersUs(graph_, layers_, measured.nodes, NodesOfPasses::kDoNotCount), halves.parts};
-  }
-
-  std::vector<double> ModelUs() const {
-    return LayersUs(graph_, layers_, whole_.nodes, NodesOfPasses::kCount);
-  }
-
-  TimedProcessor processor_;
-  const Graph& graph_;
-  const std::vector<Layer>& layers_;
-  double share_us_ = 0;
-  GraphTimes whole_;  // of the model, the shorter of those that were taken, some seconds apart
-  HalfTimes by_rows_, by_channels_;
-};
+constexpr int kSteps = 8;        // of a profile
+constexpr int kStepsBeside = 2;  // in addition, where processors slow each other
 
 // The links of processors to what they share, from measurements between the first and each other one: what
 // was measured to a processor is its own link, and the first takes nothing beside.
@@ -164,10 +48,10 @@ std::vector<std::vector<size_t>> SameWorkers(const std::vector<Member*>& members
 
 // Each worker measures its own hand-over, because its processors and memory are not those of the home.
 void MeasureMemory(const std::vector<Member*>& members, const PoolProfileOptions& options, int done,
-                   PoolCosts& costs) {
+                   int steps, PoolCosts& costs) {
   for (const std::vector<size_t>& of_worker : SameWorkers(members)) {
     Member& first = *members[of_worker[0]];
-    options.progress("the memory of " + first.host(), done, kSteps);
+    options.progress("the memory of " + first.host(), done, steps);
     std::vector<LinkProfile> from_first{{}};
     for (size_t i = 1; i < of_worker.size(); ++i)
       from_first.push_back(first.MeasureHandOver(*members[of_worker[i]]));
@@ -175,6 +59,35 @@ void MeasureMemory(const std::vector<Member*>& members, const PoolProfileOptions
     for (size_t i = 0; i < of_worker.size(); ++i)
       costs.processors[of_worker[i]].memory = MemoryLink{first.host(), links[i]};
   }
+}
+
+// The home and the members of its process, if they slow each other.
+std::vector<size_t> ThatSlowEachOther(const std::vector<Member*>& members,
+                                      const PoolProfileOptions& options) {
+  std::vector<size_t> here;
+  for (size_t d = 0; d < members.size(); ++d)
+    if (!members[d] || members[d]->address().empty()) here.push_back(d);
+  if (options.memory.empty() || here.size() < 2) here.clear();
+  return here;
+}
+
+// The processors that are timed at the same time: all, but each of those that slow each other alone.
+std::vector<std::vector<size_t>> TurnsOf(const std::vector<Member*>& members,
+                                         const std::vector<size_t>& slowing) {
+  std::vector<std::vector<size_t>> turns(1);
+  for (size_t d = 0; d < members.size(); ++d)
+    if (d == 0 || std::find(slowing.begin(), slowing.end(), d) == slowing.end()) turns[0].push_back(d);
+  for (const size_t d : slowing)
+    if (d != 0) turns.push_back({d});
+  return turns;
+}
+
+// Nothing where no processor is slowed: a plan is sooner made without.
+void PutCoRuns(const std::deque<LayersOn>& processors, const std::vector<size_t>& slowing,
+               const std::string& memory, PoolCosts& costs) {
+  const auto is_slowed = [&](size_t p) { return processors[p].Slowed() > 1; };
+  if (std::none_of(slowing.begin(), slowing.end(), is_slowed)) return;
+  for (const size_t p : slowing) costs.processors[p].co_run = CoRun{memory, processors[p].Slowed()};
 }
 
 }  // namespace
@@ -192,32 +105,50 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   const std::vector<Layer> layers = LayersOf(graph);
   std::deque<LayersOn> processors;
   for (Member* member : members) processors.emplace_back(home, member, options, graph, layers);
+  const std::vector<size_t> slowing = ThatSlowEachOther(members, options);
+  const std::vector<std::vector<size_t>> turns = TurnsOf(members, slowing);
+  const int steps = kSteps + (slowing.empty() ? 0 : kStepsBeside);
   std::vector<LinkProfile> links(members.size());
   int done = 0;
-  // On all processors at the same time, as they compute together.
+  // Processors that do not slow each other at the same time, as they compute together.
   const auto on_processors = [&](void (LayersOn::*time)()) {
-    std::vector<std::future<void>> timed;
-    for (LayersOn& processor : processors) timed.push_back(std::async(std::launch::async, time, &processor));
-    for (auto& processor : timed)
-      while (processor.wait_for(kProgress) == std::future_status::timeout)
-        options.progress("layers on all processors", done, kSteps);
-    for (auto& processor : timed) processor.get();
+    for (const std::vector<size_t>& turn : turns) {
+      std::vector<std::future<void>> timed;
+      for (const size_t p : turn) timed.push_back(std::async(std::launch::async, time, &processors[p]));
+      for (auto& processor : timed)
+        while (processor.wait_for(kProgress) == std::future_status::timeout)
+          options.progress(turns.size() > 1 ? "layers on " + names[turn[0]] : "layers on all processors",
+                           done, steps);
+      for (auto& processor : timed) processor.get();
+    }
     ++done;
+  };
+  const auto beside_others = [&] {
+    for (const size_t p : slowing) {
+      options.progress("layers on " + names[p] + " beside others", done, steps);
+      std::vector<LayersOn*> others;
+      for (const size_t other : slowing)
+        if (other != p) others.push_back(&processors[other]);
+      processors[p].TimeModelBeside(others);
+    }
+    done += slowing.empty() ? 0 : 1;
   };
   // One after the other.
   const auto on_links = [&](const std::function<void(Member&, LinkProfile&)>& measure) {
     const AdoptedThread adopted(home);
     for (size_t d = 0; d < members.size(); ++d) {
       if (!members[d]) continue;
-      options.progress("the link to " + members[d]->name(), done, kSteps);
+      options.progress("the link to " + members[d]->name(), done, steps);
       measure(*members[d], links[d]);
     }
     ++done;
   };
-  on_processors(&LayersOn::TimeModel);
   on_processors(&LayersOn::TimeShare);
+  on_processors(&LayersOn::TimeModel);
+  beside_others();
   on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
   on_processors(&LayersOn::TimeModel);
+  beside_others();
   on_processors(&LayersOn::TimeHalves);
   on_processors(&LayersOn::TimeHalvesByChannels);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
@@ -228,7 +159,8 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     profile.costs.processors[d].share_us = processors[d].share_us();
     profile.prepare_seconds = std::max(profile.prepare_seconds, processors[d].prepare_s());
   }
-  MeasureMemory(members, options, done, profile.costs);
+  PutCoRuns(processors, slowing, options.memory, profile.costs);
+  MeasureMemory(members, options, done, steps, profile.costs);
   profile.seconds = double(NowNs() - start_ns) * 1e-9;
   Verify(profile.costs, layers.size());
   return profile;

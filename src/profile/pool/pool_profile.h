@@ -35,6 +35,11 @@ struct PoolProfileOptions {
   // gets what is measured, and how much of it is done
   std::function<void(const std::string&, int, int)> progress;
   const CancelToken* cancel = nullptr;
+  // The memory of this device, if its processors slow each other noticeably by using it (CoRun in
+  // costs/pool.h), as a CPU and a GPU of one chip do. Then each of them is timed while the others rest, and
+  // once more while they compute. Empty: all processors are timed at the same time, so that the times of
+  // layers contain what the others do to them.
+  std::string memory = {};
 };
 
 // Measures the layers of `graph`, a graph before the pass `layout`, on each processor of a pool, and the

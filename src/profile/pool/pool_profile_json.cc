@@ -7,8 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Since 7: the hardware of workers. Since 8: the memory of workers with several processors.
-constexpr int kFormat = 8;
+// Since 8: the memory of workers with several processors. Since 9: by how much processors slow each other.
+constexpr int kFormat = 9;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -42,11 +42,19 @@ Json LinkCostsJson(const LinkCosts& link) {
 LinkCosts LinkCostsFrom(const Json& json) { return {json.at(0), json.at(1), json.at(2), json.at(3)}; }
 
 Json ProcessorJson(const ProcessorCosts& processor) {
-  Json json{{"name", processor.name},         {"link", LinkCostsJson(processor.link)}, {"memory", Json()},
-            {"share_us", processor.share_us}, {"hardware", processor.hardware},        {"us", Json::array()},
-            {"least_us", Json::array()},      {"least_by_channels_us", Json::array()}};
+  Json json{{"name", processor.name},
+            {"link", LinkCostsJson(processor.link)},
+            {"memory", Json()},
+            {"co_run", Json()},
+            {"share_us", processor.share_us},
+            {"hardware", processor.hardware},
+            {"us", Json::array()},
+            {"least_us", Json::array()},
+            {"least_by_channels_us", Json::array()}};
   if (const auto& memory = processor.memory)
     json["memory"] = {{"device", memory->device}, {"link", LinkCostsJson(memory->link)}};
+  if (const auto& co_run = processor.co_run)
+    json["co_run"] = {{"memory", co_run->memory}, {"slowed", co_run->slowed}};
   for (const LayerCost& layer : processor.layers) {
     json["us"].push_back(layer.us);
     json["least_us"].push_back(layer.least_us);
@@ -60,6 +68,8 @@ ProcessorCosts ProcessorFrom(const Json& json) {
   ProcessorCosts processor{json.at("name"), LinkCostsFrom(json.at("link")), {}};
   if (const Json& memory = json.at("memory"); !memory.is_null())
     processor.memory = MemoryLink{memory.at("device"), LinkCostsFrom(memory.at("link"))};
+  if (const Json& co_run = json.at("co_run"); !co_run.is_null())
+    processor.co_run = CoRun{co_run.at("memory"), co_run.at("slowed")};
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
   const Json& by_channels_us = json.at("least_by_channels_us");
   if (us.size() != least_us.size() || us.size() != by_channels_us.size())
