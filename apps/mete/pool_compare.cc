@@ -3,12 +3,29 @@
 
 #include "engine/pool/pool_internals.h"
 #include "mete/statistics.h"
+#include "plan/pool/regression.h"
 #include "pool.h"
 #include "run/compare_plans.h"
 #include "terminal.h"
 
 namespace mete::cli {
 namespace {
+
+// What each share was predicted to take, and what it took; only shares that compute.
+Json SharesJson(const ComparedPlan& c) {
+  Json json = Json::array();
+  for (size_t g = 0; g < c.made.plan.groups.size(); ++g)
+    for (const Share& share : c.made.plan.groups[g].shares) {
+      const auto p = size_t(share.processor);
+      const double us = p < c.groups.size() && g < c.groups[p].size() ? c.groups[p][g].compute_us : 0;
+      if (us > 0)
+        json.push_back({{"group", g},
+                        {"processor", c.made.plan.processors[p]},
+                        {"predicted_us", share.compute_us},
+                        {"measured_us", us}});
+    }
+  return json;
+}
 
 Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
   const Spread time = Summarize(c.us);
@@ -19,8 +36,25 @@ Json ComparedJson(const ComparedPlan& c, const std::vector<ComparedPlan>& all) {
           {"median_ms", time.median * 1e-3},
           {"min_ms", time.least * 1e-3},
           {"p95_ms", time.p95 * 1e-3},
+          {"shares", SharesJson(c)},
           {"plan_s", c.made.plan_s},
           {"measured", c.made.measured}};
+}
+
+// By processor what each layer takes, as measured by itself, and as a line over its operations has it
+// (muLayer's predictor).
+Json LayersJson(PoolSession& session) {
+  const HeldPlans held = session.HoldPlans();
+  const PoolCosts& costs = held.part.costs;
+  const PoolCosts linear = FlopsLinearCosts(held.runner.graph(), costs);
+  Json json = Json::object();
+  for (size_t p = 0; p < costs.processors.size(); ++p) {
+    Json us = Json::array(), linear_us = Json::array();
+    for (const LayerCost& layer : costs.processors[p].layers) us.push_back(layer.us);
+    for (const LayerCost& layer : linear.processors[p].layers) linear_us.push_back(layer.us);
+    json[costs.processors[p].name] = {{"us", us}, {"flops_linear_us", linear_us}};
+  }
+  return json;
 }
 
 }  // namespace
@@ -37,6 +71,8 @@ void ComparePlans(const Session& session, const PoolFigures& figures, const std:
               {"rounds", rounds},
               {"profile_s", figures.seconds},
               {"profile_prepare_s", figures.prepare_seconds},
+              {"layers", LayersJson(PoolInternals::SessionOf(session))},
+              {"slowed", figures.slowed},
               {"plans", Json::array()}};
     for (const ComparedPlan& c : compared) json["plans"].push_back(ComparedJson(c, compared));
     return PrintJson(json);

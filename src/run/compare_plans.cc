@@ -33,17 +33,23 @@ std::vector<ComparedPlan> ComparePlans(PoolSession& session, const std::vector<s
   for (size_t i = 1; i < plans.size(); ++i)
     deployed.push_back(plans[i].same_as < i ? deployed[plans[i].same_as]
                                             : held.runner.Deploy(plans[i].made.plan, held.part.members));
+  std::vector<std::vector<GroupTimes>> groups(plans.size());
   for (int round = -1; round < rounds; ++round)
     for (size_t k = 0; k < plans.size(); ++k) {
       const size_t i = (k + size_t(round + 1)) % plans.size();  // the first one finds other caches
       if (plans[i].same_as < i) continue;
       // The first run finds what others left in the caches, and cores that have slept.
       (void)held.runner.RunOnce(deployed[i].get(), inputs);
-      if (const double us = held.runner.RunOnce(deployed[i].get(), inputs); round >= 0)
-        plans[i].us.push_back(us);
+      const double us = held.runner.RunOnce(deployed[i].get(), inputs);
+      if (round < 0) continue;
+      plans[i].us.push_back(us);
+      if (deployed[i]) groups[i].push_back(deployed[i]->LastStages());
     }
-  for (ComparedPlan& plan : plans)
-    if (plan.us.empty()) plan.us = plans[plan.same_as].us;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const size_t ran = plans[i].same_as;
+    plans[i].us = plans[ran].us;
+    if (!groups[ran].empty()) plans[i].groups = MediansOf(groups[ran]);
+  }
   return plans;
 }
 

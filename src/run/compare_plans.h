@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "run/group_times.h"
 #include "run/pool_session.h"
 
 namespace mete {
@@ -13,6 +14,9 @@ struct ComparedPlan {
   std::string name;  // "chosen" for the session's plan; "alone NAME"; or the planner's name
   MadePlan made;
   std::vector<double> us;  // of each round
+  // medians over the rounds of what the processors took for the plan's groups; empty if the model that is
+  // ready on the home computes all of the plan
+  GroupTimes groups = {};
   // the index of the first compared plan of the same work: its own, or that of an earlier plan whose runs
   // count for both
   size_t same_as = 0;

@@ -3,17 +3,12 @@
 // send at the same time and put received rows beside their own.
 #pragma once
 
-#include <vector>
-
 #include "costs/pool.h"
 #include "graph/graph.h"
 #include "plan/plan.h"
-#include "run/program_run.h"
+#include "run/group_times.h"
 
 namespace mete {
-
-// The times of processors, by processor of the plan and by group; a list may end before the last group.
-using GroupTimes = std::vector<std::vector<StageTimes>>;
 
 // Returns costs by which the shares of the plan, and the bytes that it sends, take the measured times. If
 // all shares of a divided group took longer than predicted, their division by rows, or by channels, is made

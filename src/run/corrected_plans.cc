@@ -11,13 +11,6 @@ namespace {
 constexpr int kRuns = 7;         // of a plan, whose medians count; guess
 constexpr int kCorrections = 3;  // guess: later ones change little
 
-double MedianUs(const std::vector<GroupTimes>& runs, size_t processor, size_t group, double StageTimes::*of) {
-  std::vector<double> us;
-  for (const GroupTimes& times : runs)
-    if (group < times[processor].size()) us.push_back(times[processor][group].*of);
-  return MedianOf(std::move(us));
-}
-
 struct Measured {
   GroupTimes groups;
   double us = 0;  // of a request
@@ -33,12 +26,7 @@ Measured Measure(DeployedPlan& deployed, const PlanRunner& runner, const std::ve
     runs.push_back(deployed.LastStages());
     us.push_back(run_us);
   }
-  GroupTimes medians = runs.back();
-  for (size_t p = 0; p < medians.size(); ++p)
-    for (size_t g = 0; g < medians[p].size(); ++g)
-      medians[p][g] = {MedianUs(runs, p, g, &StageTimes::wait_us),
-                       MedianUs(runs, p, g, &StageTimes::compute_us)};
-  return {std::move(medians), MedianOf(std::move(us))};
+  return {MediansOf(runs), MedianOf(std::move(us))};
 }
 
 bool AreHere(const std::vector<Member*>& members) {
