@@ -28,9 +28,8 @@ std::string SharedMemory(const Gpu& gpu) {
   return "of its own: maps copy";
 }
 
-std::string Launch(const Gpu& gpu) {
-  return fmt::format("{:.3g} us into an empty queue, {:.2g} us behind another one",
-                     gpu.proved.launch_drained_us, gpu.proved.launch_running_us);
+std::string Text(const opencl::Times& times) {
+  return fmt::format("{:.3g} us, p95 {:.3g} us", times.median_us, times.p95_us);
 }
 
 struct Row {
@@ -60,11 +59,11 @@ const Row kRows[] = {
     {"f16 in memory", [](const Gpu& g) { return YesOrNo(g.proved.stores_f16); }},
     {"sums of 8-bit products", [](const Gpu& g) { return g.proved.dot8.empty() ? "no" : g.proved.dot8; }},
     {"host's view of memory", SharedMemory},
-    {"map of 4 MiB",
-     [](const Gpu& g) {
-       return fmt::format("{:.3g} us ({:.3g} us for 4 KiB)", g.proved.map_us, g.proved.small_map_us);
-     }},
-    {"launch", Launch},
+    {"map of 4 MiB", [](const Gpu& g) { return Text(g.proved.map); }},
+    {"map of 4 KiB", [](const Gpu& g) { return Text(g.proved.small_map); }},
+    {"launch and wait", [](const Gpu& g) { return Text(g.proved.launch_drained); }},
+    {"after a millisecond", [](const Gpu& g) { return Text(g.proved.launch_asleep); }},
+    {"launch behind another", [](const Gpu& g) { return Text(g.proved.launch_running); }},
     {"sub-devices", [](const Gpu& g) { return fmt::format("{}", g.facts.most_sub_devices); }},
 };
 

@@ -40,6 +40,14 @@ struct DeviceFacts {
   bool operator==(const DeviceFacts&) const = default;
 };
 
+// What something takes, in microseconds, over some repetitions.
+struct Times {
+  double median_us = 0;
+  double p95_us = 0;  // the 95th percentile: what one repetition in twenty exceeds
+
+  bool operator==(const Times&) const = default;
+};
+
 // What probe kernels have shown (probe/probe.h). A figure of 0 was not measured; `problems` say why.
 struct ProbeFacts {
   bool computes_f32 = false;  // without this Mete uses nothing of the device
@@ -51,17 +59,18 @@ struct ProbeFacts {
   bool maps_in_place = false;     // a map of the driver's memory for the host (Memory::kMapped) is no copy
   bool uses_host_memory = false;  // a map of the caller's memory (Memory::kHost) is no copy
   bool shares_memory = false;     // the host saw what a kernel wrote without a map (SharedMemory)
-  double small_map_us = 0;        // to map and unmap 4 KiB of the driver's memory
-  double map_us = 0;              // to map and unmap 4 MiB of the driver's memory that a kernel has written
-  double host_map_us = 0;         // the same of the caller's memory
-  double read_us = 0;             // to read 4 MiB of the device's memory into the caller's
-  double host_copy_us = 0;        // for the host to copy 4 MiB of its own memory
+  Times small_map;                // to map and unmap 4 KiB of the driver's memory
+  Times map;                      // to map and unmap 4 MiB of the driver's memory that a kernel has written
+  Times host_map;                 // the same of the caller's memory
+  Times read;                     // to read 4 MiB of the device's memory into the caller's
+  Times host_copy;                // for the host to copy 4 MiB of its own memory
 
-  double f32_gflops = 0;         // of multiply-adds that wait for nothing: two operations each
-  double f16_gflops = 0;         // the same in halves
-  double launch_drained_us = 0;  // from a launch into an empty queue until the host knows of its end
-  double launch_running_us = 0;  // of each further launch in a queue that is not drained
-  double build_ms = 0;           // to compile the first kernel
+  double f32_gflops = 0;  // of multiply-adds that wait for nothing: two operations each
+  double f16_gflops = 0;  // the same in halves
+  Times launch_drained;   // from a launch into an empty queue until the host knows of its end
+  Times launch_asleep;    // the same, if nothing has been launched for a millisecond
+  Times launch_running;   // of each further launch in a queue that is not drained
+  double build_ms = 0;    // to compile the first kernel
 
   std::vector<std::string> problems;  // what a probe could not show, and why
 

@@ -51,15 +51,16 @@ void VisitProbes(Facts& facts, Visit visit) {
   visit("maps_in_place", facts.maps_in_place);
   visit("uses_host_memory", facts.uses_host_memory);
   visit("shares_memory", facts.shares_memory);
-  visit("small_map_us", facts.small_map_us);
-  visit("map_us", facts.map_us);
-  visit("host_map_us", facts.host_map_us);
-  visit("read_us", facts.read_us);
-  visit("host_copy_us", facts.host_copy_us);
+  visit("small_map", facts.small_map);
+  visit("map", facts.map);
+  visit("host_map", facts.host_map);
+  visit("read", facts.read);
+  visit("host_copy", facts.host_copy);
   visit("f32_gflops", facts.f32_gflops);
   visit("f16_gflops", facts.f16_gflops);
-  visit("launch_drained_us", facts.launch_drained_us);
-  visit("launch_running_us", facts.launch_running_us);
+  visit("launch_drained", facts.launch_drained);
+  visit("launch_asleep", facts.launch_asleep);
+  visit("launch_running", facts.launch_running);
   visit("build_ms", facts.build_ms);
   visit("problems", facts.problems);
 }
@@ -79,11 +80,15 @@ struct Reader {
       Invalid(where, "'{}' is no text of at most {} characters", key, kLongestText);
     return Printable(j.get<std::string>());
   }
-  void operator()(const char* key, double& number) const {
-    const Json& j = At(key);
+  void operator()(const char* key, double& number) const { number = Number(key, At(key)); }
+  double Number(const char* key, const Json& j) const {
     if (!j.is_number() || !(j.get<double>() >= 0 && std::isfinite(j.get<double>())))
       Invalid(where, "'{}' is no number from 0 on", key);
-    number = j.get<double>();
+    return j.get<double>();
+  }
+  void operator()(const char* key, Times& times) const {
+    const Reader of{Object(At(key), where, key), where};
+    times = {Number(key, of.At("median_us")), Number(key, of.At("p95_us"))};
   }
   void operator()(const char* key, std::vector<std::string>& texts) const {
     for (const Json& j : Entries(key)) texts.push_back(Text(key, j));
@@ -107,11 +112,19 @@ struct Reader {
   }
 };
 
+struct Writer {
+  Json& object;
+
+  void operator()(const char* key, const auto& value) const { object[key] = value; }
+  void operator()(const char* key, const Times& times) const {
+    object[key] = {{"median_us", times.median_us}, {"p95_us", times.p95_us}};
+  }
+};
+
 Json ToJson(const Gpu& gpu) {
   Json j = Json::object();
-  const auto write = [&](const char* key, const auto& value) { j[key] = value; };
-  VisitFacts(gpu.facts, write);
-  VisitProbes(gpu.proved, write);
+  VisitFacts(gpu.facts, Writer{j});
+  VisitProbes(gpu.proved, Writer{j});
   return j;
 }
 

@@ -19,7 +19,7 @@ GpuList SomeGpus() {
   gpu.facts.has_fine_svm = true;
   gpu.proved.computes_f32 = true;
   gpu.proved.dot8 = "arm";
-  gpu.proved.map_us = 12.5;
+  gpu.proved.map = {12.5, 40};
   gpu.proved.problems = {"f16: the compiler says no"};
   return list;
 }
@@ -47,7 +47,10 @@ TEST(GpuJson, MissingAndWrongFactsAreRefusedByName) {
   refused([](auto&, auto& gpu) { gpu["has_svm"] = 1; }, "has_svm");
   refused([](auto&, auto& gpu) { gpu["most_group_sizes"] = {1, 2}; }, "most_group_sizes");
   refused([](auto&, auto& gpu) { gpu["f32_gflops"] = -2.5; }, "f32_gflops");
-  refused([](auto&, auto& gpu) { gpu["map_us"] = "fast"; }, "map_us");
+  refused([](auto&, auto& gpu) { gpu["map"] = 12.5; }, "map");
+  refused([](auto&, auto& gpu) { gpu["map"].erase("p95_us"); }, "p95_us");
+  refused([](auto&, auto& gpu) { gpu["map"]["median_us"] = "fast"; }, "map");
+  refused([](auto&, auto& gpu) { gpu["launch_asleep"]["p95_us"] = -1; }, "launch_asleep");
   refused([](auto&, auto& gpu) { gpu["problems"] = {1}; }, "problems");
   refused([](auto& j, auto&) { j["left_out"] = std::vector<std::string>(101); }, "left_out");
   refused([](auto& j, auto& gpu) { j["gpus"] = std::vector<nlohmann::ordered_json>(101, gpu); }, "gpus");

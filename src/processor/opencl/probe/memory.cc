@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kBytes = 4 << 20;       // more than a launch costs, on devices of 10 GB/s and above
 constexpr int64_t kFewBytes = 4 << 10;    // whose own time is next to nothing
-constexpr int kRounds = 20;               // maps of which the median counts
+constexpr int kRounds = 40;               // maps; guess: the 95th percentile is then the third longest
 constexpr int64_t kMostNs = 100'000'000;  // and how long they may take
 constexpr size_t kPage = 4096;
 
@@ -31,7 +31,7 @@ HostMemory MakeHostMemory() {
 
 struct Maps {
   bool have_one_address = true;
-  double median_us = 0;
+  Times times;
 };
 
 // Lets a kernel fill `bytes` of the buffer and maps these, several times.
@@ -40,9 +40,7 @@ Maps TimeMaps(const Device& device, Queue& queue, Kernel& fill, const Buffer& bu
   Maps maps;
   std::byte* first = nullptr;
   int32_t value = 0;
-  std::vector<double> times;
-  const int64_t start = NowNs();
-  while (times.size() < 3 || (times.size() < kRounds && NowNs() - start < kMostNs)) {
+  maps.times = Repeat(kRounds, kMostNs, [&] {
     fill.Set(0, buffer).Set(1, ++value);
     queue.LaunchOnly(fill, {.items = {size_t(count)}});
     queue.Finish();
@@ -53,20 +51,19 @@ Maps TimeMaps(const Device& device, Queue& queue, Kernel& fill, const Buffer& bu
     std::memcpy(&last, address + bytes - 4, 4);
     const int64_t read = NowNs();
     queue.Unmap(buffer, address).Wait();
-    times.push_back(double(NowNs() - read + mapped - before) * 1e-3);
+    const int64_t unmapped = NowNs();
     if (last != value + int32_t(count) - 1)
       Fail(Code::kInternal, device.facts().name, "a map does not show what a kernel wrote");
     if (!first) first = address;
     maps.have_one_address &= address == first;
-  }
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  maps.median_us = times[times.size() / 2];
+    return unmapped - read + mapped - before;
+  });
   return maps;
 }
 
-double HostCopyUs(const void* from) {
+Times HostCopy(const void* from) {
   const HostMemory to = MakeHostMemory();
-  return MedianNs(kRounds, kMostNs, [&] { std::memcpy(to.get(), from, kBytes); }) * 1e-3;
+  return TimesOfCalls(kRounds, kMostNs, [&] { std::memcpy(to.get(), from, kBytes); });
 }
 
 }  // namespace
@@ -76,12 +73,12 @@ void ProbeMaps(const Device& device, ProbeFacts& facts) {
   Queue queue(context, {});
   Kernel fill(Program(context, kFill, ""), "fill");
   const HostMemory host = MakeHostMemory();
-  facts.host_copy_us = HostCopyUs(host.get());
+  facts.host_copy = HostCopy(host.get());
   const Buffer own(context, {.bytes = kBytes});
   fill.Set(0, own).Set(1, 1);
   queue.LaunchOnly(fill, {.items = {size_t(kCount)}});
   const auto bytes = std::span(static_cast<std::byte*>(host.get()), size_t(kBytes));
-  facts.read_us = MedianNs(kRounds, kMostNs, [&] { queue.Read(own, 0, bytes); }) * 1e-3;
+  facts.read = TimesOfCalls(kRounds, kMostNs, [&] { queue.Read(own, 0, bytes); });
 
   const Buffer mapped(context, {.bytes = kBytes, .memory = Memory::kMapped});
   const Buffer given(context, {.bytes = kBytes, .memory = Memory::kHost, .host = host.get()});
@@ -89,13 +86,14 @@ void ProbeMaps(const Device& device, ProbeFacts& facts) {
   // What a map takes for its bytes: a copy moves them there and back, and at least as slowly as the host
   // does.
   const auto is_no_copy = [&](const Maps& maps) {
-    return maps.have_one_address && maps.median_us - few.median_us < facts.host_copy_us / 2;
+    return maps.have_one_address &&
+           maps.times.median_us - few.times.median_us < facts.host_copy.median_us / 2;
   };
   const Maps of_driver = TimeMaps(device, queue, fill, mapped, kBytes);
   const Maps of_host = TimeMaps(device, queue, fill, given, kBytes);
-  facts.small_map_us = few.median_us;
-  facts.map_us = of_driver.median_us;
-  facts.host_map_us = of_host.median_us;
+  facts.small_map = few.times;
+  facts.map = of_driver.times;
+  facts.host_map = of_host.times;
   facts.maps_in_place = is_no_copy(of_driver);
   facts.uses_host_memory = is_no_copy(of_host);
 }

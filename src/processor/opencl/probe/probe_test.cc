@@ -2,11 +2,22 @@
 
 #include "base/clock_testing.h"
 #include "processor/opencl/api/device_testing.h"
+#include "processor/opencl/probe/probes.h"
 
 namespace mete::opencl {
 namespace {
 
 using ProbeOnDevice = WithDevice;
+
+TEST(ProbeTimes, AreTheMedianAndWhatOneInTwentyExceeds) {
+  std::vector<int64_t> ns;
+  for (int64_t i = 100; i > 0; --i) ns.push_back(i * 1000);
+  EXPECT_EQ(TimesOf(ns), (Times{51, 95}));
+  EXPECT_EQ(TimesOf({7000}), (Times{7, 7}));
+  int calls = 0;
+  EXPECT_EQ(Repeat(5, 0, [&] { return int64_t(++calls) * 1000; }), (Times{2, 2}));
+  EXPECT_EQ(calls, 3) << "the time was up at once";
+}
 
 TEST_F(ProbeOnDevice, ShowsTypesTimesAndMemory) {
   std::vector<std::string> started;
@@ -17,10 +28,13 @@ TEST_F(ProbeOnDevice, ShowsTypesTimesAndMemory) {
   EXPECT_TRUE(facts.stores_f16);
   EXPECT_EQ(started.front(), "f32");
   EXPECT_EQ(started.size(), 9u);
-  for (double figure :
-       {facts.f32_gflops, facts.launch_drained_us, facts.launch_running_us, facts.small_map_us, facts.map_us,
-        facts.host_map_us, facts.read_us, facts.host_copy_us, facts.build_ms})
-    EXPECT_GT(figure, 0);
+  for (const Times& times : {facts.launch_drained, facts.launch_asleep, facts.launch_running, facts.small_map,
+                             facts.map, facts.host_map, facts.read, facts.host_copy}) {
+    EXPECT_GT(times.median_us, 0);
+    EXPECT_GE(times.p95_us, times.median_us);
+  }
+  EXPECT_GT(facts.f32_gflops, 0);
+  EXPECT_GT(facts.build_ms, 0);
   EXPECT_EQ(facts.computes_f16, facts.f16_gflops > 0);
   EXPECT_EQ(facts.shares_memory, device().facts().has_fine_svm);
   // Whether a device has halves or not, a problem has the probe's name.

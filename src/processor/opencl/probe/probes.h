@@ -20,19 +20,31 @@ void ProbeLaunches(const Device& device, ProbeFacts& facts);
 void ProbePeakF32(const Device& device, ProbeFacts& facts);
 void ProbePeakF16(const Device& device, ProbeFacts& facts);
 
-// Calls what() until it was called `most` times, or at least three times and for `most_ns`. Returns the
-// median time of a call in nanoseconds.
+// Returns the median and the 95th percentile of some times in nanoseconds; at least one.
+inline Times TimesOf(std::vector<int64_t> ns) {
+  std::sort(ns.begin(), ns.end());
+  return {double(ns[ns.size() / 2]) * 1e-3, double(ns[(ns.size() - 1) * 95 / 100]) * 1e-3};
+}
+
+// Calls time(), which returns nanoseconds, until it was called `most` times, or at least three times and for
+// `most_ns` by the clock.
 template <class F>
-double MedianNs(int most, int64_t most_ns, F what) {
+Times Repeat(int most, int64_t most_ns, F time) {
   std::vector<int64_t> times;
   const int64_t start = NowNs();
-  do {
+  do times.push_back(time());
+  while (int(times.size()) < most && (times.size() < 3 || NowNs() - start < most_ns));
+  return TimesOf(std::move(times));
+}
+
+// The same for the time that a call of what() takes.
+template <class F>
+Times TimesOfCalls(int most, int64_t most_ns, F what) {
+  return Repeat(most, most_ns, [&] {
     const int64_t before = NowNs();
     what();
-    times.push_back(NowNs() - before);
-  } while (int(times.size()) < most && (times.size() < 3 || NowNs() - start < most_ns));
-  std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
-  return double(times[times.size() / 2]);
+    return NowNs() - before;
+  });
 }
 
 }  // namespace mete::opencl

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstring>
+#include <thread>
 
 #include "base/error.h"
 #include "processor/opencl/probe/probes.h"
@@ -73,7 +74,7 @@ double Gflops(const Device& device, const PeakKind& kind, const char* multiply_a
   launch(64);  // PoCL compiles at the first launch; every chain has reached 2 behind so many rounds
   int32_t rounds = 64;
   while (launch(rounds) < kLongEnoughNs && rounds < kMostRounds) rounds *= 2;
-  const double ns = MedianNs(9, kMostNs, [&] { launch(rounds); });
+  const double us = TimesOfCalls(9, kMostNs, [&] { launch(rounds); }).median_us;
   std::byte result[4] = {};
   queue.Read(out, (items - 1) * kind.bytes, std::span(result, size_t(kind.bytes)));
   const float sixteen = 2 * kChains;
@@ -81,7 +82,7 @@ double Gflops(const Device& device, const PeakKind& kind, const char* multiply_a
   if (std::memcmp(result, kind.bytes == 4 ? static_cast<const void*>(&sixteen) : &sixteen_in_f16,
                   size_t(kind.bytes)) != 0)
     Fail(Code::kInternal, device.facts().name, "chains of multiply-adds end at a wrong value");
-  return double(items) * double(kind.vector) * kChains * 2 * rounds / ns;
+  return double(items) * double(kind.vector) * kChains * 2 * rounds / (us * 1e3);
 }
 
 // mad() may be a product and a sum that are rounded each, and fma() may be computed in software: the faster
@@ -91,7 +92,10 @@ double BestGflops(const Device& device, const PeakKind& kind) {
 }
 
 constexpr const char* kNothing = "kernel void nothing(global int* out, int go) { if (go) out[0] = go; }";
-constexpr int kLaunches = 50;
+constexpr int kLaunches = 50;  // guess: the 95th percentile is then the third longest
+constexpr int kBatches = 20;   // of so many launches
+// Guess: threads of drivers spin for less than a tenth of it before they sleep.
+constexpr std::chrono::milliseconds kAsleep{1};
 
 }  // namespace
 
@@ -114,18 +118,27 @@ void ProbeLaunches(const Device& device, ProbeFacts& facts) {
   const Range one{.items = {1}, .group = {1}};
   queue.LaunchOnly(nothing, one);  // PoCL compiles at the first launch
   queue.Finish();
-  const double drained = MedianNs(kLaunches, kMostNs, [&] {
+  const auto launch_and_wait = [&] {
     const Event done = queue.Launch(nothing, one);
     queue.Flush();
     done.Wait();
+  };
+  facts.launch_drained = TimesOfCalls(kLaunches, kMostNs, launch_and_wait);
+  facts.launch_asleep = Repeat(kLaunches, kMostNs, [&] {
+    std::this_thread::sleep_for(kAsleep);
+    const int64_t before = NowNs();
+    launch_and_wait();
+    return NowNs() - before;
   });
-  const double all = MedianNs(5, kMostNs, [&] {
+  // Of batches; the first launch of each finds the queue empty.
+  const Times batches = TimesOfCalls(kBatches, kMostNs, [&] {
     for (int i = 0; i < kLaunches; ++i) queue.LaunchOnly(nothing, one);
     queue.Finish();
   });
-  facts.launch_drained_us = drained * 1e-3;
-  // The first launch of each batch finds the queue empty.
-  facts.launch_running_us = std::max(0.0, all - drained) / (kLaunches - 1) * 1e-3;
+  const auto further = [&](double batch_us) {
+    return std::max(0.0, batch_us - facts.launch_drained.median_us) / (kLaunches - 1);
+  };
+  facts.launch_running = {further(batches.median_us), further(batches.p95_us)};
 }
 
 }  // namespace mete::opencl
