@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -24,6 +24,7 @@ help:
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
 	@echo "  make bench-network"
 	@echo "                    measure plans on two devices with a core each, joined by 100 Mb/s (as root: network namespaces)"
+	@echo "  make bench-chip   measure plans for a CPU and an OpenCL device of one machine beside each alone and beside planners of others"
 	@echo "  make reproduce-cores"
 	@echo "                    simulate the policies on the boards of boards/ and write docs/results/cores.md"
 	@echo "  make reproduce-network"
@@ -117,6 +118,11 @@ bench-processors: deps build/release/build.ninja
 bench-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli slowcore
 	python3 bench/network/measured.py --mete $(METE) $(NETWORK_FLAGS)
+
+# CHIP_FLAGS: --models, --processors, --settings, --rounds, --json.
+bench-chip: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli mete_gpus slowcore
+	python3 bench/chip/measured.py --mete $(METE) $(CHIP_FLAGS)
 
 format: deps
 	tools/format.sh

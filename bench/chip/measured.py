@@ -1,0 +1,143 @@
+"""Two processors of one machine, a CPU and a GPU, on one network after the other: Mete's plan in turns with each processor alone and with
+the planners of other systems, all in one process.
+
+By default the CPU is one core, and the GPU is PoCL's sub-device of another core (METE_GPU=cpu, POCL_AFFINITY=1): an OpenCL device that
+computes on a CPU, so that the figures show how well two processors of different kinds work together, and no GPU's speed. Three settings:
+both as they are; the faster of both slowed from outside (tools/slowcore), by network, so that they are about equally fast; the GPU's core
+slowed to half. Layers are measured anew for each setting, as a user would (mete profile). No core that is not slowed is idle meanwhile
+(bench/common/awake.py).
+
+    python3 bench/chip/measured.py --mete build/release/mete --models resnet50 vgg16 --settings as-is equal
+"""
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_here, "..", "cores")]
+import awake
+import common_flags
+import machine
+import networks
+import shared
+import slowcore
+from cores import Failed
+from output import kBadFile, kFailure, kSuccess, say, write_json
+
+kModels = ("resnet50 vgg16 googlenet squeezenet1.0 alexnet nin yolov2 mobilenet_v1 mobilenet_v2 posenet_mobilenet vit_ti16").split()
+kBeside = ["mulayer", "codl", "layer-to-processor", "dynamic"]
+kSettings = {"as-is": "as they are", "equal": "the faster one slowed to the other's speed", "half": "the second core at 0.5"}
+kLeastSpeed = 0.05  # that slowcore is asked for; guess: below it nothing but its pauses would be measured
+
+
+def arguments():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
+                                       "model that Mete cannot load.")
+    common_flags.add_mete(p)
+    p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
+    common_flags.add_work(p)
+    p.add_argument("--cores", default="0,1", metavar="A,B", help="of the first and of the second processor (default: 0,1)")
+    p.add_argument("--processors", metavar="LIST|FILE",
+                   help="as mete has it; the first computes on core A, the second on core B (default: cpu:A,gpu:0/B)")
+    p.add_argument("--settings", nargs="+", choices=list(kSettings), default=list(kSettings), metavar="S",
+                   help=f"some of {', '.join(kSettings)} (default: all); equal needs as-is")
+    p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
+    p.add_argument("--slowcore", default=os.path.join(common_flags.kRoot, "build", "release", "slowcore"), metavar="FILE", help="the program")
+    common_flags.add_report(p)
+    flags = common_flags.parsed(p)
+    cores = flags.cores.split(",")
+    if len(cores) != 2 or not all(core.isdigit() for core in cores) or cores[0] == cores[1]:
+        p.error(f"[--cores] got {flags.cores}, expected two cores such as 0,1")
+    if "equal" in flags.settings and "as-is" not in flags.settings:
+        p.error("[--settings] 'equal' takes the speeds of 'as-is'; got it alone, expected both")
+    flags.cores = [int(core) for core in cores]
+    flags.processors = flags.processors or f"cpu:{cores[0]},gpu:0/{cores[1]}"
+    return flags
+
+
+def slowed_core(setting, cores, as_is):
+    """(core, speed) of the core that is slowed, or None. `as_is`: the result of the network where both are as they are."""
+    if setting == "half":
+        return cores[1], 0.5
+    alone = list(shared.alone_ms(as_is).values()) if setting == "equal" else []
+    if len(alone) != 2 or alone[0] == alone[1]:
+        return None
+    faster = 0 if alone[0] < alone[1] else 1
+    return cores[faster], max(kLeastSpeed, round(alone[faster] / alone[1 - faster], 2))
+
+
+@contextlib.contextmanager
+def slowed(flags, which):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(awake.awake([core for core in flags.cores if not which or core != which[0]]))
+        if which:
+            stack.enter_context(slowcore.SlowCore(flags.slowcore, *which))
+        yield
+
+
+def environment(pocl, cache):
+    """PoCL counts as a GPU, its threads stay on their cores, and what it compiles is kept; what Mete measures is not."""
+    return {**os.environ, "METE_GPU": "cpu", "POCL_AFFINITY": "1", "POCL_CACHE_DIR": pocl, "METE_CACHE": cache}
+
+
+def mete(flags, environment, *words):
+    done = subprocess.run([flags.mete, *words, "--json"], capture_output=True, text=True, env=environment, check=False)
+    if done.returncode != 0:
+        raise networks.BadModel(f"[{words[1]}] mete {words[0]}: {done.stderr.strip()[-500:]}")
+    return json.loads(done.stdout)
+
+
+def measure_model(flags, path, which, pocl):
+    """A network under one setting: `which` is slowed."""
+    with slowed(flags, which), tempfile.TemporaryDirectory() as cache:
+        kept = environment(pocl, cache)
+        result = mete(flags, kept, "bench", path, "--processors", flags.processors, "--beside", ",".join(kBeside), "--runs",
+                      str(flags.rounds))
+        del result["model"]  # where the file lay
+        again = mete(flags, kept, "profile", path, "--processors", flags.processors)[0]
+    result["again"] = {processor["name"]: processor["us"] for processor in again["processors"]}
+    result["slowcore"] = {"core": which[0], "speed": which[1]} if which else None
+    return result
+
+
+def measure(flags, pocl):
+    results = {setting: {} for setting in kSettings if setting in flags.settings}
+    for word in flags.models:
+        name, path = networks.model_file(flags.mete, word, flags.work)
+        for setting, of in results.items():
+            which = slowed_core(setting, flags.cores, results.get("as-is", {}).get(name))
+            say(f"{name}: {kSettings[setting]}" + (f" (core {which[0]} at {which[1]})" if which else ""))
+            of[name] = measure_model(flags, path, which, pocl)
+    processors = flags.processors.split(",") if "," in flags.processors else ["first", "second"]
+    return {"date": datetime.date.today().isoformat(), "machine": machine.describe(), "processors": processors, "beside": kBeside,
+            "rounds": flags.rounds, "emulation": f"The processors are {flags.processors} on cores {flags.cores[0]} and {flags.cores[1]}; an "
+            "OpenCL device that is a CPU's core stands for a GPU. Slowed cores are slowed from outside, for every program: an emulation.",
+            "settings": [{"name": setting, "title": kSettings[setting], "results": of} for setting, of in results.items()]}
+
+
+def main():
+    flags = arguments()
+    try:
+        with tempfile.TemporaryDirectory() as pocl:
+            document = measure(flags, pocl)
+    except networks.BadModel as problem:
+        say(f"measured.py: {problem}")
+        return kBadFile
+    except Failed as problem:
+        say(f"measured.py: {problem}")
+        return kFailure
+    if flags.json:
+        write_json(flags.json, document)
+    if flags.json != "-":
+        print(shared.text(document, flags.markdown))
+    return kSuccess
+
+
+if __name__ == "__main__":
+    sys.exit(main())
