@@ -90,7 +90,7 @@ TEST_F(PoolTest, NamesItsProcessorsTheHomeFirst) {
 
 TEST_F(PoolTest, RefusesPoolsThatContradictThemselves) {
   EXPECT_TELLS((void)Pool().processors(), "it is empty");
-  EXPECT_TELLS((void)Pool::FromList("cpu:0,gpu:1"), "gpu:1");
+  EXPECT_TELLS((void)Pool::FromList("cpu:0,npu:1"), "npu:1");
   EXPECT_TELLS((void)Pool::FromProcessors({}), "are none");
   EXPECT_TELLS((void)Pool::FromProcessors({{"a", {0}}, {"a", {1}}}), "twice");
   EXPECT_TELLS((void)Pool::FromProcessors({{"a", {0}, 2}}), "0.01 to 1");
