@@ -5,6 +5,7 @@
 
 #include "base/resize.h"
 #include "dispatch/reason.h"
+#include "dispatch/resize_shape.h"
 
 namespace mete {
 namespace {
@@ -49,7 +50,7 @@ std::vector<ResizeSource> SourcesOf(const ResizedAxis& axis, const Attributes& a
 
 }  // namespace
 
-std::optional<Resizing> ResizingOf(const Graph& graph, const Node& node, std::string* why) {
+std::optional<ResizeShape> ResizeShapeOf(const Graph& graph, const Node& node, std::string* why) {
   const Attributes& a = node.attributes;
   const Shape &in = graph.value(node.inputs[0]).shape, &out = graph.value(node.outputs[0]).shape;
   const auto mode = a.String("mode", "nearest");
@@ -74,17 +75,22 @@ std::optional<Resizing> ResizingOf(const Graph& graph, const Node& node, std::st
   }
   if (last < 0 || last > first + 1 || first + 1 >= in.rank())
     return No("other axes than two neighbours change", why);
-  Resizing result;
-  ResizeShape& s = result.shape;
+  ResizeShape s;
   s.nearest = mode == "nearest";
   s.images = in.Elements(0, first);
   s.in_height = in[first];
   s.in_width = in[first + 1];
   s.pixel = in.Elements(first + 2, in.rank());
-  if (s.pixel < kLeastPixel) return No("the pixels have few elements", why);
   s.rows = SourcesOf(axes[size_t(first)], a, s.nearest);
   s.columns = SourcesOf(axes[size_t(first) + 1], a, s.nearest);
-  return result;
+  return s;
+}
+
+std::optional<Resizing> ResizingOf(const Graph& graph, const Node& node, std::string* why) {
+  auto shape = ResizeShapeOf(graph, node, why);
+  if (!shape) return std::nullopt;
+  if (shape->pixel < kLeastPixel) return No("the pixels have few elements", why);
+  return Resizing{std::move(*shape)};
 }
 
 }  // namespace mete

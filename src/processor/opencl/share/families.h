@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 
 #include "processor/opencl/share/lowering.h"
@@ -15,6 +16,13 @@ std::string LowerElementwise(Lowering& to, const Node& node);    // mete.Element
 std::string LowerBatchNorm(Lowering& to, const Node& node);      // BatchNormalization
 std::string LowerProduct(Lowering& to, const Node& node);        // Gemm, MatMul, mete.MatMul
 std::string LowerRows(Lowering& to, const Node& node);           // Softmax, LayerNormalization, ...
+std::string LowerInstanceNorm(Lowering& to, const Node& node);   // InstanceNormalization
+std::string LowerGroupNorm(Lowering& to, const Node& node);      // GroupNormalization
+std::string LowerLrn(Lowering& to, const Node& node);            // LRN
+std::string LowerResize(Lowering& to, const Node& node);         // Resize
+std::string LowerReduce(Lowering& to, const Node& node);         // ReduceMean, ReduceSum, ...
+std::string LowerArg(Lowering& to, const Node& node);            // ArgMax, ArgMin
+std::string LowerGather(Lowering& to, const Node& node);         // Gather
 std::string LowerView(Lowering& to, const Node& node);           // Reshape, Identity, ...
 std::string LowerCast(Lowering& to, const Node& node);           // Cast
 std::string LowerTranspose(Lowering& to, const Node& node);      // Transpose
@@ -28,6 +36,9 @@ std::string LowerSpaceAndDepth(Lowering& to, const Node& node);  // DepthToSpace
 
 // Returns whether the node's inputs of these numbers are f32 with known shapes.
 bool AreF32(const Graph& graph, const Node& node, std::initializer_list<size_t> inputs);
+
+// Returns the elements of a constant list of i64 or i32; nothing for other values.
+std::optional<Ints> ListOf(const Graph& graph, ValueId id);
 
 // Returns an axis that may count from the end as one that counts from the begin.
 inline int AxisOf(int64_t axis, const Shape& shape) { return int(axis < 0 ? axis + shape.rank() : axis); }

@@ -28,6 +28,23 @@ const std::map<std::string_view, LowerNode>& Table() {
       {"LogSoftmax", LowerRows},
       {"LayerNormalization", LowerRows},
       {"RMSNormalization", LowerRows},
+      {"InstanceNormalization", LowerInstanceNorm},
+      {"GroupNormalization", LowerGroupNorm},
+      {"LRN", LowerLrn},
+      {"Resize", LowerResize},
+      {"ReduceMean", LowerReduce},
+      {"ReduceSum", LowerReduce},
+      {"ReduceMax", LowerReduce},
+      {"ReduceMin", LowerReduce},
+      {"ReduceProd", LowerReduce},
+      {"ReduceL1", LowerReduce},
+      {"ReduceL2", LowerReduce},
+      {"ReduceSumSquare", LowerReduce},
+      {"ReduceLogSum", LowerReduce},
+      {"ReduceLogSumExp", LowerReduce},
+      {"ArgMax", LowerArg},
+      {"ArgMin", LowerArg},
+      {"Gather", LowerGather},
       {"Reshape", LowerView},
       {"Flatten", LowerView},
       {"Squeeze", LowerView},
@@ -106,6 +123,13 @@ bool AreF32(const Graph& graph, const Node& node, std::initializer_list<size_t> 
   for (size_t i : inputs)
     if (!IsF32(graph, node.input(i))) return false;
   return true;
+}
+
+std::optional<Ints> ListOf(const Graph& graph, ValueId id) {
+  if (auto ints = IntsOf(graph, id)) return ints;
+  if (!IsConstant(graph, id) || graph.value(id).type != DType::kI32) return std::nullopt;
+  const Tensor& list = graph.value(id).constant;
+  return Ints(list.as<int32_t>(), list.as<int32_t>() + list.elements());
 }
 
 // A node is asked for alone, behind the passes: what Lower() meets is what these make of it.

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/window.h"
+#include "processor/opencl/kernels/gather.h"
 #include "processor/opencl/share/families.h"
 
 namespace mete::opencl {
@@ -21,14 +22,6 @@ MapSpec PartOf(const Shape& whole, const Shape& part, const std::vector<int64_t>
 MapSpec Reversed(MapSpec spec) {
   std::swap(spec.inputs[0], spec.output);
   return spec;
-}
-
-// Returns the elements of a constant list of integers; nothing for other values.
-std::optional<Ints> ListOf(const Graph& graph, ValueId id) {
-  if (auto ints = IntsOf(graph, id)) return ints;
-  if (!IsConstant(graph, id) || graph.value(id).type != DType::kI32) return std::nullopt;
-  const Tensor& list = graph.value(id).constant;
-  return Ints(list.as<int32_t>(), list.as<int32_t>() + list.elements());
 }
 
 // Returns the axes that input `i` names, or the first `count` ones.
@@ -152,6 +145,26 @@ std::string LowerPad(Lowering& to, const Node& node) {
   spec.inputs[0].strides = DenseStrides(input.shape);
   for (size_t i = 0; i < rank; ++i) spec.inputs[0].first += from[i] * spec.inputs[0].strides[i];
   to.Move(input, output, std::move(spec));
+  return "";
+}
+
+// Indices that are known only at run time may be wrong, which a kernel cannot say.
+std::string LowerGather(Lowering& to, const Node& node) {
+  const auto indices = ListOf(to.graph(), node.inputs[1]);
+  if (!indices) return "the indices are computed";
+  const Array input = to.Of(node.inputs[0]), output = to.Of(node.outputs[0]);
+  const int axis = AxisOf(node.attributes.Int("axis", 0), input.shape);
+  const int64_t size = input.shape[axis];
+  const bool all_inside = std::all_of(indices->begin(), indices->end(),
+                                      [&](int64_t index) { return index >= -size && index < size; });
+  if (!all_inside) return "an index is outside the axis";
+  const GatherSpec spec{.outer = input.shape.Elements(0, axis),
+                        .axis = size,
+                        .inner = input.shape.Elements(axis + 1, input.shape.rank()),
+                        .indices = int64_t(indices->size()),
+                        .type = output.type,
+                        .index = to.value(node.inputs[1]).type};
+  to.Launch(GatherKernel(spec, to.vector()), {to.As(input, output.type), to.Of(node.inputs[1]), output});
   return "";
 }
 

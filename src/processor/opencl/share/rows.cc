@@ -60,7 +60,34 @@ std::string LowerNorm(Lowering& to, const Node& node, int axis) {
   return "";
 }
 
+// Of instances and of groups of channels, whose scale and shift are those of the channels.
+std::string LowerNormOfChannels(Lowering& to, const Node& node, int64_t groups) {
+  if (!AreF32(to.graph(), node, {0, 1, 2})) return "not f32";
+  const Array output = to.Of(node.outputs[0]), input = to.As(to.Of(node.inputs[0]), output.type);
+  const Shape& x = output.shape;
+  const int64_t pixels = x.Elements(2, x.rank());
+  const RowSpec spec{.function = RowFunction::kLayerNorm,
+                     .length = x[1] / groups * pixels,
+                     .epsilon = node.attributes.Float("epsilon", 1e-5f),
+                     .scale = true,
+                     .shift = true,
+                     .affine_rows = groups,
+                     .affine_run = pixels};
+  LaunchRows(
+      to, spec,
+      {input, to.As(to.Of(node.inputs[1]), DType::kF32), to.As(to.Of(node.inputs[2]), DType::kF32), output});
+  return "";
+}
+
 }  // namespace
+
+std::string LowerInstanceNorm(Lowering& to, const Node& node) {
+  return LowerNormOfChannels(to, node, to.value(node.inputs[0]).shape[1]);
+}
+
+std::string LowerGroupNorm(Lowering& to, const Node& node) {
+  return LowerNormOfChannels(to, node, node.attributes.Int("num_groups", 1));
+}
 
 std::string LowerRows(Lowering& to, const Node& node) {
   if (!AreF32(to.graph(), node, {0})) return "not f32";
