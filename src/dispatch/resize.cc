@@ -73,6 +73,7 @@ std::optional<ResizeShape> ResizeShapeOf(const Graph& graph, const Node& node, s
     }
     axes.push_back(*axis);
   }
+  if (last == first && first == in.rank() - 1 && first > 0) --first;  // the last axis alone
   if (last < 0 || last > first + 1 || first + 1 >= in.rank())
     return No("other axes than two neighbours change", why);
   ResizeShape s;

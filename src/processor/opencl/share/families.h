@@ -10,29 +10,31 @@
 
 namespace mete::opencl {
 
-std::string LowerConvolution(Lowering& to, const Node& node);    // Conv
-std::string LowerPool(Lowering& to, const Node& node);           // MaxPool, GlobalAveragePool, ...
-std::string LowerElementwise(Lowering& to, const Node& node);    // mete.Elementwise
-std::string LowerBatchNorm(Lowering& to, const Node& node);      // BatchNormalization
-std::string LowerProduct(Lowering& to, const Node& node);        // Gemm, MatMul, mete.MatMul
-std::string LowerRows(Lowering& to, const Node& node);           // Softmax, LayerNormalization, ...
-std::string LowerInstanceNorm(Lowering& to, const Node& node);   // InstanceNormalization
-std::string LowerGroupNorm(Lowering& to, const Node& node);      // GroupNormalization
-std::string LowerLrn(Lowering& to, const Node& node);            // LRN
-std::string LowerResize(Lowering& to, const Node& node);         // Resize
-std::string LowerReduce(Lowering& to, const Node& node);         // ReduceMean, ReduceSum, ...
-std::string LowerArg(Lowering& to, const Node& node);            // ArgMax, ArgMin
-std::string LowerGather(Lowering& to, const Node& node);         // Gather
-std::string LowerView(Lowering& to, const Node& node);           // Reshape, Identity, ...
-std::string LowerCast(Lowering& to, const Node& node);           // Cast
-std::string LowerTranspose(Lowering& to, const Node& node);      // Transpose
-std::string LowerConcat(Lowering& to, const Node& node);         // Concat
-std::string LowerSplit(Lowering& to, const Node& node);          // Split
-std::string LowerSlice(Lowering& to, const Node& node);          // Slice
-std::string LowerPad(Lowering& to, const Node& node);            // Pad
-std::string LowerExpand(Lowering& to, const Node& node);         // Expand
-std::string LowerTile(Lowering& to, const Node& node);           // Tile
-std::string LowerSpaceAndDepth(Lowering& to, const Node& node);  // DepthToSpace, SpaceToDepth
+std::string LowerConvolution(Lowering& to, const Node& node);            // Conv
+std::string LowerTransposedConvolution(Lowering& to, const Node& node);  // ConvTranspose
+std::string LowerPool(Lowering& to, const Node& node);                   // MaxPool, GlobalAveragePool, ...
+std::string LowerElementwise(Lowering& to, const Node& node);            // mete.Elementwise
+std::string LowerFunction(Lowering& to, const Node& node);               // Max, Clip, Selu, ...
+std::string LowerBatchNorm(Lowering& to, const Node& node);              // BatchNormalization
+std::string LowerProduct(Lowering& to, const Node& node);                // Gemm, MatMul, mete.MatMul
+std::string LowerRows(Lowering& to, const Node& node);                   // Softmax, LayerNormalization, ...
+std::string LowerInstanceNorm(Lowering& to, const Node& node);           // InstanceNormalization
+std::string LowerGroupNorm(Lowering& to, const Node& node);              // GroupNormalization
+std::string LowerLrn(Lowering& to, const Node& node);                    // LRN
+std::string LowerResize(Lowering& to, const Node& node);                 // Resize
+std::string LowerReduce(Lowering& to, const Node& node);                 // ReduceMean, ReduceSum, ...
+std::string LowerArg(Lowering& to, const Node& node);                    // ArgMax, ArgMin
+std::string LowerGather(Lowering& to, const Node& node);                 // Gather
+std::string LowerView(Lowering& to, const Node& node);                   // Reshape, Identity, ...
+std::string LowerCast(Lowering& to, const Node& node);                   // Cast
+std::string LowerTranspose(Lowering& to, const Node& node);              // Transpose
+std::string LowerConcat(Lowering& to, const Node& node);                 // Concat
+std::string LowerSplit(Lowering& to, const Node& node);                  // Split
+std::string LowerSlice(Lowering& to, const Node& node);                  // Slice
+std::string LowerPad(Lowering& to, const Node& node);                    // Pad
+std::string LowerExpand(Lowering& to, const Node& node);                 // Expand
+std::string LowerTile(Lowering& to, const Node& node);                   // Tile
+std::string LowerSpaceAndDepth(Lowering& to, const Node& node);          // DepthToSpace, SpaceToDepth
 
 // Returns whether the node's inputs of these numbers are f32 with known shapes.
 bool AreF32(const Graph& graph, const Node& node, std::initializer_list<size_t> inputs);
