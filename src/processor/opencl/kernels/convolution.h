@@ -56,7 +56,9 @@ KernelText ConvKernel(const ConvSpec& spec, const Tile& tile);
 // The order of weights in memory: the distance in elements between neighbours.
 struct PackSource {
   DType type = DType::kF32;
-  int64_t image = 0;  // with weights_per_image
+  int64_t image = 0;                           // with weights_per_image
+  int64_t group = 0;                           // 0: that of `output`, times the outputs of a group
+  int64_t image_repeat = 1, group_repeat = 1;  // neighbours that have the same weights
   int64_t output = 0, channel = 0, tap_row = 0, tap = 0;
   bool bias = false;  // f32, one for each output channel
 };

@@ -43,8 +43,8 @@ KernelText PackKernel(const ConvSpec& spec, const Tile& tile, const PackSource& 
   w.Line("const int set=panel/{0},m=panel%{0}*{1}+lane,g=set%{2},image=set/{2};", p.panels, p.panel_channels,
          s.groups);
   w.Line("global {}* to=packed+panel*{}+lane;", ElementName(spec.weights), p.steps * p.panel_channels);
-  w.Line("global const {}* at=weights+image*{}+(g*{}+m)*{};", ElementName(from.type), from.image, outputs,
-         from.output);
+  w.Line("global const {}* at=weights+image/{}*{}+g/{}*{}+m*{};", ElementName(from.type), from.image_repeat,
+         from.image, from.group_repeat, from.group ? from.group : outputs * from.output, from.output);
   w.Line("for(int ky=0;ky<{};++ky)for(int kx=0;kx<{};++kx)for(int c=0;c<{};++c){{", s.kernel_height,
          s.kernel_width, inputs);
   w.Line("const float v=m<{}?{}:0.0f;", outputs,

@@ -1,5 +1,6 @@
 #include "processor/opencl/kernels/rows.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
@@ -20,6 +21,8 @@ class RowText {
     k.items[0] = spec_.rows * lanes_;
     const std::string type = ElementName(spec_.type);
     w_.Line("{}global const {}* input,", Head(k), type);
+    if (spec_.scores && spec_.scores->mask)
+      w_.Line("global const {}* mask,", ElementName(spec_.scores->mask_type));
     if (spec_.scale) w_.Line("global const float* scale,");
     if (spec_.shift) w_.Line("global const float* shift,");
     w_.Line("global {}* output){{", type);
@@ -27,6 +30,7 @@ class RowText {
     w_.Line("const int lane=get_local_id(0);");
     w_.Line("global const {0}* xp=input+get_group_id(0)*{1};global {0}* yp=output+get_group_id(0)*{1};", type,
             spec_.length);
+    if (spec_.scores) Query();
     if (spec_.function == RowFunction::kSoftmax || spec_.function == RowFunction::kLogSoftmax) {
       Softmax();
     } else {
@@ -44,8 +48,9 @@ class RowText {
     const int64_t whole = spec_.length / vector_ * vector_;
     const auto loop = [&](int64_t first, int64_t end, int width) {
       if (first == end) return;
-      w_.Line("for(int i={}+lane*{};i<{};i+={}){{const {} x={};\n{}}}", first, width, end, lanes_ * width,
-              FloatVector(width), LoadText(spec_.type, width, "xp", "i"), body(width));
+      w_.Line("for(int i={}+lane*{};i<{};i+={}){{{} x={};\n{}{}}}", first, width, end, lanes_ * width,
+              FloatVector(width), LoadText(spec_.type, width, "xp", "i"), spec_.scores ? Bias(width) : "",
+              body(width));
     };
     loop(0, whole, vector_);
     if (vector_ > 1) loop(whole, spec_.length, 1);
@@ -82,6 +87,44 @@ class RowText {
     });
   }
 
+  // Declares the first key that the row's query sees, the key behind the last one, and its row of the mask.
+  void Query() {
+    const ScoreRows& s = *spec_.scores;
+    const int64_t inner = s.heads_first ? s.queries : s.heads, outer = s.heads_first ? s.heads : s.queries;
+    w_.Line("const int row=get_group_id(0),i0=row%{0},i1=row/{0}%{1},b=row/{2};", inner, outer,
+            inner * outer);
+    w_.Line("const int query={},head={};", s.heads_first ? "i0" : "i1", s.heads_first ? "i1" : "i0");
+    int64_t behind = spec_.length;
+    if (s.mask) behind = std::min(behind, s.mask_length);
+    w_.Line("int first=0,end={};\nconst long place=query+{}L;", behind, s.past);
+    if (s.left >= 0) w_.Line("first=clamp(place-{}L,0L,{}L);", s.left, spec_.length);
+    int64_t right = s.right;
+    if (s.causal) right = 0;
+    if (right >= 0) w_.Line("end=clamp(place+{}L+1L,0L,(long)end);", right);
+    if (s.mask)
+      w_.Line("global const {}* mp=mask+b*{}+head*{}+query*{};", ElementName(s.mask_type), s.mask_strides[0],
+              s.mask_strides[1], s.mask_strides[2]);
+  }
+
+  // Returns statements that turn the scores `x` at i into those that softmax sees.
+  std::string Bias(int width) const {
+    const ScoreRows& s = *spec_.scores;
+    std::string text;
+    if (s.softcap > 0) text += fmt::format("x={0}*tanh(x/{0});", FloatLiteral(s.softcap));
+    for (int lane = 0; lane < width; ++lane) {
+      const std::string x = LaneText("x", width, lane), i = fmt::format("i+{}", lane);
+      const std::string seen = fmt::format("{0}>=first&&{0}<end", i);
+      if (!s.mask) {
+        text += fmt::format("if(!({})){}=-INFINITY;", seen, x);
+      } else if (s.mask_type == DType::kU8) {
+        text += fmt::format("if(!({}&&mp[{}])){}=-INFINITY;", seen, i, x);
+      } else {
+        text += fmt::format("{0}={1}?{0}+{2}:-INFINITY;", x, seen, LoadText(s.mask_type, 1, "mp", i));
+      }
+    }
+    return text;
+  }
+
   // Returns the scale or shift of the elements at `i`, which are of one run unless runs have one element.
   std::string Affine(const std::string& of, int width) const {
     const std::string row = spec_.affine_rows > 1 ? fmt::format("get_group_id(0)%{}*{}+", spec_.affine_rows,
@@ -93,12 +136,13 @@ class RowText {
 
   void Softmax() {
     Reduce("top", true, "x");
+    if (spec_.scores) w_.Line("if(top==-INFINITY)top=0;");  // all powers are 0 then, and so is the row
     Reduce("sum", false, "exp(x-top)");
     if (spec_.function == RowFunction::kLogSoftmax) {
       w_.Line("const float base=log(sum);");
       return Store("x-top-base");
     }
-    w_.Line("const float factor=1.0f/sum;");
+    w_.Line("const float factor={};", spec_.scores ? "sum>0?1.0f/sum:0.0f" : "1.0f/sum");
     Store("exp(x-top)*factor");
   }
 
@@ -126,6 +170,11 @@ KernelText RowKernel(const RowSpec& spec, int vector, int lanes) {
   CheckElements("GPU rows", {spec.rows, spec.length, spec.rows * spec.length});
   if (lanes < 1 || !std::has_single_bit(unsigned(lanes)))
     Invalid("GPU rows", "the work-items of a row are no power of two; got {}, expected 1, 2, 4, ...", lanes);
+  if (spec.scores && (spec.function != RowFunction::kSoftmax || spec.scores->heads < 1 ||
+                      spec.scores->queries < 1 || spec.rows % (spec.scores->heads * spec.scores->queries)))
+    Invalid("GPU rows",
+            "the rows are not scores of heads; got {} rows, expected a softmax of a multiple of {} x {}",
+            spec.rows, spec.scores->heads, spec.scores->queries);
   if (spec.affine_run < 1 || spec.length % spec.affine_run || spec.affine_rows < 1)
     Invalid("GPU rows", "runs of scales do not divide a row; got {} of {}, expected a divisor",
             spec.affine_run, spec.length);
