@@ -20,8 +20,8 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
       command
           .add_option(
               "--processors", flags.processors,
-              "run on these processors together: a list such as cpu:0,cpu:1, or a file of devices and "
-              "processors")
+              "run on these processors together: a list such as cpu:0,cpu:1 or cpu,gpu, or a file of devices "
+              "and processors")
           ->type_name("LIST|FILE")
           ->group("Devices");
   command

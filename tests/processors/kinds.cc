@@ -1,10 +1,13 @@
 #include "kinds.h"
 
+#include <stdlib.h>
+
 #include <utility>
 
 #include "processor/cpu/cpu_testing.h"
 #include "processor/emulated/emulated.h"
 #include "processor/make/make_processor.h"
+#include "processor/opencl/api/device_testing.h"
 #include "run/local_member.h"
 #include "run/member_processor.h"
 
@@ -31,6 +34,27 @@ MadeProcessor SlowGpu(const SessionOptions& options) {
   return {std::make_shared<Emulated>("gpu", options, 0.5, Emulation{20, 10, 5, 0, {}, ""}), nullptr};
 }
 
+// PoCL computes on the CPU what a GPU would, and counts as one here.
+std::string WhyNoGpu() {
+  opencl::KeepPoclInTemporaryFolder();
+  setenv("METE_GPU", "cpu", /*overwrite=*/0);
+  setenv("METE_GPUS_PROGRAM", METE_GPUS_PROGRAM, /*overwrite=*/0);
+  setenv("METE_CACHE", std::getenv("POCL_CACHE_DIR"), /*overwrite=*/0);
+  std::string why;
+  (void)opencl::AnyDevice(why);
+  return why;
+}
+
+MadeProcessor OfKind(const std::string& kind, const SessionOptions& options) {
+  return {MakeProcessor({.name = kind, .kind = kind}, options), nullptr};
+}
+
+Kind KindOfTable(const std::string& name) {
+  const auto make = [name](const SessionOptions& options) { return OfKind(name, options); };
+  if (name != "gpu") return {name, make};
+  return {name, make, 900, /*has_reference=*/false, WhyNoGpu};
+}
+
 }  // namespace
 
 Kind KindOfMembers(std::string name, MakeMember make) {
@@ -48,10 +72,7 @@ std::vector<Kind> AllKinds() {
     return std::make_shared<LocalMember>(std::move(processor));
   }));
   all.push_back({"emulated_slow", SlowGpu});
-  for (const std::string& kind : ProcessorKinds())
-    all.push_back({kind, [kind](const SessionOptions& options) {
-                     return MadeProcessor{MakeProcessor({.name = kind, .kind = kind}, options), nullptr};
-                   }});
+  for (const std::string& kind : ProcessorKinds()) all.push_back(KindOfTable(kind));
   return all;
 }
 

@@ -22,6 +22,10 @@ struct Kind {
   // `options`: of the CPU on which it computes.
   std::function<MadeProcessor(const SessionOptions& options)> make;
   int not_claimed = 0;  // the most ONNX node cases that it may leave out
+  // Whether it has the reference kernels, and so the same bits as they.
+  bool has_reference = true;
+  // Returns why there is none on this machine; empty: there is one.
+  std::function<std::string()> why_not_here = [] { return std::string(); };
 };
 
 // Makes the member whose shares a processor of this name computes.

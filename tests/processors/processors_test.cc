@@ -101,9 +101,14 @@ class Processors : public testing::TestWithParam<std::tuple<size_t, Kernels>> {
  protected:
   Processors()
       : kind(AllKinds()[std::get<0>(GetParam())]),
-        kernels(std::get<1>(GetParam())),
-        made(kind.make(OptionsOf(kernels))),
-        processor(made.processor) {}
+        kernels(kind.has_reference ? std::get<1>(GetParam()) : Kernels::kFast) {}
+
+  void SetUp() override {
+    if (kernels != std::get<1>(GetParam())) GTEST_SKIP() << "it has no reference kernels";
+    if (const std::string why = kind.why_not_here(); !why.empty()) GTEST_SKIP() << why;
+    made = kind.make(OptionsOf(kernels));
+    processor = made.processor;
+  }
 
   // The error of a run whose token is set at the gate, if there is one, and after so many turns of the
   // thread.
@@ -124,8 +129,8 @@ class Processors : public testing::TestWithParam<std::tuple<size_t, Kernels>> {
 
   const Kind kind;
   const Kernels kernels;
-  const MadeProcessor made;
-  const std::shared_ptr<Processor> processor;
+  MadeProcessor made;
+  std::shared_ptr<Processor> processor;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, Processors,

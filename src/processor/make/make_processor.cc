@@ -5,6 +5,7 @@
 #include "machine/machine.h"
 #include "processor/cpu/cpu.h"
 #include "processor/emulated/emulated.h"
+#include "processor/opencl/gpu/gpu_processor.h"
 
 namespace mete {
 namespace {
@@ -21,6 +22,10 @@ std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions o
   return std::make_shared<Cpu>(entry.name, CpuOptionsOf(entry, std::move(options)));
 }
 
+std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, SessionOptions options) {
+  return opencl::MakeGpu(entry, options);
+}
+
 struct Kind {
   const char* name;
   void (*read)(TomlKeys& keys, ProcessorEntry& entry);  // its own keys in a pool file; null: it has none
@@ -31,6 +36,7 @@ struct Kind {
 constexpr Kind kKinds[] = {
     {"cpu", nullptr, MakeCpu},
     {"emulated", ReadEmulation, MakeEmulated},
+    {"gpu", opencl::ReadGpu, MakeGpu},
 };
 
 }  // namespace

@@ -20,13 +20,15 @@ Range RangeOf(const KernelText& text) {
   return range;
 }
 
-LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging, Clock& clock)
+LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging,
+                 const std::string& kernels_folder, Clock& clock)
     : name_(std::move(name)),
       context_(device),
       staging_(staging),
       clock_(clock),
       compute_(context_, {}),
-      transfers_(context_, {}) {}
+      transfers_(context_, {}),
+      kept_(kernels_folder, device.facts()) {}
 
 void LiveGpu::CheckThere() const {
   if (lost_)
@@ -92,13 +94,29 @@ std::shared_ptr<const Buffer> LiveGpu::Arena() {
   return arena_;
 }
 
-std::shared_ptr<const Program> LiveGpu::ProgramOf(const KernelText& text) {
+std::shared_ptr<LiveGpu::Compiled> LiveGpu::ProgramOf(const KernelText& text) {
   const std::string digest = DigestOf(text);
   const std::lock_guard lock(programs_mutex_);
-  std::weak_ptr<const Program>& kept = programs_[digest];
-  std::shared_ptr<const Program> program = kept.lock();
-  if (!program) kept = program = std::make_shared<const Program>(context_, text.source, "");
-  return program;
+  std::weak_ptr<Compiled>& known = programs_[digest];
+  std::shared_ptr<Compiled> compiled = known.lock();
+  if (!compiled) known = compiled = Compile(text, digest);
+  return compiled;
+}
+
+std::shared_ptr<LiveGpu::Compiled> LiveGpu::Compile(const KernelText& text, const std::string& digest) const {
+  if (const std::vector<std::byte> binary = kept_.Find(digest); !binary.empty()) {
+    try {
+      return std::make_shared<Compiled>(Program(context_, binary, ""), digest, /*compiled=*/false);
+    } catch (const Error&) {}  // the driver does not take it: the text is compiled again
+  }
+  return std::make_shared<Compiled>(Program(context_, text.source, ""), digest, /*compiled=*/true);
+}
+
+void LiveGpu::Keep(Compiled& compiled) const {
+  if (!kept_.keeps() || !compiled.is_new.exchange(false)) return;
+  try {
+    kept_.Keep(compiled.digest, compiled.program.binary());
+  } catch (const Error&) {}  // a driver without binaries: the next start compiles again
 }
 
 }  // namespace mete::opencl

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "processor/opencl/api/opencl.h"
+#include "processor/opencl/gpu/kept_programs.h"
 #include "processor/opencl/gpu/staging.h"
 #include "processor/opencl/kernels/kernel_text.h"
 
@@ -23,15 +24,17 @@ Range RangeOf(const KernelText& text);
 class LiveGpu {
  public:
   // `name`: of the processor, in Errors.
-  LiveGpu(std::string name, const Device& device, StagingKind staging, Clock& clock);
+  // `kernels_folder`: keeps compiled programs; "": none are kept.
+  LiveGpu(std::string name, const Device& device, StagingKind staging, const std::string& kernels_folder,
+          Clock& clock);
 
   const std::string& name() const { return name_; }
   const Context& context() const { return context_; }
   StagingKind staging() const { return staging_; }
   Clock& clock() const { return clock_; }
 
-  // Error UNAVAILABLE if it is lost.
-  void CheckThere() const;
+  bool is_lost() const { return lost_; }
+  void CheckThere() const;  // Error UNAVAILABLE if it is lost
 
   // Waits for a command. If it has not ended after the time `patience`, the context is abandoned and this
   // device lost: Error UNAVAILABLE. An Error of a command that has failed passes through.
@@ -77,10 +80,24 @@ class LiveGpu {
   // where needs have changed.
   std::shared_ptr<const Buffer> Arena();
 
-  // Returns the program of a text, compiled if no share has it.
-  std::shared_ptr<const Program> ProgramOf(const KernelText& text);
+  // A program, and whether it must be kept: it was compiled here.
+  struct Compiled {
+    Program program;
+    std::string digest;
+    std::atomic<bool> is_new;
+
+    Compiled(Program made, std::string text_digest, bool compiled)
+        : program(std::move(made)), digest(std::move(text_digest)), is_new(compiled) {}
+  };
+  // Returns the program of a text: the one of another share, the one that was kept, or a new one.
+  std::shared_ptr<Compiled> ProgramOf(const KernelText& text);
+  // Keeps the program for the next start, if it is new. After its first launch: drivers that compile for good
+  // then have their code in the binary.
+  void Keep(Compiled& compiled) const;
 
  private:
+  std::shared_ptr<Compiled> Compile(const KernelText& text, const std::string& digest) const;
+
   const std::string name_;
   Context context_;
   const StagingKind staging_;
@@ -97,8 +114,9 @@ class LiveGpu {
   std::multiset<int64_t> needs_;
   std::shared_ptr<const Buffer> arena_;
 
+  const KeptPrograms kept_;
   std::mutex programs_mutex_;
-  std::map<std::string, std::weak_ptr<const Program>> programs_;  // by the text's digest
+  std::map<std::string, std::weak_ptr<Compiled>> programs_;  // by the text's digest
 };
 
 }  // namespace mete::opencl

@@ -53,8 +53,8 @@ LoadedShare::LoadedShare(std::shared_ptr<LiveGpu> live, const ShareOnGpu& share,
 }
 
 LoadedShare::BoundLaunch LoadedShare::Bound(const Launch& launch) {
-  std::shared_ptr<const Program> program = live_->ProgramOf(launch.text);
-  Kernel kernel(*program, launch.text.name);
+  std::shared_ptr<LiveGpu::Compiled> program = live_->ProgramOf(launch.text);
+  Kernel kernel(program->program, launch.text.name);
   return {std::move(program), std::move(kernel), RangeOf(launch.text), launch.arguments};
 }
 
@@ -75,6 +75,7 @@ void LoadedShare::Pack(const ShareOnGpu& share) {
       if (place.space == Space::kConstant) load(place.index);
     SetAll(launch);
     RunOnce(launch.kernel, launch.range);
+    live_->Keep(*launch.program);
     for (const Place& place : launch.arguments)
       if (place.space == Space::kConstant && last[size_t(place.index)] == int(l) &&
           !kept.contains(place.index))
@@ -96,10 +97,12 @@ void LoadedShare::RunOnce(const Kernel& kernel, const Range& range) {
 // A driver that compiles at the first launch does it for the size of a work-group.
 void LoadedShare::WarmUp() {
   FollowArena();
-  std::set<const Program*> warm;
-  for (const BoundLaunch& launch : launches_)
-    if (warm.insert(launch.program.get()).second)
-      RunOnce(launch.kernel, {launch.range.group, launch.range.group});
+  std::set<const LiveGpu::Compiled*> warm;
+  for (const BoundLaunch& launch : launches_) {
+    if (!warm.insert(launch.program.get()).second) continue;
+    RunOnce(launch.kernel, {launch.range.group, launch.range.group});
+    live_->Keep(*launch.program);
+  }
 }
 
 void LoadedShare::SetAll(BoundLaunch& launch) {

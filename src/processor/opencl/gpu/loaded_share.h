@@ -30,7 +30,7 @@ class LoadedShare {
 
  private:
   struct BoundLaunch {
-    std::shared_ptr<const Program> program;
+    std::shared_ptr<LiveGpu::Compiled> program;
     Kernel kernel;
     Range range;
     std::vector<Place> arguments;

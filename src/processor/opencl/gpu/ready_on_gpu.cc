@@ -77,8 +77,9 @@ void ReadyOnGpu::Start(std::span<const ConstView> inputs, std::span<const View> 
 void ReadyOnGpu::Enqueue(std::span<const ConstView> inputs) {
   std::vector<Event> filled;
   for (size_t i = 0; i < inputs.size(); ++i)
-    filled.push_back(share_.inputs()[i].CopyIn(live_->transfers(), inputs[i].data, int64_t(inputs[i].bytes()),
-                                               [&](const Event& e) { live_->Await(e, Patience()); }));
+    filled.push_back(
+        share_.inputs()[i].CopyIn(live_->transfers(), inputs[i].data, int64_t(inputs[i].bytes()),
+                                  [&](const Event& e) { AwaitOrCancel(e, request_->options.cancel); }));
   live_->transfers().Flush();
   const bool timed = request_->options.trace != nullptr;
   LiveGpu::Batch batch(*live_, timed);
@@ -98,21 +99,20 @@ void ReadyOnGpu::Enqueue(std::span<const ConstView> inputs) {
 
 void ReadyOnGpu::Wait() {
   const Request request = std::move(*std::exchange(request_, std::nullopt));  // whose end is that of the turn
-  AwaitOrCancel(request);
+  AwaitOrCancel(*batch_, request.options.cancel);
   batch_ = nullptr;
   longest_ = std::max(longest_, Clock::Duration(std::chrono::nanoseconds(NowNs() - request.start_ns)));
   CopyOut(request);
   if (request.options.trace) Record(request);
 }
 
-void ReadyOnGpu::AwaitOrCancel(const Request& request) {
+void ReadyOnGpu::AwaitOrCancel(const Event& event, const CancelToken* cancel) {
   const Clock::Time deadline = live_->clock().Now() + Patience();
-  const CancelToken* const cancel = request.options.cancel;
-  if (!cancel) return live_->Await(*batch_, Patience());
+  if (!cancel) return live_->Await(event, Patience());
   for (Clock::Duration look = kFirstLook;; look = std::min<Clock::Duration>(2 * look, kLongestLook)) {
-    if (live_->AwaitUntil(*batch_, std::min(deadline, live_->clock().Now() + look))) break;
-    if (cancel->cancelled()) break;
-    if (live_->clock().Now() >= deadline) return live_->Await(*batch_, {});
+    if (live_->AwaitUntil(event, std::min(deadline, live_->clock().Now() + look)) || cancel->cancelled())
+      break;
+    if (live_->clock().Now() >= deadline) return live_->Await(event, {});
   }
   if (cancel->cancelled())
     Fail(Code::kCancelled, live_->name(), "the run was cancelled while it was under way");

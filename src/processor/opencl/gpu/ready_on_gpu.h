@@ -47,7 +47,7 @@ class ReadyOnGpu : public Ready {
   void CheckArguments(std::span<const ConstView> inputs, std::span<const View> outputs) const;
   void AwaitBatch();  // the one that is under way
   void Enqueue(std::span<const ConstView> inputs);
-  void AwaitOrCancel(const Request& request);
+  void AwaitOrCancel(const Event& event, const CancelToken* cancel);
   void CopyOut(const Request& request);
   void Record(const Request& request) const;
   Clock::Duration Patience() const;

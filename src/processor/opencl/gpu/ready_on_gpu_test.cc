@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
 #include "processor/opencl/api/device_testing.h"
 #include "processor/opencl/gpu/hand_made_testing.h"
 
@@ -19,7 +20,7 @@ class ReadyShares : public WithDevice, public testing::WithParamInterface<Stagin
     if (IsSkipped()) return;
     if (GetParam() == StagingKind::kShared && !device().facts().has_fine_svm)
       GTEST_SKIP() << "the device has no memory that both sides see without a map";
-    live = std::make_shared<LiveGpu>("gpu", device(), GetParam(), Clock::Steady());
+    live = std::make_shared<LiveGpu>("gpu", device(), GetParam(), kept.str(), Clock::Steady());
   }
 
   std::shared_ptr<ReadyOnGpu> Prepare(const HandMade& made) const {
@@ -27,6 +28,7 @@ class ReadyShares : public WithDevice, public testing::WithParamInterface<Stagin
   }
 
   std::shared_ptr<LiveGpu> live;
+  const TempPath kept;
 };
 
 INSTANTIATE_TEST_SUITE_P(All, ReadyShares, testing::Values(StagingKind::kShared, StagingKind::kMapped),
@@ -120,6 +122,19 @@ TEST_P(ReadyShares, ACancelledRunLeavesTheShareFitForTheNext) {
     EXPECT_TELLS(ready->Wait(), "was cancelled while it was under way");
   }
   ExpectPlus(ready->Run({&input, 1}, {})[0], input, 50);
+}
+
+TEST_P(ReadyShares, KeepTheirProgramsForTheNextStart) {
+  const HandMade made = AddsOne(1000, 3);
+  (void)Prepare(made);
+  const auto compiled = [&] {  // by a process that starts now
+    LiveGpu next("gpu", device(), GetParam(), kept.str(), Clock::Steady());
+    return bool(next.ProgramOf(made.share.launches[0].text)->is_new);
+  };
+  EXPECT_FALSE(compiled());
+  const KeptPrograms damaged(kept.str(), device().facts());
+  damaged.Keep(DigestOf(made.share.launches[0].text), std::vector<std::byte>(500, std::byte{1}));
+  EXPECT_TRUE(compiled());
 }
 
 TEST_P(ReadyShares, CountTheirMemory) {

@@ -32,6 +32,7 @@ class Staging {
   template <class Await>
   Event CopyIn(Queue& queue, const void* from, int64_t bytes, Await await) {
     if (kind_ == StagingKind::kMapped) {
+      (void)Unmap(queue);  // of a request that was given up
       Event mapped;
       address_ = queue.StartMap(buffer_, MapFor::kOverwrite, 0, bytes, mapped);
       queue.Flush();

@@ -1,0 +1,68 @@
+#include "processor/opencl/gpu/gpu_processor.h"
+
+#include "base/error.h"
+#include "passes/pass.h"
+#include "processor/check_share.h"
+#include "processor/opencl/gpu/ready_on_gpu.h"
+
+namespace mete::opencl {
+namespace {
+
+// For a new context's first command. This value is a guess: a driver that is being reset answers within
+// seconds or not at all.
+constexpr std::chrono::seconds kHello{5};
+
+GpuTarget TargetOf(const DeviceFacts& facts, DType storage) {
+  GpuTarget target;
+  target.tile.is_cpu = facts.type == "cpu";
+  if (facts.float_vector > 0) target.tile.vector = int(facts.float_vector);
+  target.alignment = std::max<int64_t>(facts.sub_buffer_alignment, 1);
+  target.most_buffer_bytes = facts.most_allocation_bytes;
+  target.storage = storage;
+  return target;
+}
+
+std::string Describe(const DeviceFacts& facts, StagingKind staging, DType storage) {
+  return fmt::format("{} ({} {}), {}, inputs and outputs in {}", facts.model, facts.platform, facts.driver,
+                     mete::Name(storage), Name(staging));
+}
+
+Tile First(const ConvSpec&, std::span<const Tile> candidates) { return candidates.front(); }
+
+}  // namespace
+
+GpuProcessor::GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
+                           const GpuProcessorOptions& options)
+    : device_(device),
+      staging_(StagingFor(proved)),
+      options_(options),
+      target_(TargetOf(device.facts(), options.storage)),
+      info_{name, "gpu", Describe(device.facts(), staging_, options.storage)} {}
+
+std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
+  const std::lock_guard lock(mutex_);
+  if (live_ && !live_->is_lost()) return live_;
+  live_ = nullptr;  // what is left of a lost one lives as long as the shares on it
+  auto live =
+      std::make_shared<LiveGpu>(info_.name, device_, staging_, options_.kernels_folder, options_.clock);
+  const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
+  live->Await(*hello, kHello);
+  return live_ = std::move(live);
+}
+
+void GpuProcessor::CheckThere() const { (void)Live(); }
+
+std::string GpuProcessor::WhyNot(const Graph& graph, const Node& node) const {
+  return WhyNoKernel(graph, node);
+}
+
+std::shared_ptr<Ready> GpuProcessor::Prepare(const Graph& share) {
+  const int64_t start_ns = NowNs();
+  CheckCanCompute(*this, share);
+  auto graph = std::make_unique<Graph>(share);
+  (void)RunPasses(*graph);
+  const ShareOnGpu lowered = Lower(*graph, target_, First);
+  return std::make_shared<ReadyOnGpu>(Live(), std::move(graph), lowered, start_ns);
+}
+
+}  // namespace mete::opencl

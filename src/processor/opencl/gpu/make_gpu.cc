@@ -1,0 +1,71 @@
+// The processor of an entry of a pool.
+#include <algorithm>
+
+#include "base/error.h"
+#include "machine/gpu_entry.h"
+#include "machine/toml_keys.h"
+#include "mete/device.h"
+#include "processor/opencl/find/find_gpus.h"
+#include "processor/opencl/gpu/gpu_processor.h"
+
+namespace mete::opencl {
+namespace {
+
+std::string ReasonsOf(const GpuList& list) {
+  return list.left_out.empty() ? "" : fmt::format("; {}", fmt::join(list.left_out, "; "));
+}
+
+// Returns the device of "gpu:0/1" that a child process has tried: "gpu:0".
+const Gpu& FoundGpu(const GpuList& list, const std::string& device) {
+  const std::string whole = device.substr(0, device.find('/'));
+  for (const Gpu& gpu : list.gpus)
+    if (gpu.facts.name == whole) return gpu;
+  Fail(Code::kUnavailable, device, "there is no such GPU; mete machine shows {}{}", list.gpus.size(),
+       ReasonsOf(list));
+}
+
+void CheckProved(const Gpu& gpu, GpuType type) {
+  const bool serves = gpu.proved.computes_f32 && (type == GpuType::kF32 || gpu.proved.stores_f16);
+  if (serves) return;
+  Fail(Code::kUnavailable, gpu.facts.name, "its kernels have not proved that it computes {}{}{}",
+       gpu.proved.computes_f32 ? "with f16 in memory" : "f32", gpu.proved.problems.empty() ? "" : "; ",
+       fmt::join(gpu.proved.problems, "; "));
+}
+
+}  // namespace
+
+void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
+  GpuEntry gpu;
+  if (const toml::node* at = keys.Find("device")) {
+    gpu.device = keys.Text("device");
+    if (!IsGpuDevice(gpu.device))
+      keys.Problem(at, "is no GPU; got '{}', expected one like gpu:0, or gpu:0/1 for a unit of it",
+                   Printable(gpu.device.substr(0, 80)));
+  }
+  if (const toml::node* at = keys.Find("type")) {
+    const std::string type = keys.Text("type");
+    if (type == "f16") gpu.type = GpuType::kF16;
+    else if (type != "f32")
+      keys.Problem(at, "its type is unknown; got '{}', expected f32 or f16", Printable(type.substr(0, 80)));
+  }
+  for (const char* key : {"cores", "speed"})
+    if (const toml::node* at = keys.Find(key)) keys.Problem(at, "'{}' is of cores, and a GPU has none", key);
+  entry.has_cores = false;
+  entry.timed_settings = TimedSettings(gpu);
+  entry.settings = gpu;
+}
+
+std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
+  const auto* settings = std::any_cast<GpuEntry>(&entry.settings);
+  const GpuEntry gpu = settings ? *settings : GpuEntry();
+  const GpuList list = FindGpus({.cache_folder = CacheFolder()});
+  const Gpu& found = FoundGpu(list, gpu.device);
+  CheckProved(found, gpu.type);
+  const Device device = OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices);
+  return std::make_shared<GpuProcessor>(
+      entry.name, device, found.proved,
+      GpuProcessorOptions{.storage = gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32,
+                          .kernels_folder = options.tuning_cache});
+}
+
+}  // namespace mete::opencl
