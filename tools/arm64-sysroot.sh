@@ -11,6 +11,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc  # the latter's program is not run, but looked for
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
+  opencl-c-headers
 )
 sysroot=${1:-build/sysroot-arm64}
 stamp=$(cat "$0" tools/arm64-unpack.sh | sha256sum | cut -d ' ' -f 1)
