@@ -6,7 +6,7 @@
 #include "kernels/fast/conv/window.h"
 #include "processor/opencl/kernels/window.h"
 #include "processor/opencl/share/families.h"
-#include "processor/opencl/share/implicit_product.h"
+#include "processor/opencl/share/winograd_conv.h"
 
 namespace mete::opencl {
 namespace {
@@ -69,7 +69,8 @@ std::string LowerConvolution(Lowering& to, const Node& node) {
     LowerDepthwise(to, {.shape = shape, .output_first = first, .activation = activation}, arrays);
   } else {
     const ConvSpec spec{.shape = shape, .activation = activation, .output_first = first};
-    LowerImplicitProduct(to, spec, OnnxWeights(shape, false), arrays);
+    if (const int side = WinogradSide(to, spec)) LowerWinograd(to, spec, side, arrays);
+    else LowerImplicitProduct(to, spec, OnnxWeights(shape, false), arrays);
   }
   return "";
 }

@@ -17,6 +17,7 @@ std::string LowerElementwise(Lowering& to, const Node& node);            // mete
 std::string LowerFunction(Lowering& to, const Node& node);               // Max, Clip, Selu, ...
 std::string LowerBatchNorm(Lowering& to, const Node& node);              // BatchNormalization
 std::string LowerProduct(Lowering& to, const Node& node);                // Gemm, MatMul, mete.MatMul
+std::string LowerAttention(Lowering& to, const Node& node);              // Attention
 std::string LowerRows(Lowering& to, const Node& node);                   // Softmax, LayerNormalization, ...
 std::string LowerInstanceNorm(Lowering& to, const Node& node);           // InstanceNormalization
 std::string LowerGroupNorm(Lowering& to, const Node& node);              // GroupNormalization

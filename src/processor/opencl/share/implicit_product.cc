@@ -16,8 +16,9 @@ std::optional<MatVecSpec> FewRowsOf(const ConvSpec& spec, const PackSource& sour
   if (!is_product || has_gaps || s.out_width > MatVecSpec::kMostRows) return std::nullopt;
   const bool columns = source.output == 1 && source.channel == s.out_channels,
              rows = source.channel == 1 && source.output == s.in_channels;
+  const bool is_each = source.image_repeat == 1 && source.group_repeat == 1;
   const bool in_line = !spec.weights_per_image || source.image == s.in_channels * s.out_channels;
-  if (!in_line || (!columns && !rows)) return std::nullopt;
+  if (!is_each || !in_line || (!columns && !rows)) return std::nullopt;
   return MatVecSpec{.batch = s.batch,
                     .rows = s.out_width,
                     .n = s.out_channels,

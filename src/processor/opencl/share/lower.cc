@@ -33,6 +33,7 @@ const std::map<std::string_view, LowerNode>& Table() {
       {"Gemm", LowerProduct},
       {"MatMul", LowerProduct},
       {"mete.MatMul", LowerProduct},
+      {"Attention", LowerAttention},
       {"Softmax", LowerRows},
       {"LogSoftmax", LowerRows},
       {"LayerNormalization", LowerRows},

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "dispatch/options.h"
 
 namespace mete::opencl {
 namespace {
@@ -39,6 +40,7 @@ Lowering::Lowering(const Graph& graph, const GpuTarget& target, const ChooseTile
       target_(target),
       choose_(choose),
       plan_(PlanMemory(graph)),
+      plain_sums_(OptionsFor(graph).plain_sums),
       of_value_(graph.values.size(), -1) {}
 
 Tile Lowering::TileOf(const ConvSpec& spec) const {

@@ -35,6 +35,8 @@ class Lowering {
   const Value& value(ValueId id) const { return graph_.value(id); }
   const TileDevice& device() const { return target_.tile; }
   DType storage() const { return target_.storage; }
+  // Whether sums must be direct, as the network has quantized values (dispatch/options.h).
+  bool plain_sums() const { return plain_sums_; }
   // Elements that a work-item of a kernel without a tile computes at once.
   int vector() const { return target_.tile.is_cpu ? target_.tile.vector : 4; }
   // Returns the tile of a convolution.
@@ -93,6 +95,7 @@ class Lowering {
   const GpuTarget target_;
   const ChooseTile& choose_;
   const MemoryPlan plan_;
+  const bool plain_sums_;
   std::vector<int> of_value_;  // the buffer of each value; -1: not yet
   std::vector<Buffer> buffers_;
   std::vector<Tensor> constants_;

@@ -1,4 +1,4 @@
-#include "processor/opencl/kernels/rows.h"
+#include "processor/opencl/share/rows.h"
 
 #include <algorithm>
 #include <bit>
@@ -22,11 +22,15 @@ int LanesOf(const Lowering& to, int64_t length) {
   return int(std::min<uint64_t>(64, std::bit_floor(vectors)));
 }
 
+}  // namespace
+
 void LaunchRows(Lowering& to, RowSpec spec, const std::vector<Array>& arguments) {
   spec.type = arguments.back().type;
   spec.rows = arguments.back().elements() / spec.length;
   to.Launch(RowKernel(spec, to.vector(), LanesOf(to, spec.length)), arguments);
 }
+
+namespace {
 
 // Over an axis that is not the innermost one, between two transpositions.
 void SoftmaxAcross(Lowering& to, const RowSpec& spec, const Array& input, const Array& output, int axis) {
