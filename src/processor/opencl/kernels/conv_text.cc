@@ -35,6 +35,8 @@ Line LineY(const ConvShape& s, int64_t tile) {
   return {s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y, s.pad_top, tile};
 }
 
+bool WholeSums(const ConvSpec& spec) { return spec.bytes && spec.bytes->whole; }
+
 }  // namespace
 
 ConvText::ConvText(const ConvSpec& flattened, const Tile& tile)
@@ -49,7 +51,8 @@ ConvText::ConvText(const ConvSpec& flattened, const Tile& tile)
       tiles_x_(CeilDiv(s_.out_width, tile.columns)),
       tiles_y_(CeilDiv(s_.out_height, tile.rows)),
       channel_tiles_(CeilDiv(group_outputs_, tile.channels())),
-      rows_leave_(LineY(s_, 1).CountInside() < s_.out_height) {
+      rows_leave_(LineY(s_, 1).CountInside() < s_.out_height),
+      skips_rows_(tile.rows == 1 && !spec_.bytes) {
   if (tile.rows > s_.out_height || tile.columns > s_.out_width || tile.unroll % tile.input_vector)
     Invalid("GPU convolution",
             "the tile does not fit; got {}, expected at most {} x {} pixels and whole reads of inputs",
@@ -66,7 +69,9 @@ KernelText ConvText::Write() {
     k.group[dimension] = group[i];
     k.items[dimension] = RoundUp(count[i], group[i]);
   }
-  w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif\n{}", Head(k));
+  if (WholeSums(spec_)) w_.Line("#define MAC(a,b,c) ((a)*(b)+(c))");
+  else w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif");
+  w_.Line("{}", Head(k));
   Signature();
   Position();
   Sums();
@@ -74,9 +79,9 @@ KernelText ConvText::Write() {
   if (some_inside && some_at_edges) {
     const Line x = LineX(s_, tile_.columns), y = LineY(s_, tile_.rows);
     w_.Line("const bool inside=ix>=0&&ix<{}{};", x.in - (x.tile - 1) * x.stride - (x.kernel - 1) * x.dilation,
-            tile_.rows == 1 ? ""
-                            : fmt::format("&&iy>=0&&iy<{}",
-                                          y.in - (y.tile - 1) * y.stride - (y.kernel - 1) * y.dilation));
+            skips_rows_ ? ""
+                        : fmt::format("&&iy>=0&&iy<{}",
+                                      y.in - (y.tile - 1) * y.stride - (y.kernel - 1) * y.dilation));
     w_.Line("if(inside){{");
     SumInside();
     w_.Line("}}else{{");
@@ -96,7 +101,7 @@ KernelText ConvText::Write() {
 // A tile of one row leaves out rows of taps outside the image, so its rows need not be inside.
 bool ConvText::AnyTile(bool inside) const {
   const Line x = LineX(s_, tile_.columns), y = LineY(s_, tile_.rows);
-  const int64_t columns = x.CountInside(), rows = tile_.rows == 1 ? y.tiles() : y.CountInside();
+  const int64_t columns = x.CountInside(), rows = skips_rows_ ? y.tiles() : y.CountInside();
   return inside ? columns * rows > 0 : columns * rows < x.tiles() * y.tiles();
 }
 
@@ -126,7 +131,7 @@ void ConvText::Position() {
 
 void ConvText::Sums() {
   for (int p = 0; p < tile_.pixels(); ++p)
-    for (int v = 0; v < tile_.vectors; ++v) w_.Line("{} c{}_{}=0;", FloatVector(tile_.vector), p, v);
+    for (int v = 0; v < tile_.vectors; ++v) w_.Line("{} c{}_{}=0;", SumType(tile_.vector), p, v);
 }
 
 int64_t ConvText::InputOffset(int pixel) const {
@@ -135,7 +140,7 @@ int64_t ConvText::InputOffset(int pixel) const {
 }
 
 void ConvText::SkipRow(int64_t steps) {
-  if (tile_.rows == 1 && rows_leave_)
+  if (skips_rows_ && rows_leave_)
     w_.Line("if((uint)(iy+ky*{})>={}u){{wp+={};continue;}}", s_.dilation_y, s_.in_height,
             steps * packed_.panel_channels);
 }
@@ -175,7 +180,7 @@ void ConvText::SumAtEdges() {
   for (int p = 0; p < tile_.pixels(); ++p) {
     const int64_t row = p / tile_.columns * s_.stride_y, column = p % tile_.columns * s_.stride_x;
     const std::string in_rows =
-        tile_.rows > 1 ? fmt::format("&&(uint)(y+{})<{}u", row, s_.in_height) : std::string();
+        !skips_rows_ ? fmt::format("&&(uint)(y+{})<{}u", row, s_.in_height) : std::string();
     w_.Line("global const {}* p{}=(uint)(x+{})<{}u{}?input+(at+{}):zeros;", type, p, column, s_.in_width,
             in_rows, InputOffset(p));
     pointers.push_back(fmt::format("p{}", p));
@@ -202,8 +207,8 @@ void ConvText::Steps(int64_t first, int64_t count, const std::vector<std::string
     const int width = count >= tile_.input_vector ? tile_.input_vector : 1;
     w_.Line("{{");
     for (size_t p = 0; p < pointers.size(); ++p)
-      w_.Line("const {} a{}={};", FloatVector(width), p,
-              LoadText(spec_.input, width, pointers[p], fmt::format("{}+{}", k, first)));
+      w_.Line("const {} a{}={};", SumType(width), p,
+              Load(spec_.input, width, pointers[p], fmt::format("{}+{}", k, first)));
     for (int lane = 0; lane < width; ++lane) {
       std::vector<std::string> inputs;
       for (size_t p = 0; p < pointers.size(); ++p)
@@ -217,16 +222,26 @@ void ConvText::Steps(int64_t first, int64_t count, const std::vector<std::string
 }
 
 void ConvText::Step(int64_t step, const std::vector<std::string>& inputs) {
-  const std::string type = FloatVector(tile_.vector);
+  const std::string type = SumType(tile_.vector);
   w_.Line("{{");
   for (int v = 0; v < tile_.vectors; ++v)
     w_.Line("const {} b{}={};", type, v,
-            LoadText(spec_.weights, tile_.vector, "wp",
-                     std::to_string(step * packed_.panel_channels + v * tile_.vector)));
+            Load(spec_.weights, tile_.vector, "wp",
+                 std::to_string(step * packed_.panel_channels + v * tile_.vector)));
   for (size_t p = 0; p < inputs.size(); ++p)
     for (int v = 0; v < tile_.vectors; ++v)
       w_.Line("c{0}_{1}=MAC(({2})({3}),b{1},c{0}_{1});", p, v, type, inputs[p]);
   w_.Line("}}");
+}
+
+std::string ConvText::SumType(int width) const {
+  return (WholeSums(spec_) ? "int" : "float") + (width == 1 ? "" : std::to_string(width));
+}
+
+std::string ConvText::Load(DType type, int width, const std::string& pointer,
+                           const std::string& offset) const {
+  const std::string text = LoadText(type, width, pointer, offset);
+  return WholeSums(spec_) ? fmt::format("convert_{}({})", SumType(width), text) : text;
 }
 
 void ConvText::Store() {
@@ -238,8 +253,15 @@ void ConvText::Store() {
           PointerText("output", spec_.output_first), out_stride_);
   if (spec_.residual)
     w_.Line("global const {}* rp=residual+pixel*{}+m;", ElementName(spec_.output), residual_stride);
-  w_.Line("global const float* bias=(global const float*)((global const uchar*)packed+{})+g*{}+t*{};",
-          packed_.bias_at, packed_.panels * packed_.panel_channels, tile_.channels());
+  struct Part {
+    const char *name, *type;
+    int64_t at;
+  };
+  std::vector<Part> parts = {{"bias", spec_.bytes ? "int" : "float", packed_.bias_at}};
+  if (spec_.bytes) parts.push_back({"scale", "float", packed_.scale_at});
+  for (const auto& [name, type, at] : parts)
+    w_.Line("global const {0}* {1}=(global const {0}*)((global const uchar*)packed+{2})+g*{3}+t*{4};", type,
+            name, at, packed_.panels * packed_.panel_channels, tile_.channels());
   if (last == tile_.channels()) return StoreChannels(last);
   if (channel_tiles_ == 1) return StoreChannels(last);
   w_.Line("if(t<{}){{", channel_tiles_ - 1);
@@ -249,7 +271,31 @@ void ConvText::Store() {
   w_.Line("}}");
 }
 
+void ConvText::StoreBytes(int64_t channels) {
+  const ByteSums& bytes = *spec_.bytes;
+  const std::string type = FloatVector(tile_.vector), ints = type == "float" ? "int" : "int" + type.substr(5);
+  const std::string n = tile_.vector == 1 ? "" : std::to_string(tile_.vector);
+  for (int v = 0; v * tile_.vector < channels; ++v) {
+    const int first = v * tile_.vector, lanes = int(std::min<int64_t>(channels - first, tile_.vector));
+    w_.Line("{{const {} f={};\nconst {} b={};", type,
+            LoadText(DType::kF32, tile_.vector, "scale", std::to_string(first)), ints,
+            n.empty() ? fmt::format("bias[{}]", first) : fmt::format("vload{}(0,bias+{})", n, first));
+    for (int p = 0; p < tile_.pixels(); ++p) {
+      const int64_t pixel = p / tile_.columns * s_.out_width + p % tile_.columns;
+      w_.Line("{{{0} v=convert_{0}(convert_{1}{2}(c{3}_{4})+b)*f;", type, ints, bytes.whole ? "" : "_rte", p,
+              v);
+      if (spec_.output != DType::kF32)
+        w_.Line("v=clamp(rint(v),{},{})+{};", FloatLiteral(bytes.least), FloatLiteral(bytes.most),
+                FloatLiteral(float(bytes.output_zero)));
+      w_.Line("{}}}", StoreLanes(spec_.output, tile_.vector, lanes, "v", "yp",
+                                 std::to_string(pixel * out_stride_ + first)));
+    }
+    w_.Line("}}");
+  }
+}
+
 void ConvText::StoreChannels(int64_t channels) {
+  if (spec_.bytes) return StoreBytes(channels);
   const std::string type = FloatVector(tile_.vector);
   const int64_t residual_stride = OrElse(spec_.residual_stride, s_.out_channels);
   const std::string scale = spec_.scale == 1 ? "" : "*" + FloatLiteral(spec_.scale);

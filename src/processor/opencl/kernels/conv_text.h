@@ -32,6 +32,10 @@ class ConvText {
 
   void Store();
   void StoreChannels(int64_t channels);  // the first `channels` of the tile
+  void StoreBytes(int64_t channels);     // the same of sums of bytes
+  // Elements as the sums need them: f32, or int for whole sums of bytes.
+  std::string SumType(int width) const;
+  std::string Load(DType type, int width, const std::string& pointer, const std::string& offset) const;
 
   std::string Pointer(int64_t row_tap) const;
   bool AnyTile(bool inside) const;  // whether some tile has all its taps inside the image, or not
@@ -44,6 +48,8 @@ class ConvText {
   const int64_t group_inputs_, group_outputs_, in_stride_, out_stride_;
   const int64_t tiles_x_, tiles_y_, channel_tiles_;
   const bool rows_leave_;  // some row of taps lies above or below the image
+  // Such rows are left out: they add nothing, unless they are those of a zero point.
+  const bool skips_rows_;
   Writer w_;
 };
 

@@ -9,6 +9,17 @@ namespace {
 
 constexpr const char* kWhere = "GPU convolution";
 
+void CheckBytes(const ConvSpec& spec) {
+  const auto is_byte = [](DType type) { return type == DType::kU8 || type == DType::kI8; };
+  if (!is_byte(spec.input) || !(is_byte(spec.output) || spec.output == DType::kF32) ||
+      !(spec.weights == DType::kI8 || spec.weights == DType::kF16))
+    Invalid(kWhere,
+            "sums of bytes have other types; got {}, {} and {}, expected bytes, i8 or f16, and bytes or f32",
+            Name(spec.input), Name(spec.weights), Name(spec.output));
+  if (spec.activation.op != FusedOp::kNone || spec.residual || spec.scale != 1)
+    Invalid(kWhere, "sums of bytes have an epilogue of f32; expected bounds of levels alone");
+}
+
 void Check(const ConvSpec& spec) {
   const ConvShape& s = spec.shape;
   const int64_t in = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
@@ -17,6 +28,7 @@ void Check(const ConvSpec& spec) {
                          s.out_pixels() * out + spec.output_first,
                          s.out_pixels() * std::max(spec.residual_stride, s.out_channels), s.stride_x,
                          s.stride_y, s.dilation_x, s.dilation_y, s.groups});
+  if (spec.bytes) CheckBytes(spec);
   if (s.in_channels % s.groups || s.out_channels % s.groups)
     Invalid(kWhere, "the groups do not divide the channels; got {} groups of {} and {} channels", s.groups,
             s.in_channels, s.out_channels);
@@ -70,7 +82,9 @@ PackedConv PackedSizes(const ConvSpec& spec, const Tile& tile) {
   const int64_t elements = p.sets * p.panels * p.steps * p.panel_channels;
   CheckElements(kWhere, {elements});
   p.bias_at = RoundUp(elements * int64_t(SizeOf(spec.weights)), kLine);
-  p.zeros_at = p.bias_at + RoundUp(s.groups * p.panels * p.panel_channels * int64_t(sizeof(float)), kLine);
+  const int64_t channels = RoundUp(s.groups * p.panels * p.panel_channels * int64_t(sizeof(float)), kLine);
+  p.scale_at = p.bias_at + channels;
+  p.zeros_at = p.scale_at + (spec.bytes ? channels : 0);
   p.bytes = p.zeros_at + RoundUp(s.in_channels / s.groups * int64_t(sizeof(float)), kLine);
   return p;
 }

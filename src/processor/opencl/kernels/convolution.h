@@ -8,11 +8,25 @@
 // the tile does not divide an image, the last tile overlaps its neighbour and computes the same values again.
 #pragma once
 
+#include <optional>
+
 #include "kernels/fast/conv/conv.h"
 #include "processor/opencl/kernels/kernel_text.h"
 #include "processor/opencl/kernels/tile.h"
 
 namespace mete::opencl {
+
+// Sums of bytes: an input stands for (byte - input_zero), and so does the padding, which is 0. Weights are
+// packed minus their zero point. Output m is a number of f32,
+//   v = scale[m] * float(sum + bias[m])
+// or a byte, round(v) within [least, most], halves to the even number, plus output_zero: ONNX's QLinearConv.
+// Sums are exact with `whole`, and without it where for each output the sum of |weight| times 255 is at most
+// 2^24; otherwise each multiply-add rounds to f32, and a byte may be the next one.
+struct ByteSums {
+  bool whole = false;  // sums of int, not of f32
+  int32_t input_zero = 0, output_zero = 0;
+  float least = 0, most = 255;  // in steps from output_zero
+};
 
 struct ConvSpec {
   ConvShape shape;  // with the output's size; see SizedProduct() for products
@@ -24,6 +38,9 @@ struct ConvSpec {
   // Elements from the begin of a buffer to the first channel: slices of a concatenation, together with
   // in_pixel_stride and out_pixel_stride of the shape.
   int64_t input_first = 0, output_first = 0;
+  // Input and output are u8 or i8, or the output is f32; weights are packed as i8, or as f16 if weights minus
+  // their zero point are no i8. There is no activation, residual or `scale`.
+  std::optional<ByteSums> bytes;
   float scale = 1;
   bool weights_per_image = false;  // image n has weights of its own: products of batches
 };
@@ -45,7 +62,7 @@ struct PackedConv {
   int64_t panels = 0;          // of one group of one image
   int64_t steps = 0;           // rows of a panel: taps * input channels of a group
   int64_t sets = 1;            // groups, times images with weights of their own
-  int64_t bias_at = 0, zeros_at = 0, bytes = 0;
+  int64_t bias_at = 0, scale_at = 0, zeros_at = 0, bytes = 0;  // `scale_at`: of sums of bytes
 };
 PackedConv PackedSizes(const ConvSpec& spec, const Tile& tile);
 
@@ -60,14 +77,15 @@ struct PackSource {
   int64_t group = 0;                           // 0: that of `output`, times the outputs of a group
   int64_t image_repeat = 1, group_repeat = 1;  // neighbours that have the same weights
   int64_t output = 0, channel = 0, tap_row = 0, tap = 0;
-  bool bias = false;  // f32, one for each output channel
+  bool bias = false;  // f32, or i32 of sums of bytes; one for each output channel
+  int32_t zero = 0;   // of weights that are bytes, for sums of bytes
 };
 PackSource OnnxWeights(const ConvShape& shape, bool bias);  // [M][C / group][kH][kW]
 PackSource RowsOfK(int64_t k, int64_t n, bool bias);        // B of a product as [batch][k][n]
 PackSource RowsOfN(int64_t k, int64_t n, bool bias);        // B transposed, [batch][n][k]
 
-// Packs weights on the device. Arguments: weights, bias (if there is one), packed weights
-// (PackedConv::bytes).
+// Packs weights on the device. Arguments: weights, for sums of bytes the scales (f32, one for each output
+// channel), bias (if there is one), packed weights (PackedConv::bytes).
 KernelText PackKernel(const ConvSpec& spec, const Tile& tile, const PackSource& from);
 
 }  // namespace mete::opencl

@@ -29,9 +29,10 @@ std::string ElementName(DType type) {
     case DType::kF32: return "float";
     case DType::kF16: return "half";
     case DType::kU8: return "uchar";
+    case DType::kI8: return "char";
     default:
       Fail(Code::kUnimplemented, "GPU kernel",
-           "a type of elements is not supported; got {}, expected f32, f16 or u8", Name(type));
+           "a type of elements is not supported; got {}, expected f32, f16, u8 or i8", Name(type));
   }
 }
 
@@ -73,7 +74,7 @@ std::string StoreText(DType type, int width, const std::string& value, const std
   const std::string at = fmt::format("({})+({})", pointer, offset);
   if (type == DType::kF16) return fmt::format("vstore_half{}_rte({},0,{});", n, value, at);
   const std::string elements =
-      type == DType::kF32 ? value : fmt::format("convert_uchar{}_sat_rte({})", n, value);
+      type == DType::kF32 ? value : fmt::format("convert_{}{}_sat_rte({})", ElementName(type), n, value);
   return width == 1 ? fmt::format("*({})={};", at, elements)
                     : fmt::format("vstore{}({},0,{});", n, elements, at);
 }

@@ -3,7 +3,7 @@
 //
 // Texts are made of integers, enumerations and numbers alone, never of a model's names, and all sizes are
 // constants in them: addresses are then displacements, and loops have known ends. A text needs nothing but
-// the full profile of OpenCL 1.2. Elements of f16 and u8 are converted to f32 where they are read, and
+// the full profile of OpenCL 1.2. Elements of f16 and of bytes are converted to f32 where they are read, and
 // arithmetic is in f32, so a device needs no arithmetic on halves.
 //
 // The arguments of each kernel are buffers alone, in the order that the function's comment says. They begin
@@ -35,13 +35,13 @@ std::string DigestOf(const KernelText& text);
 inline constexpr std::array<int, 5> kVectorWidths = {16, 8, 4, 2, 1};
 int VectorWidth(int64_t most);
 
-// Parts of texts. A type of elements is f32, f16 or u8 (Error UNIMPLEMENTED for others); a vector has 1, 2,
-// 4, 8 or 16 of them. `pointer` and `offset`, in elements, are expressions.
+// Parts of texts. A type of elements is f32, f16, u8 or i8 (Error UNIMPLEMENTED for others); a vector has 1,
+// 2, 4, 8 or 16 of them. `pointer` and `offset`, in elements, are expressions.
 std::string ElementName(DType type);    // "float", "half", "uchar"
 std::string FloatVector(int width);     // "float", "float4", ...
 std::string FloatLiteral(float value);  // the exact value, also of infinities
 std::string LoadText(DType type, int width, const std::string& pointer, const std::string& offset);
-// Returns a statement that rounds `value` to the nearest even number of the type, u8 with saturation.
+// Returns a statement that rounds `value` to the nearest even number of the type, bytes with saturation.
 std::string StoreText(DType type, int width, const std::string& value, const std::string& pointer,
                       const std::string& offset);
 // Returns the pointer to element `first` of a buffer.

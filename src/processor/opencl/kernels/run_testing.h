@@ -27,7 +27,7 @@ inline std::vector<std::byte> ToBytes(DType type, std::span<const float> values)
   std::vector<std::byte> bytes(values.size() * SizeOf(type));
   for (size_t i = 0; i < values.size(); ++i) {
     const F16 half(values[i]);
-    const auto byte = uint8_t(values[i]);
+    const auto byte = uint8_t(int(values[i]));  // of both types of bytes
     const void* from = type == DType::kF32   ? static_cast<const void*>(&values[i])
                        : type == DType::kF16 ? static_cast<const void*>(&half)
                                              : static_cast<const void*>(&byte);
@@ -41,6 +41,7 @@ inline std::vector<float> ToFloats(DType type, std::span<const std::byte> bytes)
     const std::byte* at = &bytes[i * SizeOf(type)];
     F16 half;
     if (type == DType::kU8) values[i] = float(std::to_integer<int>(*at));
+    if (type == DType::kI8) values[i] = float(int8_t(std::to_integer<int>(*at)));
     if (type == DType::kF32) std::memcpy(&values[i], at, sizeof(float));
     if (type == DType::kF16) std::memcpy(&half, at, sizeof half), values[i] = float(half);
   }

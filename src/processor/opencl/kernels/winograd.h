@@ -22,6 +22,9 @@ struct WinogradSpec {
 // f32.
 bool TakesWinogradOnGpu(const ConvSpec& spec);
 
+// Returns the m that is faster than ConvKernel(), or 0.
+int ChooseWinograd(const ConvSpec& spec);
+
 // Returns the number of tiles of the whole output.
 int64_t WinogradTiles(const ConvShape& shape, int m);
 

@@ -83,6 +83,17 @@ TEST_F(Winograd, HalvesInMemoryAreTransformedInF32) {
   });
 }
 
+TEST(WinogradText, TheChoiceNeedsTilesAndChannels) {
+  const auto choice = [](int64_t size, int64_t channels) {
+    return ChooseWinograd({.shape = Three(1, size, size, channels, 64, 1, 1)});
+  };
+  EXPECT_EQ(choice(56, 64), 4);
+  EXPECT_EQ(choice(14, 256), 2);
+  EXPECT_EQ(choice(3, 256), 0);
+  EXPECT_EQ(choice(224, 3), 0);
+  EXPECT_EQ(ChooseWinograd({.shape = SizedProduct(1, 1000, 64, 64)}), 0);
+}
+
 TEST(WinogradText, OtherConvolutionsAndTilesAreRefused) {
   WinogradSpec spec{.tiles = 4};
   spec.conv.shape = Three(1, 8, 8, 4, 4, 1, 1);
