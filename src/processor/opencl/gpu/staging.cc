@@ -29,12 +29,13 @@ void Staging::Set(Kernel& kernel, uint32_t index, int64_t offset, int64_t bytes)
 void Staging::CopyFrom(const void* from, int64_t bytes) { std::memcpy(address_, from, size_t(bytes)); }
 
 void Staging::BeginRead(Queue& queue, int64_t bytes) {
-  if (kind_ == StagingKind::kShared) return;
+  if (kind_ == StagingKind::kShared || bytes == 0) return;
   Event done;  // the marker behind all commands stands for it
   address_ = queue.StartMap(buffer_, MapFor::kRead, 0, bytes, done);
 }
 
 void Staging::CopyOut(Queue& queue, void* to, int64_t bytes) {
+  if (bytes == 0) return;
   std::memcpy(to, address_, size_t(bytes));
   (void)Unmap(queue);
 }

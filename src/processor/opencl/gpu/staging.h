@@ -31,6 +31,7 @@ class Staging {
   // that it returns. The memory is not in use. `await` waits for an event, with a deadline.
   template <class Await>
   Event CopyIn(Queue& queue, const void* from, int64_t bytes, Await await) {
+    if (bytes == 0) return {};
     if (kind_ == StagingKind::kMapped) {
       (void)Unmap(queue);  // of a request that was given up
       Event mapped;
