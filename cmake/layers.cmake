@@ -72,7 +72,7 @@ mete_library(opencl_share src/processor/opencl/share LAYERS opencl_kernels dispa
 if(NOT METE_OPENCL)
   set(opencl_faults src/processor/opencl/gpu/faults)  # tests with a driver that fails, which need its headers
 endif()
-mete_library(opencl_gpu src/processor/opencl/gpu LAYERS processor machine opencl_api opencl_find opencl_share LINKS PkgConfig::XXHASH TEST_LAYERS passes WITHOUT ${opencl_faults})
+mete_library(opencl_gpu src/processor/opencl/gpu LAYERS cpu opencl_api opencl_find opencl_share LINKS PkgConfig::XXHASH TEST_LAYERS passes WITHOUT ${opencl_faults})
 if(METE_OPENCL AND TARGET opencl_gpu_test)
   target_include_directories(opencl_gpu_test SYSTEM PRIVATE ${METE_OPENCL_HEADERS})
 endif()

@@ -27,8 +27,6 @@ std::string Describe(const DeviceFacts& facts, StagingKind staging, DType storag
                      mete::Name(storage), Name(staging));
 }
 
-Tile First(const ConvSpec&, std::span<const Tile> candidates) { return candidates.front(); }
-
 }  // namespace
 
 GpuProcessor::GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
@@ -37,7 +35,8 @@ GpuProcessor::GpuProcessor(const std::string& name, const Device& device, const 
       staging_(StagingFor(proved)),
       options_(options),
       target_(TargetOf(device.facts(), options.storage)),
-      info_{name, "gpu", Describe(device.facts(), staging_, options.storage)} {}
+      info_{name, "gpu", Describe(device.facts(), staging_, options.storage)},
+      tuner_(options.tune ? std::make_unique<TileTuner>(options.kernels_folder, device.facts()) : nullptr) {}
 
 std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
   const std::lock_guard lock(mutex_);
@@ -61,8 +60,19 @@ std::shared_ptr<Ready> GpuProcessor::Prepare(const Graph& share) {
   CheckCanCompute(*this, share);
   auto graph = std::make_unique<Graph>(share);
   (void)RunPasses(*graph);
-  const ShareOnGpu lowered = Lower(*graph, target_, First);
-  return std::make_shared<ReadyOnGpu>(Live(), std::move(graph), lowered, start_ns);
+  std::shared_ptr<LiveGpu> live = Live();
+  const ShareOnGpu lowered = Lowered(*graph, live);
+  return std::make_shared<ReadyOnGpu>(std::move(live), std::move(graph), lowered, start_ns);
+}
+
+ShareOnGpu GpuProcessor::Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const {
+  if (!tuner_) return Lower(graph, target_, {});
+  const ShareOnGpu lowered =
+      Lower(graph, target_, [&](const ConvSpec& spec, std::span<const Tile> candidates) {
+        return tuner_->Choose(live, spec, candidates);
+      });
+  tuner_->Save();
+  return lowered;
 }
 
 }  // namespace mete::opencl

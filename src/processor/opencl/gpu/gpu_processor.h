@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "machine/pool_file.h"
 #include "processor/opencl/gpu/live_gpu.h"
+#include "processor/opencl/gpu/tile_tuner.h"
 #include "processor/opencl/share/share_on_gpu.h"
 #include "processor/processor.h"
 
@@ -19,7 +20,8 @@ namespace mete::opencl {
 
 struct GpuProcessorOptions {
   DType storage = DType::kF32;      // f32 or f16
-  std::string kernels_folder = {};  // keeps compiled programs; "": none are kept
+  std::string kernels_folder = {};  // keeps compiled programs and times of tiles; "": none are kept
+  bool tune = false;                // tiles of convolutions are measured, not estimated
   Clock& clock = Clock::Steady();
 };
 
@@ -37,12 +39,15 @@ class GpuProcessor : public Processor {
 
  private:
   std::shared_ptr<LiveGpu> Live() const;
+  ShareOnGpu Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const;
 
   const Device device_;
   const StagingKind staging_;
   const GpuProcessorOptions options_;
   const GpuTarget target_;
   const ProcessorInfo info_;
+
+  const std::unique_ptr<TileTuner> tuner_;  // null: tiles are estimated
 
   mutable std::mutex mutex_;
   mutable std::shared_ptr<LiveGpu> live_;  // null until it is first needed

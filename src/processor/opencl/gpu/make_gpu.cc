@@ -65,7 +65,8 @@ std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOpt
   return std::make_shared<GpuProcessor>(
       entry.name, device, found.proved,
       GpuProcessorOptions{.storage = gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32,
-                          .kernels_folder = options.tuning_cache});
+                          .kernels_folder = options.tuning_cache,
+                          .tune = options.tune != Tune::kNever});
 }
 
 }  // namespace mete::opencl
