@@ -34,9 +34,11 @@ void Check(const MapSpec& spec) {
       span += (spec.sizes[d] - 1) * std::max<int64_t>(operand->strides[d], 0);
     CheckElements(kWhere, {span});
   }
-  if (spec.program.steps ? spec.program.inputs != int(spec.inputs.size()) : spec.inputs.size() != 1)
+  const bool two = std::holds_alternative<ByteBinary>(spec.levels);
+  const size_t inputs = two ? 2 : spec.program.steps ? size_t(spec.program.inputs) : 1;
+  if (inputs != spec.inputs.size() || (spec.levels.index() && spec.program.steps))
     Invalid(kWhere, "the inputs are not those of the program; got {}, expected {}", spec.inputs.size(),
-            spec.program.steps ? spec.program.inputs : 1);
+            inputs);
 }
 
 // Returns the element of an operand at the indices i0, i1, ... of the text.
@@ -65,6 +67,44 @@ void WriteText(Writer& w, const MapOperand& operand, int width, const std::strin
   for (int i = 0; i < width; ++i)
     w.Line("{}", StoreText(operand.type, 1, LaneText(value, width, i), "output",
                            fmt::format("{}+({})", at, i * stride)));
+}
+
+std::string Bounded(const std::string& level, float least, float most) {
+  // The maximum first: a NaN is the least level.
+  return fmt::format("fmin(fmax({},{}),{})", level, FloatLiteral(least), FloatLiteral(most));
+}
+
+// Returns the value of the function of r0.
+std::string LevelText(const LevelConversion& c) {
+  const std::string scale = FloatLiteral(c.scale), zero = FloatLiteral(c.zero);
+  switch (c.kind) {
+    case LevelConversion::Kind::kQuantize:
+      return Bounded(fmt::format("rint(r0/{})+{}", scale, zero), c.least, c.most);
+    case LevelConversion::Kind::kRescale:
+      return Bounded(fmt::format("rint((r0-{})*{})+{}", FloatLiteral(c.minus), scale, zero), c.least, c.most);
+    default: return fmt::format("(r0-{})*{}", zero, scale);
+  }
+}
+
+// Returns the value of the function of r0 and r1, vectors of `width`.
+std::string LevelText(const ByteBinary& of, int width) {
+  const auto number = [&](float value) {
+    return fmt::format("({}){}", FloatVector(width), FloatLiteral(value));
+  };
+  const std::string sum =
+      fmt::format("fma({},r0,fma({},r1,{}))", number(of.a_steps), number(of.b_steps), number(of.start));
+  const std::string product =
+      fmt::format("(r0-{})*(r1-{})*{}+{}", FloatLiteral(of.a_zero), FloatLiteral(of.b_zero),
+                  FloatLiteral(of.steps), FloatLiteral(of.y_zero));
+  return Bounded(fmt::format("rint({})", of.product ? product : sum), of.least, of.most);
+}
+
+// Returns the register with the result of the levels' function.
+std::string Levels(Writer& w, const MapSpec& spec, int width) {
+  const auto* conversion = std::get_if<LevelConversion>(&spec.levels);
+  w.Line("const {} levels={};", FloatVector(width),
+         conversion ? LevelText(*conversion) : LevelText(std::get<ByteBinary>(spec.levels), width));
+  return "levels";
 }
 
 // Returns the register with the result.
@@ -133,6 +173,7 @@ KernelText MapKernel(const MapSpec& spec, int vector) {
   k.group[0] = kGroup;
   k.items[0] = RoundUp(count, kGroup);
   Writer w;
+  if (m.levels.index()) w.Line("#pragma OPENCL FP_CONTRACT OFF");  // each step rounds
   w.Line("{}", Head(k));
   for (size_t i = 0; i < m.inputs.size(); ++i)
     w.Line("global const {}* x{},", ElementName(m.inputs[i].type), i);
@@ -144,7 +185,7 @@ KernelText MapKernel(const MapSpec& spec, int vector) {
   }
   for (size_t i = 0; i < m.inputs.size(); ++i)
     w.Line("const {} r{}={};", FloatVector(width), i, ReadText(m.inputs[i], width, fmt::format("x{}", i)));
-  WriteText(w, m.output, width, Steps(w, m.program, width));
+  WriteText(w, m.output, width, m.levels.index() ? Levels(w, m, width) : Steps(w, m.program, width));
   w.Line("}}");
   k.source = w.text();
   return k;

@@ -5,9 +5,11 @@
 
 #include <cstdint>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "base/fused.h"
+#include "kernels/fast/bytes/byte_elementwise.h"
 #include "processor/opencl/kernels/kernel_text.h"
 
 namespace mete::opencl {
@@ -19,11 +21,27 @@ struct MapOperand {
   int64_t first = 0;             // the element of index 0
 };
 
+// Between numbers and the levels of bytes: level = round(number) + zero, halves to the even number.
+struct LevelConversion {
+  enum class Kind : uint8_t {
+    kQuantize,    // level = round(x / scale) + zero
+    kRescale,     // level = round((x - minus) * scale) + zero
+    kDequantize,  // number = (x - zero) * scale
+  };
+  Kind kind = Kind::kQuantize;
+  float scale = 1, zero = 0, minus = 0;
+  float least = 0, most = 255;  // of the levels
+};
+
 struct MapSpec {
   std::vector<int64_t> sizes;  // of the output, the last one changes first
   std::vector<MapOperand> inputs;
   MapOperand output;     // its strides are those of a tensor whose elements are written once
   FusedProgram program;  // without steps: a copy of the only input
+  // Instead of a program: a conversion of the only input, or a sum or product of two tensors of bytes (levels
+  // as bytes; the operands say whether they are signed). Bits are those of the CPU's kernels where divisions
+  // are rounded correctly.
+  std::variant<std::monostate, LevelConversion, ByteBinary> levels;
 };
 
 // Returns the strides with which a tensor of `shape` is broadcast to `sizes`, as ONNX does. Error

@@ -60,12 +60,31 @@ void Check(const char* where, const ConvShape& s, int columns) {
     Invalid(where, "a work-item has too many pixels; got {}, expected 1 to {}", columns, s.out_width);
 }
 
+// The epilogue of sums of bytes, for one pixel.
+void StoreBytes(Writer& w, const DepthwiseSpec& spec, int vector, int lanes, int pixel) {
+  const ByteSums& bytes = *spec.bytes;
+  const std::string n = vector == 1 ? "" : std::to_string(vector);
+  std::string bias;
+  for (int i = 0; spec.bias && i < vector; ++i)
+    bias += (i ? "," : "") + (i < lanes ? fmt::format("bias[c+{}]", i) : "0");
+  w.Line("const int{0} sum=convert_int{0}_rte(s{1}){2};", n, pixel,
+         spec.bias ? fmt::format("+(int{})({})", n, bias) : "");
+  w.Line("{0} v=convert_{0}(sum)*{1};", FloatVector(vector),
+         LoadLanes(DType::kF32, vector, lanes, "scales", "c"));
+  if (spec.output != DType::kF32)
+    w.Line("v=clamp(rint(v),{},{})+{};", FloatLiteral(bytes.least), FloatLiteral(bytes.most),
+           FloatLiteral(float(bytes.output_zero)));
+}
+
 void StoreDepthwise(Writer& w, const DepthwiseSpec& spec, int vector, int columns, int lanes) {
   const ConvShape& s = spec.shape;
   const int64_t stride = OrElse(s.out_pixel_stride, s.out_channels);
-  const std::string bias = spec.bias ? "+" + LoadLanes(DType::kF32, vector, lanes, "bias", "c") : "";
+  const std::string bias =
+      spec.bias && !spec.bytes ? "+" + LoadLanes(DType::kF32, vector, lanes, "bias", "c") : "";
   for (int p = 0; p < columns; ++p) {
-    w.Line("{{{} v=s{}{};", FloatVector(vector), p, bias);
+    w.Line("{{");
+    if (spec.bytes) StoreBytes(w, spec, vector, lanes, p);
+    else w.Line("{} v=s{}{};", FloatVector(vector), p, bias);
     if (spec.residual)
       w.Line("v+={};", LoadLanes(spec.output, vector, lanes, "residual",
                                  fmt::format("(pixel+{})*{}+c", p, s.out_channels)));
@@ -92,7 +111,8 @@ KernelText DepthwiseKernel(const DepthwiseSpec& spec, int vector, int columns) {
   Writer w;
   w.Line("{}global const {}* restrict input,global const {}* restrict weights,", Head(k),
          ElementName(spec.input), ElementName(spec.weights));
-  if (spec.bias) w.Line("global const float* restrict bias,");
+  if (spec.bytes) w.Line("global const float* restrict scales,");
+  if (spec.bias) w.Line("global const {}* restrict bias,", spec.bytes ? "int" : "float");
   if (spec.residual) w.Line("global const {}* restrict residual,", out);
   w.Line("global {}* restrict output){{", out);
   items.Write(w);
@@ -105,9 +125,11 @@ KernelText DepthwiseKernel(const DepthwiseSpec& spec, int vector, int columns) {
            LoadLanes(spec.weights, vector, lanes, "weights",
                      fmt::format("(ky*{}+kx)*{}+c", s.kernel_width, s.in_channels)));
     w.Line("const int at=((n*{}+y)*{}+x)*{}+c+{};", s.in_height, s.in_width, stride, spec.input_first);
+    const std::string zero = spec.bytes ? fmt::format("-({})", spec.bytes->input_zero) : "";
     for (int p = 0; p < columns; ++p)
-      w.Line("if((uint)(x+{})<{}u)s{}=mad({},b,s{});", p * s.stride_x, s.in_width, p,
-             LoadLanes(spec.input, vector, lanes, "input", fmt::format("at+{}", p * s.stride_x * stride)), p);
+      w.Line("if((uint)(x+{})<{}u)s{}=mad({}{},b,s{});", p * s.stride_x, s.in_width, p,
+             LoadLanes(spec.input, vector, lanes, "input", fmt::format("at+{}", p * s.stride_x * stride)),
+             zero, p);
     w.Line("}}}}");
   });
   w.Line("const int pixel=(n*{}+oy)*{}+ox;", s.out_height, s.out_width);
@@ -117,7 +139,7 @@ KernelText DepthwiseKernel(const DepthwiseSpec& spec, int vector, int columns) {
   return k;
 }
 
-KernelText PoolKernel(const PoolShape& shape, DType type, int vector) {
+KernelText PoolKernel(const PoolShape& shape, DType type, int vector, const std::optional<BytePool>& bytes) {
   const ConvShape& s = shape.window;
   Check("GPU pool", s, 1);
   const bool most = shape.kind == PoolKind::kMax;
@@ -128,6 +150,7 @@ KernelText PoolKernel(const PoolShape& shape, DType type, int vector) {
   k.name = "pool";
   items.Set(k);
   Writer w;
+  if (bytes) w.Line("#pragma OPENCL FP_CONTRACT OFF");  // each step rounds
   w.Line("{0}global const {1}* restrict input,global {1}* restrict output){{", Head(k), ElementName(type));
   items.Write(w);
   w.Line("{} v={};\nint taps=0;", FloatVector(vector), most ? "-INFINITY" : "0.0f");
@@ -141,9 +164,12 @@ KernelText PoolKernel(const PoolShape& shape, DType type, int vector) {
     const std::string tap = LoadLanes(type, vector, lanes, "input",
                                       fmt::format("((n*{}+y)*{}+x)*{}+c", s.in_height, s.in_width, in));
     if (most) w.Line("v=max(v,{});}}", tap);
+    else if (bytes)
+      w.Line("v+=({}-{})*{};}}", tap, FloatLiteral(bytes->x_zero), FloatLiteral(bytes->x_scale));
     else w.Line("v+={};}}", tap);
   });
   if (!most) w.Line("v/=(float)max(taps,1);");
+  if (bytes) w.Line("v=v/{}+{};", FloatLiteral(bytes->y_scale), FloatLiteral(bytes->y_zero));
   items.ForLanes(w, [&](int lanes) {
     w.Line("{}", StoreLanes(type, vector, lanes, "v", "output",
                             fmt::format("((n*{}+oy)*{}+ox)*{}+c", s.out_height, s.out_width, out)));
