@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <functional>
 #include <latch>
 #include <mutex>
 #include <numeric>
@@ -17,11 +18,15 @@ constexpr int kWholeRuns = 11;               // of the model, twice; guess: a me
 constexpr int kHalfRuns = 5;                 // of halves of its layers; guess: the least of each counts
 constexpr std::chrono::minutes kTimeOut{5};  // of one graph; guess: VGG-16 prepared and run on a slow board
 
-// Two medians of times that are equal differ by less. Guess: a median is within a percent or two.
+// Of the model alone and beside others, in turns. The least ratio of all pairs counts: a factor that is too
+// small makes a plan that the trial measures, one that is too large makes none.
+constexpr int kPairs = 2;
+constexpr double kLeastPairRuns = 5;  // guess: a median within some percent
+// Two medians of times that are equal differ by less. Guess.
 constexpr double kNoise = 0.03;
-// What computes beside another processor looks this often whether it is done; a longer time leaves fewer
-// pauses between the calls. Guess.
-constexpr double kLookUs = 1e5;
+// Of runs beside others. Guess: the scheduler of a busy machine lets each thread wait for some 10 ms.
+constexpr double kBesideUs = 1e5;
+constexpr double kMostRuns = 1e4;  // bounds the runs of a model that takes next to nothing
 
 Graph TinyGraph() {
   Graph graph;
@@ -33,6 +38,48 @@ Graph TinyGraph() {
   return graph;
 }
 const Graph kTiny = TinyGraph();
+
+// Calls functions over and over, each on a thread, as long as the object lives. Each has been called when the
+// constructor returns.
+class Repeated {
+ public:
+  explicit Repeated(const std::vector<std::function<void()>>& functions)
+      : called_(ptrdiff_t(functions.size())) {
+    for (const auto& function : functions)
+      threads_.emplace_back(
+          Unpinned([this, &function](std::stop_token stop) { RepeatUntil(stop, function); }));
+    called_.wait();
+  }
+  // Throws the Error of a function that failed, because what was measured meanwhile is wrong.
+  void End() {
+    for (std::jthread& thread : threads_) thread.request_stop();
+    for (std::jthread& thread : threads_) thread.join();
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void RepeatUntil(const std::stop_token& stop, const std::function<void()>& function) {
+    bool was_called = false;
+    try {
+      do {
+        function();
+        if (!was_called) called_.count_down();
+        was_called = true;
+      } while (!stop.stop_requested());
+    } catch (...) {
+      {
+        std::lock_guard lock(mutex_);
+        error_ = std::current_exception();
+      }
+      if (!was_called) called_.count_down();
+    }
+  }
+
+  std::latch called_;
+  std::mutex mutex_;
+  std::exception_ptr error_;
+  std::vector<std::jthread> threads_;  // last: they use all of the above
+};
 
 double Sum(const std::vector<double>& us) { return std::accumulate(us.begin(), us.end(), 0.0); }
 
@@ -57,34 +104,21 @@ void LayersOn::TimeModel() {
 }
 
 void LayersOn::TimeModelBeside(std::span<LayersOn* const> others) {
-  std::latch computing(ptrdiff_t(others.size()));
-  std::mutex mutex;
-  std::exception_ptr error;
-  double us = 0;
-  {
-    std::vector<std::jthread> threads;
-    for (LayersOn* other : others)
-      threads.emplace_back(Unpinned([&, other](std::stop_token stop) {
-        try {
-          (void)other->processor_.Time(other->graph_, 1);  // it may have to be made ready again
-          computing.count_down();
-          other->ComputeUntil(stop);
-        } catch (...) {
-          computing.count_down();
-          std::lock_guard lock(mutex);
-          error = std::current_exception();
-        }
-      }));
-    computing.wait();
-    us = MedianUs(processor_.Time(graph_, kWholeRuns).us);
+  std::vector<std::function<void()>> computing;
+  for (LayersOn* other : others)
+    computing.push_back([other] { (void)other->processor_.Time(other->graph_, other->RunsBeside(1)); });
+  const int runs = RunsBeside(kLeastPairRuns);
+  for (int pair = 0; pair < kPairs; ++pair) {
+    const double alone_us = MedianUs(processor_.Time(graph_, runs).us);
+    Repeated repeated(computing);
+    const double slowed = MedianUs(processor_.Time(graph_, runs).us) / alone_us;
+    repeated.End();
+    slowed_ = slowed_ ? std::min(*slowed_, slowed) : slowed;
   }
-  if (error) std::rethrow_exception(error);
-  if (beside_us_ == 0 || us < beside_us_) beside_us_ = us;
 }
 
-void LayersOn::ComputeUntil(const std::stop_token& stop) {
-  const int runs = int(std::clamp(kLookUs / MedianUs(whole_.us), 1.0, 1e4));
-  while (!stop.stop_requested()) (void)processor_.Time(graph_, runs);
+int LayersOn::RunsBeside(double least) const {
+  return int(std::clamp(kBesideUs / MedianUs(whole_.us), least, kMostRuns));
 }
 
 void LayersOn::TimeHalves() {
@@ -111,10 +145,7 @@ std::vector<LayerCost> LayersOn::Costs() const {
   return costs;
 }
 
-double LayersOn::Slowed() const {
-  const double slowed = beside_us_ / MedianUs(whole_.us);
-  return slowed > 1 + kNoise ? slowed : 1;
-}
+double LayersOn::Slowed() const { return slowed_ && *slowed_ > 1 + kNoise ? *slowed_ : 1; }
 
 // Without what puts each half's input and output into another layout: within a group of layers there is
 // nothing of it.

@@ -1,8 +1,8 @@
 // What the layers of a model take on one processor of a pool.
 #pragma once
 
+#include <optional>
 #include <span>
-#include <stop_token>
 #include <vector>
 
 #include "partition/layers.h"
@@ -53,8 +53,8 @@ class LayersOn {
   double prepare_s() const { return processor_.prepare_s(); }
   double share_us() const { return share_us_; }
   std::vector<LayerCost> Costs() const;
-  // How many times as long the model takes while the others compute; 1 where the noise hides it, or where it
-  // was not measured.
+  // How many times as long the model takes while the others compute; 1 if the noise hides it, or if it was
+  // not measured.
   double Slowed() const;
 
  private:
@@ -63,7 +63,7 @@ class LayersOn {
     std::vector<double> us, parts;  // by layer; part 1: not measured
   };
 
-  void ComputeUntil(const std::stop_token& stop);
+  int RunsBeside(double least) const;  // that fill the time in which processors compute together
   void TimeHalves(const LayerHalves& halves, HalfTimes& times);
   std::vector<double> ModelUs() const;
 
@@ -74,7 +74,7 @@ class LayersOn {
   // Of the model, the shorter of those that were taken, some seconds apart: what others do on a processor
   // lasts for seconds.
   GraphTimes whole_;
-  double beside_us_ = 0;  // a median as well; 0: not measured
+  std::optional<double> slowed_;  // the least that was measured
   HalfTimes by_rows_, by_channels_;
 };
 
