@@ -14,12 +14,12 @@ int64_t OrElse(int64_t stride, int64_t channels) { return stride ? stride : chan
 void ConvText::Store() {
   const int64_t last = group_outputs_ - (channel_tiles_ - 1) * tile_.channels();  // channels of the last tile
   const int64_t residual_stride = OrElse(spec_.residual_stride, s_.out_channels);
-  w_.Line("const int pixel=(n*{}+oy)*{}+ox,m=g*{}+t*{};", s_.out_height, s_.out_width, group_outputs_,
-          tile_.channels());
-  w_.Line("global {}* yp={}+pixel*{}+m;", ElementName(spec_.output),
-          PointerText("output", spec_.output_first), out_stride_);
+  w_.Line("const int pixel=oy*{}+ox,m=g*{}+t*{};", s_.out_width, group_outputs_, tile_.channels());
+  w_.Line("global {}* yp={}+n*{}+pixel*{}+m;", ElementName(spec_.output),
+          PointerText("output", spec_.output_first), out_image_, out_stride_);
   if (spec_.residual)
-    w_.Line("global const {}* rp=residual+pixel*{}+m;", ElementName(spec_.output), residual_stride);
+    w_.Line("global const {}* rp=residual+(n*{}+pixel)*{}+m;", ElementName(spec_.output),
+            s_.out_height * s_.out_width, residual_stride);
   struct Part {
     const char *name, *type;
     int64_t at;

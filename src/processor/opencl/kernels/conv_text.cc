@@ -47,6 +47,8 @@ ConvText::ConvText(const ConvSpec& flattened, const Tile& tile)
       group_outputs_(s_.out_channels / s_.groups),
       in_stride_(OrElse(s_.in_pixel_stride, s_.in_channels)),
       out_stride_(OrElse(s_.out_pixel_stride, s_.out_channels)),
+      in_image_(OrElse(spec_.input_image, s_.in_height * s_.in_width * in_stride_)),
+      out_image_(OrElse(spec_.output_image, s_.out_height * s_.out_width * out_stride_)),
       tiles_x_(CeilDiv(s_.out_width, tile.columns)),
       tiles_y_(CeilDiv(s_.out_height, tile.rows)),
       channel_tiles_(CeilDiv(group_outputs_, tile.channels())),
@@ -152,8 +154,8 @@ void ConvText::SumInside() {
   for (int p = 0; p < tile_.pixels(); ++p) pointers.push_back(fmt::format("xp+{}", InputOffset(p)));
   w_.Line("for(int ky=0;ky<{};++ky){{", s_.kernel_height);
   SkipRow(row);
-  w_.Line("global const {}* xp={}+((n*{}+iy+ky*{})*{}+ix)*{}+g*{};", ElementName(spec_.input),
-          PointerText("input", spec_.input_first), s_.in_height, s_.dilation_y, s_.in_width, in_stride_,
+  w_.Line("global const {}* xp={}+n*{}+((iy+ky*{})*{}+ix)*{}+g*{};", ElementName(spec_.input),
+          PointerText("input", spec_.input_first), in_image_, s_.dilation_y, s_.in_width, in_stride_,
           group_inputs_);
   if (joined) {
     Run(row, pointers);
@@ -173,7 +175,7 @@ void ConvText::SumAtEdges() {
   SkipRow(s_.kernel_width * group_inputs_);
   w_.Line("for(int kx=0;kx<{};++kx){{", s_.kernel_width);
   w_.Line("const int y=iy+ky*{},x=ix+kx*{};", s_.dilation_y, s_.dilation_x);
-  w_.Line("const int at=((n*{}+y)*{}+x)*{}+g*{}+{};", s_.in_height, s_.in_width, in_stride_, group_inputs_,
+  w_.Line("const int at=n*{}+(y*{}+x)*{}+g*{}+{};", in_image_, s_.in_width, in_stride_, group_inputs_,
           spec_.input_first);
   std::vector<std::string> pointers;
   for (int p = 0; p < tile_.pixels(); ++p) {

@@ -45,7 +45,7 @@ class ConvText {
   const ConvShape& s_;
   const Tile tile_;
   const PackedConv packed_;
-  const int64_t group_inputs_, group_outputs_, in_stride_, out_stride_;
+  const int64_t group_inputs_, group_outputs_, in_stride_, out_stride_, in_image_, out_image_;
   const int64_t tiles_x_, tiles_y_, channel_tiles_;
   const bool rows_leave_;  // some row of taps lies above or below the image
   // Such rows are left out: they add nothing, unless they are those of a zero point.

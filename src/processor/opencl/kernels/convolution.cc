@@ -25,6 +25,8 @@ void Check(const ConvSpec& spec) {
   const int64_t in = s.in_pixel_stride ? s.in_pixel_stride : s.in_channels;
   const int64_t out = s.out_pixel_stride ? s.out_pixel_stride : s.out_channels;
   CheckElements(kWhere, {s.batch * s.in_height * s.in_width * in + spec.input_first,
+                         s.batch * spec.input_image + s.in_height * s.in_width * in,
+                         s.batch * spec.output_image + s.out_height * s.out_width * out,
                          s.out_pixels() * out + spec.output_first,
                          s.out_pixels() * std::max(spec.residual_stride, s.out_channels), s.stride_x,
                          s.stride_y, s.dilation_x, s.dilation_y, s.groups});
@@ -57,7 +59,7 @@ ConvSpec Flattened(const ConvSpec& spec) {
   if (!SeesPixelsAlone(s)) return flat;
   s.in_width *= s.in_height;
   s.in_height = s.out_height = 1;
-  if (!spec.weights_per_image) {
+  if (!spec.weights_per_image && !spec.input_image && !spec.output_image) {
     s.in_width *= s.batch;
     s.batch = 1;
   }

@@ -38,6 +38,7 @@ struct ConvSpec {
   // Elements from the begin of a buffer to the first channel: slices of a concatenation, together with
   // in_pixel_stride and out_pixel_stride of the shape.
   int64_t input_first = 0, output_first = 0;
+  int64_t input_image = 0, output_image = 0;  // elements from an image to the next; 0: those of its pixels
   // Input and output are u8 or i8, or the output is f32; weights are packed as i8, or as f16 if weights minus
   // their zero point are no i8. There is no activation, residual or `scale`.
   std::optional<ByteSums> bytes;

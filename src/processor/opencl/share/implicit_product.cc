@@ -12,7 +12,7 @@ std::optional<MatVecSpec> FewRowsOf(const ConvSpec& spec, const PackSource& sour
                           s.in_height == 1 && s.in_width == s.out_width && s.stride_x == 1;
   const bool has_gaps = (s.in_pixel_stride && s.in_pixel_stride != s.in_channels) ||
                         (s.out_pixel_stride && s.out_pixel_stride != s.out_channels) || spec.input_first ||
-                        spec.output_first || spec.residual_stride;
+                        spec.output_first || spec.residual_stride || spec.input_image || spec.output_image;
   if (!is_product || has_gaps || s.out_width > MatVecSpec::kMostRows) return std::nullopt;
   const bool columns = source.output == 1 && source.channel == s.out_channels,
              rows = source.channel == 1 && source.output == s.in_channels;

@@ -104,10 +104,14 @@ std::optional<Array> SumOf(Lowering& to, const std::vector<Matmul::Term>& added,
 
 void LowerMatmul(Lowering& to, Matmul p) {
   const bool shares = p.SharesB();
-  if (p.a.column != 1 || !AreInLine(p.a, p.extents, p.m * p.a.row)) Align(to, p.a, p.extents, p.m, p.k);
+  const auto fits = [&](const Matrices& of) {  // as the images of a convolution
+    const bool lie_apart = !shares && StepOf(of, p.extents) > 0;
+    return of.column == 1 && (lie_apart || AreInLine(of, p.extents, p.m * of.row));
+  };
+  if (!fits(p.a)) Align(to, p.a, p.extents, p.m, p.k);
   if (!shares && StepOf(p.b, p.extents) < 0) Align(to, p.b, p.extents, p.k, p.n);
   Matrices y = p.y;
-  const bool in_place = y.column == 1 && AreInLine(y, p.extents, p.m * y.row);
+  const bool in_place = fits(y);
   if (!in_place) {
     y.array = to.Temporary(p.y.array.type, {p.batch(), p.m, p.n});
     y.row = p.n;
@@ -118,6 +122,8 @@ void LowerMatmul(Lowering& to, Matmul p) {
                 .weights_per_image = !shares};
   spec.shape.in_pixel_stride = p.a.row;
   spec.shape.out_pixel_stride = y.row;
+  if (!AreInLine(p.a, p.extents, p.m * p.a.row)) spec.input_image = StepOf(p.a, p.extents);
+  if (in_place && !AreInLine(y, p.extents, p.m * y.row)) spec.output_image = StepOf(y, p.extents);
   const PackSource source{
       .image = shares ? 0 : StepOf(p.b, p.extents), .output = p.b.column, .channel = p.b.row};
   LowerImplicitProduct(to, spec, source,

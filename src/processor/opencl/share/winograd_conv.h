@@ -1,5 +1,4 @@
-// Convolutions by Winograd's minimal filtering (processor/opencl/kernels/winograd.h), where that is sooner by
-// an estimate.
+// Convolutions by Winograd's minimal filtering (processor/opencl/kernels/winograd.h).
 #pragma once
 
 #include "processor/opencl/share/implicit_product.h"
