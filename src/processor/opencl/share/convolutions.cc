@@ -18,17 +18,9 @@ ProductArrays ArraysOf(Lowering& to, const Node& node) {
   return arrays;
 }
 
-bool IsDepthwise(const ConvShape& s) {
-  return s.groups > 1 && s.groups == s.in_channels && s.in_channels == s.out_channels;
-}
-
 void AppendTo(std::vector<Array>& arguments, const std::optional<Array>& array) {
   if (array) arguments.push_back(*array);
 }
-
-// Pixels in a row that a work-item of a depthwise convolution computes: they share the weights' loads. This
-// value is a guess; the sums of 4 vectors and their inputs fit into the registers of GPUs.
-constexpr int64_t kDepthwiseColumns = 4;
 
 void LowerDepthwise(Lowering& to, DepthwiseSpec spec, const ProductArrays& arrays) {
   const ConvShape& s = spec.shape;

@@ -26,16 +26,20 @@ std::string LowerResize(Lowering& to, const Node& node);                 // Resi
 std::string LowerReduce(Lowering& to, const Node& node);                 // ReduceMean, ReduceSum, ...
 std::string LowerArg(Lowering& to, const Node& node);                    // ArgMax, ArgMin
 std::string LowerGather(Lowering& to, const Node& node);                 // Gather
-std::string LowerView(Lowering& to, const Node& node);                   // Reshape, Identity, ...
-std::string LowerCast(Lowering& to, const Node& node);                   // Cast
-std::string LowerTranspose(Lowering& to, const Node& node);              // Transpose
-std::string LowerConcat(Lowering& to, const Node& node);                 // Concat
-std::string LowerSplit(Lowering& to, const Node& node);                  // Split
-std::string LowerSlice(Lowering& to, const Node& node);                  // Slice
-std::string LowerPad(Lowering& to, const Node& node);                    // Pad
-std::string LowerExpand(Lowering& to, const Node& node);                 // Expand
-std::string LowerTile(Lowering& to, const Node& node);                   // Tile
-std::string LowerSpaceAndDepth(Lowering& to, const Node& node);          // DepthToSpace, SpaceToDepth
+std::string LowerByteProduct(Lowering& to, const Node& node);            // QLinearConv, QLinearMatMul
+std::string LowerByteOperation(Lowering& to, const Node& node);          // mete.QLinearAdd, mete.QLinearMul
+std::string LowerBytePool(Lowering& to, const Node& node);       // mete.QLinearAveragePool, MaxPool of bytes
+std::string LowerLevels(Lowering& to, const Node& node);         // QuantizeLinear, DequantizeLinear
+std::string LowerView(Lowering& to, const Node& node);           // Reshape, Identity, ...
+std::string LowerCast(Lowering& to, const Node& node);           // Cast
+std::string LowerTranspose(Lowering& to, const Node& node);      // Transpose
+std::string LowerConcat(Lowering& to, const Node& node);         // Concat
+std::string LowerSplit(Lowering& to, const Node& node);          // Split
+std::string LowerSlice(Lowering& to, const Node& node);          // Slice
+std::string LowerPad(Lowering& to, const Node& node);            // Pad
+std::string LowerExpand(Lowering& to, const Node& node);         // Expand
+std::string LowerTile(Lowering& to, const Node& node);           // Tile
+std::string LowerSpaceAndDepth(Lowering& to, const Node& node);  // DepthToSpace, SpaceToDepth
 
 // Returns whether the node's inputs of these numbers are f32 with known shapes.
 bool AreF32(const Graph& graph, const Node& node, std::initializer_list<size_t> inputs);

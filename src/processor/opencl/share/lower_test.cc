@@ -67,14 +67,14 @@ TEST_P(LowerNodes, EachIsComputedAsTheReferenceDoes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, LowerNodes,
-                         testing::Values("attention", "conv", "elementwise", "images", "movement", "products",
-                                         "reductions", "rows"),
+                         testing::Values("attention", "bytes", "conv", "elementwise", "images", "movement",
+                                         "products", "reductions", "rows"),
                          [](const auto& info) { return std::string(info.param); });
 
 // What is claimed before the pass `layout` is lowered behind all passes, and only that.
 TEST(WhyNoKernel, SaysForEachNodeWhatLowerDoes) {
   for (const char* family :
-       {"attention", "conv", "elementwise", "images", "movement", "products", "reductions", "rows"})
+       {"attention", "bytes", "conv", "elementwise", "images", "movement", "products", "reductions", "rows"})
     for (const NodeText& text :
          ReadNodes(std::string("src/processor/opencl/share/nodes/") + family + ".txt")) {
       SCOPED_TRACE(text.where + ": " + text.text);

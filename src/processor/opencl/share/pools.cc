@@ -27,6 +27,7 @@ Node WithPads(const Graph& graph, const Node& node) {
 std::string LowerPool(Lowering& to, const Node& node) {
   std::string why;
   if (!IsNhwc(node.attributes)) return "not in NHWC";
+  if (!IsF32(to.graph(), node.inputs[0]) && node.op == "MaxPool") return LowerBytePool(to, node);
   const auto pooling = PoolingOf(to.graph(), WithPads(to.graph(), node), &why);
   if (!pooling) return why;
   const Array output = to.Of(node.outputs[0]), input = to.Of(node.inputs[0]);

@@ -1,0 +1,209 @@
+// Operators between tensors of bytes (graph/fused.h, 9), and conversions between these and numbers. Bytes are
+// those of the CPU's kernels.
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "dispatch/bytes.h"
+#include "dispatch/quantized.h"
+#include "processor/opencl/kernels/window.h"
+#include "processor/opencl/share/families.h"
+#include "processor/opencl/share/implicit_product.h"
+
+namespace mete::opencl {
+namespace {
+
+MapOperand Dense(const Array& array) { return {.type = array.type, .strides = DenseStrides(array.shape)}; }
+
+// Returns the largest sum of the absolute weights of an output channel.
+int64_t LargestSumOf(const QuantizedConvolution& conv) {
+  const ConvShape& s = conv.shape;
+  const int64_t length = s.in_channels / s.groups * s.kernel_height * s.kernel_width,
+                step = conv.weights.channel_stride ? conv.weights.channel_stride : length;
+  int64_t largest = 0;
+  for (int64_t m = 0; m < s.out_channels; ++m) {
+    int64_t sum = 0;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = m * step + i * conv.weights.element_stride;
+      const int64_t w = conv.weights.is_signed ? static_cast<const int8_t*>(conv.weights.bytes)[at]
+                                               : static_cast<const uint8_t*>(conv.weights.bytes)[at];
+      sum += std::abs(w - conv.weight_zero(m));
+    }
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
+// Returns the sums of the kernel. Those of f32 are exact below 2^24 (ByteSums).
+ByteSums SumsOf(const QuantizedConvolution& conv) {
+  return {.whole = LargestSumOf(conv) * 255 > int64_t{1} << 24,
+          .input_zero = int32_t(conv.x.zero),
+          .output_zero = int32_t(conv.y.zero),
+          .least = conv.least,
+          .most = conv.most};
+}
+
+std::string WhyNotBytes(const QuantizedConvolution& conv) {
+  if (conv.sums) return "its output is sums";
+  if (conv.table) return "its output goes through a table";
+  if (conv.weights_input >= 0 || conv.zero_input >= 0) return "the weights are computed";
+  for (int64_t m = 1; m < conv.shape.out_channels; ++m)
+    if (conv.weight_zero(m) != conv.weight_zero(0)) return "each channel of the weights has a zero point";
+  return "";
+}
+
+// Returns the type of weights minus their zero point: unsigned ones with a zero point in the middle are
+// signed bytes, others are wider.
+DType TypeOfWeights(const QuantizedConvolution& conv) {
+  const int32_t least = (conv.weights.is_signed ? -128 : 0) - conv.weight_zero(0);
+  return least == -128 ? DType::kI8 : DType::kF16;
+}
+
+struct ByteArrays {
+  Array input, weights, scale, output;
+  std::optional<Array> bias;
+};
+
+ByteArrays ArraysOf(Lowering& to, const Node& node, const QuantizedConvolution& conv) {
+  ByteArrays arrays{to.Of(node.inputs[0]),
+                    to.Of(node.inputs[3]),
+                    to.Constant(Tensor::Floats({conv.shape.out_channels}, conv.scale)),
+                    to.Of(node.outputs[0]),
+                    {}};
+  if (conv.bias) arrays.bias = to.Of(node.inputs[8]);
+  return arrays;
+}
+
+void LaunchDepthwise(Lowering& to, const QuantizedConvolution& conv, const ByteArrays& arrays,
+                     int64_t first) {
+  const ConvShape& s = conv.shape;
+  const int64_t taps = s.kernel_height * s.kernel_width;
+  const Array weights = to.Derived(arrays.weights, TypeOfWeights(conv), {taps, s.in_channels});
+  const MapSpec turned{.sizes = {taps, s.in_channels},
+                       .inputs = {{.type = arrays.weights.type, .strides = {1, taps}}},
+                       .output = {.type = weights.type, .strides = {s.in_channels, 1}},
+                       .program = {},
+                       .levels = LevelConversion{.kind = LevelConversion::Kind::kDequantize,
+                                                 .zero = float(conv.weight_zero(0))}};
+  to.Launch(MapKernel(turned, to.vector()), {arrays.weights, weights});
+  const DepthwiseSpec spec{.shape = s,
+                           .input = arrays.input.type,
+                           .weights = weights.type,
+                           .output = arrays.output.type,
+                           .output_first = first,
+                           .bias = arrays.bias.has_value(),
+                           .bytes = SumsOf(conv)};
+  std::vector<Array> arguments{arrays.input, weights, arrays.scale};
+  if (arrays.bias) arguments.push_back(*arrays.bias);
+  arguments.push_back(arrays.output);
+  to.Launch(DepthwiseKernel(spec, to.vector(), int(std::min(s.out_width, kDepthwiseColumns))), arguments);
+}
+
+void LaunchDirect(Lowering& to, const QuantizedConvolution& conv, const ByteArrays& arrays, PackSource source,
+                  int64_t first) {
+  ConvSpec spec{.shape = conv.shape,
+                .input = arrays.input.type,
+                .weights = TypeOfWeights(conv),
+                .output = arrays.output.type};
+  spec.output_first = first;
+  spec.bytes = SumsOf(conv);
+  source.type = arrays.weights.type;
+  source.bias = arrays.bias.has_value();
+  source.zero = conv.weight_zero(0);
+  const Tile tile = to.TileOf(spec);
+  const Array packed = to.Derived(arrays.weights, DType::kU8, {PackedSizes(Flattened(spec), tile).bytes});
+  std::vector<Array> packing{arrays.weights, arrays.scale};
+  if (arrays.bias) packing.push_back(*arrays.bias);
+  packing.push_back(packed);
+  to.Launch(PackKernel(spec, tile, source), packing);
+  to.Launch(ConvKernel(spec, tile), {arrays.input, packed, arrays.output});
+}
+
+// Sums of f32 over more taps of a depthwise convolution are not exact (DepthwiseSpec::bytes).
+constexpr int64_t kMostTaps = 257;
+
+}  // namespace
+
+std::string LowerByteProduct(Lowering& to, const Node& node) {
+  std::string why;
+  const auto conv = node.op == "QLinearConv"
+                        ? QuantizedConvolutionOf(to.graph(), node, OptionsFor(to.graph()), &why)
+                        : QuantizedProductOf(to.graph(), node, &why);
+  if (!conv) return why;
+  if (why = WhyNotBytes(*conv); !why.empty()) return why;
+  const ValueId into = node.input(size_t(IntoInputOf(node.op)));
+  const bool continues = node.attributes.Has(kIntoChannels) && into != kNoValue;
+  if (continues && to.Of(into).buffer != to.Of(node.outputs[0]).buffer)
+    return "the channels that it continues lie elsewhere";
+  const ByteArrays arrays = ArraysOf(to, node, *conv);
+  const ConvShape& s = conv->shape;
+  const int64_t first = node.attributes.Int(kIntoOffset, 0);
+  if (IsDepthwise(s) && s.kernel_height * s.kernel_width <= kMostTaps) {
+    LaunchDepthwise(to, *conv, arrays, first);
+  } else {
+    const bool is_product = node.op == "QLinearMatMul";
+    LaunchDirect(to, *conv, arrays,
+                 is_product ? RowsOfK(s.in_channels, s.out_channels, false) : OnnxWeights(s, false), first);
+  }
+  return "";
+}
+
+std::string LowerByteOperation(Lowering& to, const Node& node) {
+  std::string why;
+  const auto of = ByteOperationOf(to.graph(), node, &why);
+  if (!of) return why;
+  const Array a = to.Of(node.inputs[0]), b = to.Of(node.inputs[3]), output = to.Of(node.outputs[0]);
+  MapSpec spec{.sizes = {output.shape.begin(), output.shape.end()},
+               .inputs = {},
+               .output = Dense(output),
+               .program = {},
+               .levels = of->binary};
+  for (const Array& operand : {a, b})
+    spec.inputs.push_back(
+        {.type = operand.type, .strides = BroadcastStrides(operand.shape.dims(), spec.sizes)});
+  to.Launch(MapKernel(spec, to.vector()), {a, b, output});
+  return "";
+}
+
+std::string LowerLevels(Lowering& to, const Node& node) {
+  std::string why;
+  const auto of = ConversionOf(to.graph(), node, &why);
+  if (!of) return why;
+  const Array input = to.Of(node.inputs[0]), output = to.Of(node.outputs[0]);
+  using Kind = LevelConversion::Kind;
+  const LevelConversion levels{.kind = of->to_bytes ? Kind::kQuantize : Kind::kDequantize,
+                               .scale = of->scale,
+                               .zero = of->level.zero,
+                               .least = of->level.least() + of->level.zero,
+                               .most = of->level.most() + of->level.zero};
+  const MapSpec spec{.sizes = {output.shape.begin(), output.shape.end()},
+                     .inputs = {Dense(input)},
+                     .output = Dense(output),
+                     .program = {},
+                     .levels = levels};
+  to.Launch(MapKernel(spec, to.vector()), {input, output});
+  return "";
+}
+
+std::string LowerBytePool(Lowering& to, const Node& node) {
+  std::string why;
+  auto of = BytePoolingOf(to.graph(), node, &why);
+  if (!of) return why;
+  const Array input = to.Of(node.inputs[0]), output = to.Of(node.outputs[0]);
+  if (of->kind == BytePooling::Kind::kGlobalAverage) {
+    ConvShape& s = of->shape.window;
+    s.batch = input.shape[0];
+    s.in_height = s.kernel_height = input.shape[1];
+    s.in_width = s.kernel_width = input.shape[2];
+    s.in_channels = s.out_channels = input.shape[3];
+    of->shape.kind = PoolKind::kAverage;
+  }
+  std::optional<BytePool> levels;
+  if (of->kind != BytePooling::Kind::kMax)
+    levels =
+        BytePool{.x_scale = of->x.scale, .x_zero = of->x.zero, .y_scale = of->y.scale, .y_zero = of->y.zero};
+  to.Launch(PoolKernel(of->shape, output.type, to.vector(), levels), {input, output});
+  return "";
+}
+
+}  // namespace mete::opencl
