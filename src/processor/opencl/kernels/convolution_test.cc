@@ -191,6 +191,38 @@ TEST_F(Product, OfABatchWithOneMatrix) { Check(3, 5, 20, 33, false, false); }
 TEST_F(Product, OfABatchWithMatricesOfItsOwn) { Check(3, 9, 20, 33, false, true); }
 TEST_F(Product, OfABatchWithTransposedMatricesOfItsOwn) { Check(2, 17, 37, 8, true, true); }
 
+TEST_F(Product, ImagesMayLieApart) {
+  // Rows of heads side by side: a [m][heads][k], y [m][heads][n], b [heads][k][n].
+  constexpr int64_t kHeads = 3, kM = 11, kN = 10, kK = 6;
+  ConvSpec spec;
+  spec.shape = SizedProduct(kHeads, kM, kN, kK);
+  spec.weights_per_image = true;
+  spec.shape.in_pixel_stride = kHeads * kK;
+  spec.shape.out_pixel_stride = kHeads * kN;
+  spec.input_image = kK;
+  spec.output_image = kN;
+  RandomData random(4);
+  const std::vector<float> a = random.Floats(kM * kHeads * kK), b = random.Floats(kHeads * kK * kN);
+  for (const TileDevice& device : {TileDevice{true, 8}, TileDevice{false, 4}}) {
+    const Tile tile = ConvTiles(spec, device)[0];
+    const Buffer input = Make(DType::kF32, a), weights = Make(DType::kF32, b),
+                 packed = Blank(PackedSizes(spec, tile).bytes), output = Blank(kM * kHeads * kN * 4);
+    Run(PackKernel(spec, tile, RowsOfK(kK, kN, false)), {&weights, &packed});
+    Run(ConvKernel(spec, tile), {&input, &packed, &output});
+    const std::vector<float> y = Read(output, DType::kF32);
+    for (int64_t i = 0; i < kM * kHeads * kN; ++i) {
+      const int64_t row = i / kN, head = row % kHeads, column = i % kN;
+      double sum = 0, magnitude = 0;
+      for (int64_t k = 0; k < kK; ++k) {
+        const double product = double{a[size_t(row * kK + k)]} * b[size_t((head * kK + k) * kN + column)];
+        sum += product;
+        magnitude += std::abs(product);
+      }
+      ASSERT_NEAR(y[size_t(i)], sum, SumTolerance(kK, magnitude)) << ToString(tile) << " at " << i;
+    }
+  }
+}
+
 TEST(KernelText, DigestsDifferIfAnythingDoes) {
   const ConvSpec spec{.shape = SizedProduct(1, 16, 32, 8)};
   const Tile tile{.columns = 4};

@@ -9,6 +9,7 @@
 #include "processor/opencl/kernels/window.h"
 #include "processor/opencl/share/families.h"
 #include "processor/opencl/share/implicit_product.h"
+#include "processor/opencl/share/reductions.h"
 
 namespace mete::opencl {
 namespace {
@@ -185,21 +186,39 @@ std::string LowerLevels(Lowering& to, const Node& node) {
   return "";
 }
 
+namespace {
+
+// The sums of whole images, and one rounding: the order of the CPU's kernel.
+void LaunchGlobalAverage(Lowering& to, const BytePooling& of, const Array& input, const Array& output) {
+  const auto pixels = float(input.shape[1] * input.shape[2]);
+  const Array sums = to.Temporary(DType::kF32, output.shape);
+  LaunchReduce(to, ReduceFunction::kSum, {1, 2}, input, sums);
+  const MapSpec spec{.sizes = {output.elements()},
+                     .inputs = {{.type = sums.type, .strides = {1}}},
+                     .output = {.type = output.type, .strides = {1}},
+                     .program = {},
+                     .levels = LevelConversion{.kind = LevelConversion::Kind::kRescale,
+                                               .scale = of.x.scale / (of.y.scale * pixels),
+                                               .zero = of.y.zero,
+                                               .minus = pixels * of.x.zero,
+                                               .least = of.y.is_signed ? -128.0f : 0.0f,
+                                               .most = of.y.is_signed ? 127.0f : 255.0f}};
+  to.Launch(MapKernel(spec, to.vector()), {sums, output});
+}
+
+}  // namespace
+
 std::string LowerBytePool(Lowering& to, const Node& node) {
   std::string why;
-  auto of = BytePoolingOf(to.graph(), node, &why);
+  const auto of = BytePoolingOf(to.graph(), node, &why);
   if (!of) return why;
   const Array input = to.Of(node.inputs[0]), output = to.Of(node.outputs[0]);
   if (of->kind == BytePooling::Kind::kGlobalAverage) {
-    ConvShape& s = of->shape.window;
-    s.batch = input.shape[0];
-    s.in_height = s.kernel_height = input.shape[1];
-    s.in_width = s.kernel_width = input.shape[2];
-    s.in_channels = s.out_channels = input.shape[3];
-    of->shape.kind = PoolKind::kAverage;
+    LaunchGlobalAverage(to, *of, input, output);
+    return "";
   }
   std::optional<BytePool> levels;
-  if (of->kind != BytePooling::Kind::kMax)
+  if (of->kind == BytePooling::Kind::kAverage)
     levels =
         BytePool{.x_scale = of->x.scale, .x_zero = of->x.zero, .y_scale = of->y.scale, .y_zero = of->y.zero};
   to.Launch(PoolKernel(of->shape, output.type, to.vector(), levels), {input, output});
