@@ -67,7 +67,10 @@ void LoadedShare::Pack(const ShareOnGpu& share) {
     const Tensor& tensor = share.constants[size_t(c)];
     if (buffer.get()) return;
     buffer = Buffer(live_->context(), {.bytes = int64_t(tensor.bytes())});
-    live_->transfers().Write(buffer, 0, std::as_bytes(std::span(tensor.as<char>(), tensor.bytes())));
+    const Event written =
+        live_->transfers().StartWrite(buffer, 0, std::as_bytes(std::span(tensor.as<char>(), tensor.bytes())));
+    live_->transfers().Flush();
+    live_->Await(written, kPatience);
   };
   for (size_t l = 0; l < share.packing.size(); ++l) {
     BoundLaunch launch = Bound(share.packing[l]);

@@ -124,6 +124,14 @@ TEST_F(FaultyGpu, ThatHangsIsLostAndComesBackByANewContext) {
   ExpectAnswers(*gpu->Prepare(graph));
 }
 
+TEST_F(FaultyGpu, ThatHangsWhileItPreparesIsLostToo) {
+  gpu->CheckThere();
+  Faults::Now().events_hang = true;
+  EXPECT_EQ(CodeOfWaiting([&] { (void)gpu->Prepare(graph); }), Code::kUnavailable);
+  Faults::Clear();
+  ExpectAnswers(*gpu->Prepare(graph));
+}
+
 TEST_F(FaultyGpu, ThatHangsIsLeftAloneByARunThatIsCancelled) {
   const auto ready = gpu->Prepare(graph);
   Faults::Now().events_hang = true;

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <fstream>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+#include "machine/gpu_entry.h"
+#include "processor/opencl/gpu/gpu_processor.h"
+
+namespace mete::opencl {
+namespace {
+
+// A pool whose second processor has these keys.
+ProcessorEntry EntryOf(const std::string& keys) {
+  const TempPath path(".toml");
+  std::ofstream(path.str())
+      << "name = \"p\"\n[[device]]\nname = \"d\"\n[[device.processor]]\nname = \"home\"\n"
+      << "[[device.processor]]\nname = \"g\"\nkind = \"gpu\"\n"
+      << keys;
+  const std::vector<KindInFile> kinds = {{"cpu", nullptr}, {"gpu", ReadGpu}};
+  return ReadPoolFile(path.str(), kinds).devices[0].processors.at(1);
+}
+
+TEST(GpuInPoolFile, HasADeviceAndAType) {
+  const ProcessorEntry plain = EntryOf("");
+  EXPECT_EQ(std::any_cast<GpuEntry>(plain.settings), GpuEntry());
+  EXPECT_FALSE(plain.has_cores);
+  const ProcessorEntry half = EntryOf("device = \"gpu:1/2\"\ntype = \"f16\"\n");
+  EXPECT_EQ(std::any_cast<GpuEntry>(half.settings), (GpuEntry{"gpu:1/2", GpuType::kF16}));
+  EXPECT_NE(half.timed_settings, plain.timed_settings);
+}
+
+TEST(GpuInPoolFile, WithAWrongKeyIsRefused) {
+  EXPECT_TELLS((void)EntryOf("device = \"mali\"\n"), "is no GPU; got 'mali', expected one like gpu:0");
+  EXPECT_TELLS((void)EntryOf("type = \"u8\"\n"), "its type is unknown; got 'u8', expected f32 or f16");
+  EXPECT_TELLS((void)EntryOf("cores = \"0\"\n"), "'cores' is of cores, and a GPU has none");
+  EXPECT_TELLS((void)EntryOf("speed = 0.5\n"), "'speed' is of cores, and a GPU has none");
+  EXPECT_TELLS((void)EntryOf("launch_us = 3\n"), "launch_us");
+}
+
+// What METE_GPU says, and the program that finds GPUs. Each test is a process of its own under CTest.
+std::string ErrorOfMaking(const char* choice, const char* program) {
+  const TempPath cache;
+  setenv("METE_CACHE", cache.str().c_str(), /*overwrite=*/1);
+  setenv("METE_GPU", choice, /*overwrite=*/1);
+  setenv("METE_GPUS_PROGRAM", program, /*overwrite=*/1);
+  return ErrorOf([] { (void)MakeGpu({.name = "gpu", .kind = "gpu"}, SessionOptions::Estimated()); });
+}
+
+TEST(MakeGpu, WhereGpusAreOffSaysSo) {
+  const std::string error = ErrorOfMaking("off", "");
+  EXPECT_NE(error.find("there is no such GPU"), std::string::npos) << error;
+  EXPECT_NE(error.find("METE_GPU=off: no driver was asked"), std::string::npos) << error;
+}
+
+TEST(MakeGpu, WithoutTheProgramThatFindsThemSaysSo) {
+  const std::string error = ErrorOfMaking("on", "/no/such/program");
+  EXPECT_NE(error.find("there is no such GPU"), std::string::npos) << error;
+  EXPECT_NE(error.find("/no/such/program"), std::string::npos) << error;
+}
+
+}  // namespace
+}  // namespace mete::opencl
