@@ -43,7 +43,7 @@ ConvSpec AttentionScores(const AttentionSpec& a) {
   return spec;
 }
 
-PackSource AttentionKeys(const AttentionSpec& a) { return OfHeads(a, a.size, true); }
+PackSource AttentionKeys(const AttentionSpec& a) { return OfHeads(a, a.size, /*sums=*/true); }
 
 RowSpec AttentionRows(const AttentionSpec& a) {
   RowSpec rows{.function = RowFunction::kSoftmax, .rows = a.batch * a.heads * a.queries, .length = a.keys};
@@ -57,6 +57,6 @@ ConvSpec AttentionSums(const AttentionSpec& a) {
   return spec;
 }
 
-PackSource AttentionValues(const AttentionSpec& a) { return OfHeads(a, a.value_size, false); }
+PackSource AttentionValues(const AttentionSpec& a) { return OfHeads(a, a.value_size, /*sums=*/false); }
 
 }  // namespace mete::opencl

@@ -82,7 +82,7 @@ class ByteConvolution : public WithQueue {
   std::vector<float> Compute(const ByteProblem& p, const Tile& tile) {
     const ConvSpec& spec = p.spec;
     const ConvShape& s = spec.shape;
-    PackSource from = OnnxWeights(s, true);
+    PackSource from = OnnxWeights(s, /*bias=*/true);
     from.type = p.weights_type;
     from.zero = p.weight_zero;
     const int64_t outputs = s.out_pixels() * std::max(s.out_pixel_stride, s.out_channels);

@@ -43,7 +43,10 @@ inline std::vector<float> ToFloats(DType type, std::span<const std::byte> bytes)
     if (type == DType::kU8) values[i] = float(std::to_integer<int>(*at));
     if (type == DType::kI8) values[i] = float(int8_t(std::to_integer<int>(*at)));
     if (type == DType::kF32) std::memcpy(&values[i], at, sizeof(float));
-    if (type == DType::kF16) std::memcpy(&half, at, sizeof half), values[i] = float(half);
+    if (type == DType::kF16) {
+      std::memcpy(&half, at, sizeof half);
+      values[i] = float(half);
+    }
   }
   return values;
 }
