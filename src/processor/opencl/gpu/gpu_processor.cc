@@ -46,7 +46,14 @@ std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
       std::make_shared<LiveGpu>(info_.name, device_, staging_, options_.kernels_folder, options_.clock);
   const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
   live->Await(*hello, kHello);
+  if (cancelled_) live->CancelPreparing();
   return live_ = std::move(live);
+}
+
+void GpuProcessor::CancelPreparing() {
+  const std::lock_guard lock(mutex_);
+  cancelled_ = true;
+  if (live_) live_->CancelPreparing();
 }
 
 void GpuProcessor::CheckThere() const { (void)Live(); }

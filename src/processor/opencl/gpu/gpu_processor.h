@@ -36,6 +36,8 @@ class GpuProcessor : public Processor {
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
+  bool PreparesLate() const override { return true; }
+  void CancelPreparing() override;
 
  private:
   std::shared_ptr<LiveGpu> Live() const;
@@ -51,6 +53,7 @@ class GpuProcessor : public Processor {
 
   mutable std::mutex mutex_;
   mutable std::shared_ptr<LiveGpu> live_;  // null until it is first needed
+  bool cancelled_ = false;                 // guarded by mutex_
 };
 
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.

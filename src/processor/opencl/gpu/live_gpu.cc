@@ -94,7 +94,12 @@ std::shared_ptr<const Buffer> LiveGpu::Arena() {
   return arena_;
 }
 
+void LiveGpu::CheckPreparing() const {
+  if (cancelled_) Fail(Code::kCancelled, name_, "its kernels are needed no more");
+}
+
 std::shared_ptr<LiveGpu::Compiled> LiveGpu::ProgramOf(const KernelText& text) {
+  CheckPreparing();
   const std::string digest = DigestOf(text);
   const std::lock_guard lock(programs_mutex_);
   std::weak_ptr<Compiled>& known = programs_[digest];

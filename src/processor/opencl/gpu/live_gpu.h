@@ -44,6 +44,10 @@ class LiveGpu {
   // Abandons the context, and throws UNAVAILABLE with the reason.
   [[noreturn]] void Lose(const std::string& why);
 
+  // Ends the compiling and the first launches of kernels, now and later, with CANCELLED. Thread-safe.
+  void CancelPreparing() { cancelled_ = true; }
+  void CheckPreparing() const;  // Error CANCELLED
+
   // Commands behind all that was enqueued before, with nothing in between: one arena serves all requests.
   // Only one batch is made at a time.
   class Batch {
@@ -102,7 +106,7 @@ class LiveGpu {
   Context context_;
   const StagingKind staging_;
   Clock& clock_;
-  std::atomic<bool> lost_ = false;
+  std::atomic<bool> lost_ = false, cancelled_ = false;
 
   std::mutex batch_mutex_;
   Queue compute_, transfers_;

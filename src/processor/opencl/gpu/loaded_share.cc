@@ -88,6 +88,7 @@ void LoadedShare::Pack(const ShareOnGpu& share) {
 }
 
 void LoadedShare::RunOnce(const Kernel& kernel, const Range& range) {
+  live_->CheckPreparing();
   const auto end = [&] {
     LiveGpu::Batch batch(*live_, /*timed=*/false);
     const Event* const before = batch.before();

@@ -62,6 +62,14 @@ TEST_P(ReadyShares, RunAgainAndAgainOverOneArena) {
   }
 }
 
+TEST_P(ReadyShares, AreNotMadeOnceNobodyNeedsThem) {
+  const auto before = Prepare(AddsOne(1000, 3));
+  live->CancelPreparing();
+  EXPECT_TELLS((void)Prepare(AddsOne(1000, 4)), "its kernels are needed no more");
+  const Tensor input = Counting(1000, 5);
+  ExpectPlus(before->Run({&input, 1}, {})[0], input, 3);
+}
+
 TEST_P(ReadyShares, TheArenaIsAsLargeAsTheLargestShareNeeds) {
   const auto few = Prepare(AddsOne(1000, 3));
   const int64_t small = live->Arena()->bytes();
