@@ -65,6 +65,9 @@ std::string LoadsText(const PoolPlan& p) {
   return FormatTable(rows, "lrrrrr");
 }
 
+// Returns a time, or that there is none because the processor lacks a layer.
+std::string AloneText(double us) { return std::isfinite(us) ? FormatMs(us * 1e-3) : "cannot"; }
+
 // Returns the first of each kind of processors without a part, and how many there are of it.
 std::vector<std::pair<size_t, int>> UnusedProcessors(const PoolPlan& p) {
   std::vector<std::pair<size_t, int>> unused;
@@ -107,7 +110,7 @@ std::string UnusedText(const PoolPlan& p) {
   for (const auto& [first, count] : unused) {
     const PoolPlan::Processor& processor = p.processors[first];
     rows.push_back({processor.name + (count > 1 ? fmt::format(" and {} alike", count - 1) : ""),
-                    FormatMs(processor.alone_compute_us * 1e-3), FormatMs(processor.alone_us * 1e-3),
+                    AloneText(processor.alone_compute_us), AloneText(processor.alone_us),
                     first == 0 ? "-" : FormatMs(processor.there_and_back_us * 1e-3)});
     if (!latency) rows.back().push_back(FigureText(processor.alone_figure, p.objective));
     rows.back().push_back(latency ? WithItText(p, processor) : FigureText(p.figure, p.objective));
@@ -121,6 +124,15 @@ std::string UnusedText(const PoolPlan& p) {
 }
 
 }  // namespace
+
+std::string LacksText(const PoolPlan& p) {
+  std::string text;
+  for (const PoolPlan::Processor& processor : p.processors)
+    for (const std::string& lack : processor.lacks)
+      for (const std::string& line : WrapText(processor.name + " " + lack, TerminalColumns(1)))
+        text += line + "\n";
+  return text;
+}
 
 std::string ExplainPool(const PoolPlan& p) {
   return fmt::format("\n{}\n{}\n{}\n{}", GroupsText(p), LinksText(p), LoadsText(p), UnusedText(p));

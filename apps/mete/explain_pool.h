@@ -9,6 +9,9 @@
 
 namespace mete::cli {
 
+// Returns what processors cannot compute, and why, as lines of text.
+std::string LacksText(const PoolPlan& plan);
+
 std::string ExplainPool(const PoolPlan& plan);  // returns tables as text
 
 // Returns the transfers before each group, and those to the caller after the last group: for each a list of

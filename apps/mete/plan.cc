@@ -28,7 +28,7 @@ namespace {
 
 struct PlanFlags {
   ModelFlags model;
-  std::string machine, processors, objective = "latency", save_plan;
+  std::string machine, processors, objective = "latency", planner = "dynamic", save_plan;
   std::vector<std::string> cores;
   std::string policy = "adaptive";
   bool explain = false;
@@ -166,10 +166,10 @@ Json PlanJson(const Planned& planned) {
 
 void PlanCommand(const PlanFlags& flags, const Context& context) {
   if (!flags.processors.empty()) {
-    return PlanForPool(
-        LoadModel(flags.model, context),
-        {flags.model.model, flags.processors, flags.machine, flags.objective, flags.save_plan, flags.explain},
-        context);
+    return PlanForPool(LoadModel(flags.model, context),
+                       {flags.model.model, flags.processors, flags.machine, flags.objective, flags.planner,
+                        flags.save_plan, flags.explain},
+                       context);
   }
   const Model model = LoadModel(flags.model, context);
   const Graph& graph = GraphOf(model);
@@ -200,7 +200,8 @@ Examples:
   mete plan resnet50.onnx --cores 0,1
   mete plan resnet50.onnx --processors rk3399x6 --explain
   mete plan resnet50.onnx --processors rk3399x6 --objective throughput
-  mete plan resnet50.onnx --machine snapdragon-855 --processors cpu,gpu --explain)";
+  mete plan resnet50.onnx --machine snapdragon-855 --processors cpu,gpu --explain
+  mete plan alexnet.onnx --machine snapdragon-855 --processors cpu,gpu --planner exhaustive)";
 
 }  // namespace
 
@@ -239,6 +240,15 @@ void AddPlan(CLI::App& app, Context& context) {
                    "next, or a request's joules")
       ->type_name("NAME")
       ->check(OneOf(PoolObjectives()))
+      ->capture_default_str()
+      ->needs("--processors")
+      ->group("Machine");
+  command
+      ->add_option("--planner", flags->planner,
+                   "who plans for processors: dynamic is Mete's own, exhaustive weighs far more plans of a "
+                   "small network, the others are those of other systems")
+      ->type_name("NAME")
+      ->check(OneOf(PoolPlanners()))
       ->capture_default_str()
       ->needs("--processors")
       ->group("Machine");

@@ -19,6 +19,7 @@ PoolPlan PlanThePool(const Model& model, const PlanPoolFlags& flags, const Conte
   const Pool pool = NamedPool(flags.processors, flags.machine);
   PoolOptions options;
   options.objective = flags.objective;
+  options.planner = flags.planner;
   options.note = [&context](const std::string& note) { PrintNote(context, note); };
   CheckMeasured(pool, model, options);
   return pool.Plan(model, options);
@@ -55,6 +56,7 @@ void Print(const PoolPlan& p, const PlanPoolFlags& flags) {
   PrintBesideAlone(p);
   if (flags.explain) fmt::print("{}", ExplainPool(p));
   else PrintLeftOut(p);
+  fmt::print("{}", LacksText(p));
   fmt::print("\n");
   PrintText(p.note);
 }
@@ -73,6 +75,8 @@ Json PoolJson(const PoolPlan& p) {
     for (const PoolPlan::Instead& other : group.instead)
       json["instead"].back().push_back({{"how", other.how}, {"us", other.us}});
   }
+  json["lacks"] = Json::array();
+  for (const PoolPlan::Processor& processor : p.processors) json["lacks"].push_back(processor.lacks);
   json["left_out"] = Json::array();
   json["note"] = p.note;
   for (const PoolPlan::Processor& processor : p.processors) json["alone_us"].push_back(processor.alone_us);

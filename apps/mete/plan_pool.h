@@ -11,6 +11,7 @@ struct PlanPoolFlags {
   std::string processors;  // a list, a file, or the name of an installed file
   std::string machine;     // the machine file of a list's processors; empty: they are here, or of a file
   std::string objective;   // one of PoolObjectives()
+  std::string planner;     // one of PoolPlanners()
   std::string save_plan;   // empty: the plan is not written
   bool explain = false;    // print links, too, and why processors have no part (explain_pool.h)
 };

@@ -185,7 +185,9 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
     }
   }();
   shown->End();
-  if (!model_flags.save_plan.empty()) WriteTextFile(model_flags.save_plan, session.PlanJson() + "\n");
+  if (model_flags.save_plan.empty()) return session;
+  Settle(session, context);
+  WriteTextFile(model_flags.save_plan, session.PlanJson() + "\n");
   return session;
 }
 

@@ -331,7 +331,9 @@ void AddSimulate(CLI::App& app, Context& context) {
     processors->excludes(command->get_option(other));
   std::vector<std::string> planners = PoolPlanners();
   planners.insert(planners.begin(), "all");
-  command->add_option("--planner", flags->pool.planner, "who divides the model over processors")
+  command
+      ->add_option("--planner", flags->pool.planner,
+                   "who divides the model over processors; all: each but exhaustive")
       ->type_name("NAME")
       ->check(OneOf(planners))
       ->capture_default_str()

@@ -50,7 +50,11 @@ void Simulate(const Graph& graph, const PoolCosts& pool, const std::string& plan
               Comparison& c) {
   Progress progress(context, "simulating planner");
   const auto measure = [&](const Plan& plan) { return SimulatePool(graph, plan, pool).us; };
-  const std::vector<std::string> names = planner == "all" ? PoolPlanners() : std::vector{planner};
+  std::vector<std::string> names{planner};
+  if (planner == "all") {
+    names = PoolPlanners();
+    std::erase(names, "exhaustive");  // most networks are too large for it
+  }
   for (const std::string& name : names) {
     progress.Update(int(c.outcomes.size()), int(names.size()));
     Outcome outcome{name, {}, {}};

@@ -72,8 +72,8 @@ void Compare(const std::string& path, const TwoProcessors& pool, int rounds) {
   const Model model = Model::Load(path);
   const Graph& graph = DivisibleOf(model);
   const PoolCosts costs = Measure(graph, pool);
-  const Plan with = PlanPool(graph, costs, DynamicOptions{.branches = true}),
-             without = PlanPool(graph, costs, DynamicOptions{.branches = false});
+  const Plan with = PlanPool(graph, costs, DynamicOptions{}),
+             without = PlanPool(graph, costs, DynamicOptions{.branches = Branches::kNone});
   const auto first = pool.Run(graph, costs, with), second = pool.Run(graph, costs, without);
   std::vector<double> with_us, without_us;
   for (int round = 0; round < rounds; ++round) {

@@ -19,6 +19,11 @@
 // one; it is not tried with PoolOptions::keep_plan, a `plan_json` or several lanes. A plan for either way is
 // accepted.
 //
+// A processor that builds kernels for seconds, such as a GPU, delays no answer: the home computes alone until
+// the processor is measured, if that is needed, and the first plan is ready. Session::settled() then becomes
+// true, and Session::Settle() waits for it. Every other session on a pool has settled from the start. What a
+// processor of this device lacks, such as an operator, others compute; the home must compute all.
+//
 // The plan is for the shapes for which the model was loaded. A run with other shapes that the model's file
 // allows is computed by the home alone, as a session on one CPU does (mete/engine.h): the first such run
 // makes the model ready for it, and a note says so. It is refused if the home is no CPU of this process.
@@ -126,7 +131,8 @@ struct PoolFigures {
   double prepare_seconds = 0;           // the part of it in which graphs were made ready
   std::vector<std::string> processors;  // the measured ones, the home first
   std::vector<LinkFigures> links;       // of each processor but the home
-  std::vector<double> layers_us;        // for each processor, the sum of all layers; empty for links alone
+  // for each processor, the sum of all layers that it can compute; empty for links alone
+  std::vector<double> layers_us;
   // for each processor, how many times as long its layers take while others of its memory compute; 1: no
   // longer, or contained in `layers_us`; empty for links alone
   std::vector<double> slowed;
@@ -171,7 +177,10 @@ struct PoolPlan {
     double alone_compute_us = 0;   // the part of it that it computes
     double alone_figure = 0;       // of the objective: microseconds, or joules
     double there_and_back_us = 0;  // of the least message to it, and its answer
-    int alike = 0;                 // the first processor with the same costs: itself, or an earlier one
+    // why it cannot compute some layers, a line for each reason: "cannot compute layer 'boxes' and 3 more: no
+    // kernel for operator NonMaxSuppression". Times of all layers alone are infinite then
+    std::vector<std::string> lacks;
+    int alike = 0;  // the first processor with the same costs: itself, or an earlier one
     // the time of a request by the best plan in which it has a part, infinite if none was weighed; nothing if
     // it is used, or if the objective is not latency
     std::optional<double> with_it_us;
@@ -234,7 +243,8 @@ class Pool {
   // model, the pool, this device's CPU, the version of Mete or `kernels` of the options changed.
   std::optional<PoolFigures> Measured(const Model& model, const PoolOptions& options = {}) const;
 
-  // Plans without running anything. Only `objective`, `kernels` and `note` of the options count. For a pool
+  // Plans without running anything. Only `objective`, `planner`, `kernels` and `note` of the options count;
+  // planners that measure plans get simulated times. For a pool
   // that is one CPU, a plan for latency is of its cores as one pool of threads, or of them as several
   // processors if that was measured and is predicted to be faster. Error FAILED_PRECONDITION if the model was
   // not measured.

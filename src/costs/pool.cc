@@ -58,6 +58,8 @@ void CheckCoRun(const ProcessorCosts& processor, Problems& problems) {
 }
 
 void CheckLayer(const std::string& processor, size_t layer, const LayerCost& cost) {
+  if (!cost.can() && (cost.us != 0 || cost.least_us != 0 || cost.least_by_channels_us))
+    Invalid(processor, "layer {} takes a time and cannot be computed; got {} us, expected 0", layer, cost.us);
   for (const double least_us : {cost.least_us, cost.least_by_channels_us.value_or(0)})
     if (!IsTime(cost.us) || !IsTime(least_us) || least_us > cost.us)
       Invalid(processor, "layer {} takes no such time; got {} us, at least {}", layer, cost.us, least_us);
@@ -73,6 +75,17 @@ void CheckLayers(const ProcessorCosts& processor, size_t layers, Problems& probl
     if (processor.layers.size() != layers)
       Invalid(processor.name, "has other layers; got {}, expected {}", processor.layers.size(), layers);
     for (size_t i = 0; i < layers; ++i) CheckLayer(processor.name, i, processor.layers[i]);
+  });
+}
+
+// The home computes what all others lack, and every request alone where they fail.
+void CheckHome(const ProcessorCosts& home, Problems& problems) {
+  problems.Try([&] {
+    for (const LayerCost& layer : home.layers)
+      if (!layer.can())
+        Invalid(home.name,
+                "is the home and cannot compute all layers: {}; try another processor as the first",
+                Printable(layer.why_not));
   });
 }
 
@@ -97,15 +110,35 @@ double RestUs(const Running& one, const std::vector<Running>& running) {
 }  // namespace
 
 LayerCost Scaled(const LayerCost& cost, double by) {
-  LayerCost scaled{cost.us * by, cost.least_us * by};
+  LayerCost scaled{cost.us * by, cost.least_us * by, {}, cost.why_not};
   if (cost.least_by_channels_us) scaled.least_by_channels_us = *cost.least_by_channels_us * by;
   return scaled;
+}
+
+bool CanCompute(const ProcessorCosts& processor, size_t first, size_t last) {
+  const auto begin = processor.layers.begin();
+  return std::all_of(begin + ptrdiff_t(first), begin + ptrdiff_t(last),
+                     [](const LayerCost& layer) { return layer.can(); });
+}
+
+double UsWithHome(const PoolCosts& costs, int processor) {
+  double us = 0;
+  const std::vector<LayerCost>& own = costs.processors[size_t(processor)].layers;
+  for (size_t l = 0; l < own.size(); ++l) us += own[l].can() ? own[l].us : costs.processors[0].layers[l].us;
+  return us;
 }
 
 std::vector<std::string> NamesOf(const PoolCosts& costs) {
   std::vector<std::string> names;
   for (const ProcessorCosts& processor : costs.processors) names.push_back(processor.name);
   return names;
+}
+
+PoolCosts WithoutTimes(const std::vector<std::string>& names, size_t layers) {
+  PoolCosts costs;
+  for (const std::string& name : names)
+    costs.processors.push_back({name, {0, 0, 1, 1}, std::vector<LayerCost>(layers)});
+  return costs;
 }
 
 LinksBetween LinkBetween(const ProcessorCosts& from, const ProcessorCosts& to) {
@@ -124,7 +157,8 @@ LinkCosts BestLinkOf(const ProcessorCosts& processor) {
 void SlowTogether(const PoolCosts& costs, std::span<const int> processors, std::span<double> us) {
   std::vector<Running> running;
   for (size_t k = 0; k < processors.size(); ++k)
-    if (const auto& co_run = costs.processors[size_t(processors[k])].co_run; co_run && us[k] > 0)
+    if (const auto& co_run = costs.processors[size_t(processors[k])].co_run;
+        co_run && us[k] > 0 && std::isfinite(us[k]))
       running.push_back({&*co_run, us[k], &us[k]});
   double now_us = 0;
   while (!running.empty()) {
@@ -154,6 +188,7 @@ void Verify(const PoolCosts& costs, size_t layers) {
     CheckLayers(processor, layers, problems);
     CheckPower(processor, problems);
   }
+  CheckHome(costs.processors[0], problems);
   problems.ThrowIfAny();
 }
 

@@ -26,7 +26,10 @@ struct LayerCost {
   // the same bound for a share of channels, which reads only its part of the weights; nothing: the bound for
   // rows
   std::optional<double> least_by_channels_us = {};
+  // why the processor cannot compute the layer, whose times are 0 then; empty: it can
+  std::string why_not = {};
 
+  bool can() const { return why_not.empty(); }
   bool operator==(const LayerCost&) const = default;
 };
 
@@ -75,12 +78,21 @@ struct ProcessorCosts {
   std::optional<CoRun> co_run = {};  // nothing: no other processor of the pool slows it
 };
 
+// Returns whether a processor can compute all of the layers [first, last).
+bool CanCompute(const ProcessorCosts& processor, size_t first, size_t last);
+
 struct PoolCosts {
   std::vector<ProcessorCosts>
       processors;  // the first is the caller's own: it has the inputs and gets the outputs
 };
 
 std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the processors, in their order
+
+// Returns what all layers take if a processor computes those that it can, and the home the others.
+double UsWithHome(const PoolCosts& costs, int processor);
+
+// Returns costs of processors that nobody has measured yet: nothing takes any time.
+PoolCosts WithoutTimes(const std::vector<std::string>& names, size_t layers);
 
 enum class LinkKind { kNetwork, kMemory };
 inline constexpr size_t kLinkKinds = 2;
@@ -102,12 +114,12 @@ LinkCosts BestLinkOf(const ProcessorCosts& processor);
 // gets the time with the others. A processor is slowed (CoRun) as long as another of its memory computes; it
 // then goes on at its own speed. For example, of 10 us and 4 us with a factor of 1.5 on both sides the second
 // takes 6 us, in which the first does 4 us of its work, so that it is done after 12 us. No time decreases if
-// one of `us` increases.
+// one of `us` increases. A share that takes for ever, because its processor lacks a layer, slows no other.
 void SlowTogether(const PoolCosts& costs, std::span<const int> processors, std::span<double> us);
 
 // Throws one Error that lists all contradictions: no processors, two processors of one name, lists without
 // one figure per layer, times, rates, watts or joules that are negative or not finite, a rate of 0, a home
-// with the memory of a worker, a processor that others make faster.
+// with the memory of a worker, a processor that others make faster, a home that lacks a layer.
 void Verify(const PoolCosts& costs, size_t layers);
 
 }  // namespace mete

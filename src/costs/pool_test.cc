@@ -37,6 +37,10 @@ TEST(PoolCosts, TellsWhatContradictsItself) {
         p.processors[1].layers.clear();
       },
       "[b] has other layers");
+  expect([](PoolCosts& p) { p.processors[0].layers[0] = {.why_not = "no kernel"}; },
+         "[a] is the home and cannot compute all layers: no kernel");
+  expect([](PoolCosts& p) { p.processors[1].layers[0].why_not = "no kernel"; },
+         "[b] layer 0 takes a time and cannot be computed; got 40 us, expected 0");
   const MemoryLink memory{"pi", {1, 1, 1000, 1000}};
   expect(
       [](PoolCosts& p) {
@@ -118,6 +122,32 @@ TEST(CoRun, MoreWorkNeverShortensATime) {
       EXPECT_GE(less[0], us);
       EXPECT_LE(less[0], us * 1.3 + 1e-9);
     }
+}
+
+TEST(PoolCosts, WhatAProcessorLacksIsTheHomes) {
+  PoolCosts pool{{{"a", {10, 5, 100, 100}, {{20, 5}, {30, 5}}}, {"b", {10, 5, 100, 100}, {{40, 0}, {}}}}};
+  pool.processors[1].layers[1].why_not = "no kernel";
+  Verify(pool, 2);
+  EXPECT_TRUE(CanCompute(pool.processors[1], 0, 1));
+  EXPECT_FALSE(CanCompute(pool.processors[1], 0, 2));
+  EXPECT_DOUBLE_EQ(UsWithHome(pool, 0), 50);
+  EXPECT_DOUBLE_EQ(UsWithHome(pool, 1), 70);
+  EXPECT_EQ(Scaled(pool.processors[1].layers[1], 2), pool.processors[1].layers[1]);
+}
+
+TEST(SlowTogether, AShareThatCannotBeComputedSlowsNoOther) {
+  PoolCosts pool = Good();
+  for (ProcessorCosts& processor : pool.processors) processor.co_run = CoRun{"chip", 1.5};
+  std::vector<double> us{10, INFINITY};
+  SlowTogether(pool, std::vector{0, 1}, us);
+  EXPECT_EQ(us, (std::vector<double>{10, INFINITY}));
+}
+
+TEST(PoolCosts, BeforeAnyMeasurementNothingTakesTime) {
+  const PoolCosts pool = WithoutTimes({"a", "b"}, 3);
+  Verify(pool, 3);
+  EXPECT_EQ(NamesOf(pool), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(UsWithHome(pool, 1), 0);
 }
 
 }  // namespace

@@ -91,10 +91,11 @@ std::string Session::PlanJson() const {
   return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
 }
 
-bool Session::settled() const { return on_pool_ || impl().ready.settled(); }
+bool Session::settled() const { return on_pool_ ? on_pool_->settled() : impl().ready.settled(); }
 
 void Session::Settle() {
-  if (!on_pool_) impl().ready.Settle();
+  if (on_pool_) on_pool_->Settle();
+  else impl().ready.Settle();
 }
 
 SessionStats Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }

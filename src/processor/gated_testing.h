@@ -20,12 +20,24 @@ class Gated : public Processor {
   void Open() { closed_ = false; }
   void AwaitRun() const { AwaitWaiting(1); }     // waits until a run waits at the gate
   void AwaitNobody() const { AwaitWaiting(0); }  // until none does
+  // As above, for preparing shares at a gate of their own. From now on the processor prepares late.
+  void ClosePrepare() { late_ = prepare_closed_ = true; }
+  void OpenPrepare() { prepare_closed_ = false; }
+  void AwaitPrepare() const {
+    while (preparing_ == 0) std::this_thread::yield();
+  }
 
   const ProcessorInfo& info() const override { return inner_->info(); }
   std::string WhyNot(const Graph& graph, const Node& node) const override {
     return inner_->WhyNot(graph, node);
   }
+  bool PreparesLate() const override { return late_; }
+  void CancelPreparing() override { cancelled_ = true; }
   std::shared_ptr<Ready> Prepare(const Graph& share) override {
+    ++preparing_;
+    while (prepare_closed_ && !cancelled_) std::this_thread::yield();
+    --preparing_;
+    if (late_ && cancelled_) Fail(Code::kCancelled, info().name, "preparing was cancelled at a closed gate");
     return std::make_shared<Share>(*this, inner_->Prepare(share));
   }
 
@@ -67,8 +79,8 @@ class Gated : public Processor {
   }
 
   const std::shared_ptr<Processor> inner_;
-  std::atomic<bool> closed_{false};
-  std::atomic<int> waiting_{0};
+  std::atomic<bool> closed_{false}, prepare_closed_{false}, late_{false}, cancelled_{false};
+  std::atomic<int> waiting_{0}, preparing_{0};
 };
 
 }  // namespace mete

@@ -2,9 +2,12 @@
 
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "base/error.h"
 #include "base/unpinned.h"
 #include "plan/pool/dynamic.h"
+#include "plan/pool/lacks.h"
 #include "plan/pool/named.h"
 #include "run/trial.h"
 #include "simulate/pool/simulate_pool.h"
@@ -33,6 +36,58 @@ void Keeper::Start() {
   thread_ = std::thread(Unpinned([this] { Keep(); }));
 }
 
+void Keeper::TellLacks() {
+  for (size_t d = 1; d < parts_.members.size(); ++d) {
+    const ProcessorCosts costs = parts_.members.PartOf({d}).costs.processors[0];
+    for (const std::string& lack : LacksOf(parts_.runner.graph(), costs))
+      parts_.teller.Tell(fmt::format("{} {}; others do", costs.name, lack));
+  }
+}
+
+void Keeper::BeginAlone() {
+  const std::vector<std::string> late = parts_.members.LateOnes();
+  parts_.teller.Tell(fmt::format("kernels of {} are being built; {} computes alone until then",
+                                 fmt::join(late, ", "), parts_.home.processor().info().name));
+  UseHomeAlone();
+  has_first_ = false;
+}
+
+bool Keeper::has_first() const {
+  std::lock_guard lock(mutex_);
+  return has_first_;
+}
+
+void Keeper::AwaitFirst() {
+  std::unique_lock lock(mutex_);
+  wake_.wait(lock, [this] { return has_first_; });
+}
+
+// Without costs there is nothing to plan by: the home computes alone for good.
+void Keeper::MakeFirst() {
+  {
+    std::lock_guard keeping(keeping_);
+    try {
+      if (!knows_costs_)
+        parts_.members.SetCosts(options_.measure(
+            {parts_.home.processor(), parts_.home.turn(), parts_.members.pointers(), parts_.ending}));
+      knows_costs_ = true;
+      TellLacks();
+      Rebuild();
+      if (why_alone_.empty() && !parts_.ending.cancelled())
+        parts_.teller.Tell(fmt::format("kernels of {} are built; from now on: {}",
+                                       fmt::join(parts_.members.LateOnes(), ", "),
+                                       Summary(parts_.in_use.plan())));
+    } catch (const std::exception& error) {
+      if (!parts_.ending.cancelled()) StayAlone(error.what());
+    }
+  }
+  {
+    std::lock_guard lock(mutex_);
+    has_first_ = true;
+  }
+  wake_.notify_all();
+}
+
 void Keeper::AskToRebuild() {
   {
     std::lock_guard lock(mutex_);
@@ -58,6 +113,7 @@ bool Keeper::Wait() {
 }
 
 void Keeper::Keep() {
+  if (!has_first()) MakeFirst();
   for (;;) {
     const bool fails = Wait();
     if (parts_.ending.cancelled()) return;
@@ -99,6 +155,7 @@ bool Keeper::Correct() {
 }
 
 void Keeper::Rebuild() {
+  if (!knows_costs_) return;
   for (bool first = true;; first = false) {
     // A processor that has gone is found now, and not by a deployment that waits for it.
     parts_.members.DropSilent();
@@ -167,6 +224,10 @@ void Keeper::StayAlone(const std::string& why) {
   if (why == why_alone_) return;
   why_alone_ = why;
   parts_.teller.Tell("this processor computes alone: " + why);
+  UseHomeAlone();
+}
+
+void Keeper::UseHomeAlone() {
   Use({0}, {PlanAlone(parts_.runner.graph(), parts_.members.PartOf({0}).costs, 0), nullptr});
 }
 

@@ -32,17 +32,25 @@ class Keeper {
     PoolMembers& members;
     PlanInUse& in_use;
     const PlanRunner& runner;
+    const HomeModel& home;
     Teller& teller;
     const CancelToken& ending;
   };
   Keeper(const PoolSessionOptions& options, const Parts& parts)
-      : options_(options), clock_(*options.deploy.clock), parts_(parts) {}
+      : options_(options), clock_(*options.deploy.clock), parts_(parts), knows_costs_(!options.measure) {}
   ~Keeper();  // `ending` must be cancelled before
 
   // Plans for all processors that are there, and deploys the plan. The thread that makes the session calls
-  // this function before Start().
+  // this function before Start(), or BeginAlone(), and then the keeper makes the first plan in its thread.
   void Rebuild();
+  // Tells which layers processors cannot compute, and why.
+  void TellLacks();
+  // Lets the home compute alone until processors that build kernels are ready.
+  void BeginAlone();
   void Start();
+
+  bool has_first() const;  // whether the first plan was made, or failed
+  void AwaitFirst();
 
   void AskToRebuild();  // called when the plan in use has failed; thread-safe
   void Wake();          // makes the thread look at `ending`
@@ -52,6 +60,8 @@ class Keeper {
   KeeperStats stats() const;
 
  private:
+  void MakeFirst();
+  void UseHomeAlone();
   bool Wait();  // until there may be work; returns true if the plan in use has failed
   void Keep();
   void LookAfterPlan(bool fails);
@@ -71,10 +81,12 @@ class Keeper {
   std::mutex keeping_;     // held while processors are asked, and plans made and deployed
   std::string why_alone_;  // why the home computes alone beside other processors; empty: it does not
   std::optional<Clock::Time> again_at_;  // when the keeper plans again after a failure
+  bool knows_costs_;
 
   mutable std::mutex mutex_;  // for the members below
   std::condition_variable wake_;
   bool rebuild_ = false;
+  bool has_first_ = true;
   KeeperStats stats_;
   std::thread thread_;
 };

@@ -37,7 +37,14 @@ class LocalMember : public Member {
   std::unique_ptr<MemberProgram> Host(const ProgramToHost& program, PlanEvents& events,
                                       const WeightsProgress&, std::vector<std::string>* notes) override;
   void ForgetShares() override;
-  void Cancel() override { cancelled_.Cancel(); }
+  std::string WhyNot(const Graph& graph, const Node& node) const override {
+    return processor_->WhyNot(graph, node);
+  }
+  bool PreparesLate() const override { return processor_->PreparesLate(); }
+  void Cancel() override {
+    cancelled_.Cancel();
+    processor_->CancelPreparing();
+  }
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override;
   std::unique_ptr<Echo> OpenEcho() override;
   LinkProfile MeasureHandOver(Member& to) override;

@@ -102,6 +102,11 @@ class Member {
                                               std::vector<std::string>* notes) = 0;
   // Forgets the shares that were kept for the plan before, so that shares are cut anew.
   virtual void ForgetShares() = 0;
+  // Returns why the member cannot compute this node, as Processor::WhyNot(); empty if it can, or if that is
+  // not known before a program is made ready on it.
+  virtual std::string WhyNot(const Graph&, const Node&) const { return ""; }
+  // Returns whether a program takes seconds to be ready, as in Processor::PreparesLate().
+  virtual bool PreparesLate() const { return false; }
   // Ends everything that is under way, or begins later, with CANCELLED. Thread-safe.
   virtual void Cancel() = 0;
 

@@ -20,9 +20,9 @@ void CheckIsMeasured(const ProcessorCosts& costs, const std::string& hardware) {
 
 }  // namespace
 
-PoolMembers::PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
+PoolMembers::PoolMembers(PoolCosts costs, std::vector<std::unique_ptr<Member>> members,
                          const PoolMembersOptions& options, Teller& teller, const CancelToken& ending)
-    : costs_(costs),
+    : costs_(std::move(costs)),
       members_(std::move(members)),
       options_(options),
       teller_(teller),
@@ -55,6 +55,24 @@ PoolPart PoolMembers::PartOf(std::vector<size_t> processors) const {
 int64_t PoolMembers::lost() const {
   std::lock_guard lock(mutex_);
   return lost_;
+}
+
+std::vector<std::string> PoolMembers::LateOnes() const {
+  std::vector<std::string> names;
+  for (const auto& member : members_)
+    if (member && member->PreparesLate()) names.push_back(member->name());
+  return names;
+}
+
+std::vector<Member*> PoolMembers::pointers() const {
+  std::vector<Member*> all;
+  for (const auto& member : members_) all.push_back(member.get());
+  return all;
+}
+
+void PoolMembers::SetCosts(PoolCosts costs) {
+  std::lock_guard lock(mutex_);
+  costs_ = std::move(costs);
 }
 
 void PoolMembers::Lose(size_t processor, const Error& error, BackOff::Loss loss) {

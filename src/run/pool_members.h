@@ -34,14 +34,18 @@ struct PoolMembersOptions {
 class PoolMembers {
  public:
   // `members` has one for each processor of the costs; the first, the home's, is null. This object keeps the
-  // references. Once `ending` is cancelled, no processor counts as lost any more.
-  PoolMembers(const PoolCosts& costs, std::vector<std::unique_ptr<Member>> members,
+  // references to `teller` and `ending`. Once `ending` is cancelled, no processor counts as lost any more.
+  PoolMembers(PoolCosts costs, std::vector<std::unique_ptr<Member>> members,
               const PoolMembersOptions& options, Teller& teller, const CancelToken& ending);
 
   std::vector<size_t> There() const;  // the home is always among them
   PoolPart PartOf(std::vector<size_t> processors) const;
   size_t size() const { return members_.size(); }
-  int64_t lost() const;  // the number of losses
+  int64_t lost() const;                       // the number of losses
+  std::vector<std::string> LateOnes() const;  // the names of those with Member::PreparesLate()
+  std::vector<Member*> pointers() const;      // of all; the home's is null
+  // Replaces the costs by those of the same processors. The thread that asks members calls this function.
+  void SetCosts(PoolCosts costs);
 
   void Lose(size_t processor, const Error& error, BackOff::Loss loss);
   void Serves(size_t processor);                 // the plan in use has a part for it
@@ -66,7 +70,7 @@ class PoolMembers {
   // Returns the processors that answer; the others are lost now.
   std::vector<size_t> WhoAnswers(const std::vector<size_t>& processors);
 
-  const PoolCosts& costs_;
+  PoolCosts costs_;  // guarded by mutex_, except from the thread that asks members
   const std::vector<std::unique_ptr<Member>> members_;
   const PoolMembersOptions options_;
   Teller& teller_;

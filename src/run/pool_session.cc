@@ -17,19 +17,15 @@ constexpr double kPatience = 4;
 constexpr milliseconds kLeastPatience{250};  // and at least so long: guess, what a board does besides
 constexpr double kAloneMargin = 1.2;         // times what a request takes here; guess
 
-// Returns the costs if they are of this graph.
-PoolCosts Verified(PoolCosts costs, const Graph& graph) {
-  Verify(costs, LayersOf(graph).size());
-  return costs;
-}
-
 void CopyBytes(const ConstView& from, const View& to) {
   if (from.bytes() > 0) std::memcpy(to.data, from.data, from.bytes());
 }
 
-double UsOf(const ProcessorCosts& processor) {
+// Error if the costs are not of this graph.
+double HomeUs(const PoolCosts& costs, const Graph& graph) {
+  Verify(costs, LayersOf(graph).size());
   double us = 0;
-  for (const LayerCost& layer : processor.layers) us += layer.us;
+  for (const LayerCost& layer : costs.processors[0].layers) us += layer.us;
   return us;
 }
 
@@ -40,16 +36,18 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
     : graph_(std::move(graph)),
       inputs_(PortsOf(graph_, graph_.inputs)),
       outputs_(PortsOf(graph_, graph_.outputs)),
-      costs_(Verified(std::move(costs), graph_)),
       options_(std::move(options)),
       teller_(options_.tell),
-      home_(graph_, std::move(home), UsOf(costs_.processors[0])),
-      members_(costs_, std::move(members), {options_.hello_timeout, *options_.deploy.clock}, teller_,
-               ending_),
+      home_(graph_, std::move(home), HomeUs(costs, graph_)),
+      members_(std::move(costs), std::move(members), {options_.hello_timeout, *options_.deploy.clock},
+               teller_, ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
-      keeper_(options_, {members_, in_use_, runner_, teller_, ending_}) {
-  {
+      keeper_(options_, {members_, in_use_, runner_, home_, teller_, ending_}) {
+  if (options_.measure || !members_.LateOnes().empty()) {
+    keeper_.BeginAlone();
+  } else {
     const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });
+    keeper_.TellLacks();
     keeper_.Rebuild();
   }
   if (ending_.cancelled())

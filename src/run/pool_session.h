@@ -56,8 +56,10 @@ class PoolSession {
  public:
   // `graph` is the graph before the pass `layout`. The calling threads compute on `home`. `members` has one
   // for each processor of the costs; the first, the home's, is null. A member that does not answer is left
-  // out, and tried again later. Error if the costs are not those of the graph's layers, or if there is no
-  // processor; CANCELLED.
+  // out, and tried again later. If a member builds kernels (Member::PreparesLate), or the costs are to be
+  // measured (PoolSessionOptions::measure), the home computes alone until the keeper has made the first plan,
+  // so that the first answer waits for neither. Error if the costs are not those of the graph's layers, or if
+  // there is no processor; CANCELLED.
   PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor> home,
               std::vector<std::unique_ptr<Member>> members, PoolSessionOptions options);
   ~PoolSession();
@@ -76,6 +78,8 @@ class PoolSession {
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
   PoolSessionStats stats() const;
+  bool has_first_plan() const { return keeper_.has_first(); }  // whether it was made, or cannot be
+  void AwaitFirstPlan() { keeper_.AwaitFirst(); }
   // For comparisons (run/compare_plans.h). Error UNAVAILABLE if the plan in use has failed and the keeper has
   // put no other in use yet.
   HeldPlans HoldPlans();
@@ -98,7 +102,6 @@ class PoolSession {
 
   const Graph graph_;
   const std::vector<Port> inputs_, outputs_;
-  const PoolCosts costs_;
   const PoolSessionOptions options_;
   CancelToken ending_;
   Teller teller_;

@@ -5,12 +5,23 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "costs/pool.h"
 #include "plan/plan.h"
 #include "plan/pool/objective.h"
 #include "run/deployed_plan.h"
 
 namespace mete {
+
+// What measures costs works with the session's processors; the home's member is null.
+struct ToMeasure {
+  Processor& home;
+  Turn& turn;  // of the threads that compute on the home
+  std::vector<Member*> members;
+  const CancelToken& cancel;
+};
+using MeasureCosts = std::function<PoolCosts(const ToMeasure&)>;
 
 struct PoolSessionOptions {
   DeployOptions deploy;  // its clock also times the attempts after losses and failures
@@ -33,6 +44,9 @@ struct PoolSessionOptions {
   // Ends the session's constructor, which then throws CANCELLED; a plan that is being made is finished
   // first.
   const CancelToken* cancel = nullptr;
+  // Measures the costs, where nobody has yet; null: the session's constructor gets them. The keeper calls it
+  // once, while the home computes requests by `home`'s turns. Throws CANCELLED as `cancel` asks.
+  MeasureCosts measure = {};
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
   // Gets notes about the processors, a line each: one at a time, from any thread. The function may use the
   // session, must not destroy it, and does not throw.

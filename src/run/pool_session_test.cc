@@ -133,6 +133,86 @@ TEST(LocalPools, AProcessorThatCannotPrepareIsLeftOut) {
   EXPECT_NE(pool.Notes().find("gpu cannot serve"), std::string::npos) << pool.Notes();
 }
 
+// A processor whose Prepare() waits at a closed gate, as if its kernels were being built.
+std::shared_ptr<Gated> Building() {
+  auto gpu = std::make_shared<Gated>(std::make_shared<Cpu>("gpu", ReferenceOptions()));
+  gpu->ClosePrepare();
+  return gpu;
+}
+
+TEST(LocalPools, TheFirstAnswerDoesNotWaitForKernelsThatAreBuilt) {
+  LocalPool pool(3);
+  const auto gpu = Building();
+  pool.Add(gpu);
+  const auto session = pool.Open();
+  EXPECT_FALSE(session->has_first_plan());
+  gpu->AwaitPrepare();
+  RequestReport report;
+  pool.ExpectWhole(session->Run(pool.inputs, &report));
+  EXPECT_TRUE(report.alone);
+  EXPECT_FALSE(report.retried);
+  EXPECT_NE(pool.Notes().find("kernels of gpu are being built; own computes alone until then"),
+            std::string::npos)
+      << pool.Notes();
+  gpu->OpenPrepare();
+  session->AwaitFirstPlan();
+  EXPECT_TRUE(session->has_first_plan());
+  ASSERT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  pool.ExpectWhole(session->Run(pool.inputs, &report));
+  EXPECT_FALSE(report.alone);
+  EXPECT_EQ(session->stats().retries, 0);
+  EXPECT_NE(pool.Notes().find("kernels of gpu are built; from now on: "), std::string::npos) << pool.Notes();
+}
+
+TEST(LocalPools, ASessionThatEndsDoesNotWaitForKernelsThatAreBuilt) {
+  LocalPool pool(3);
+  const auto gpu = Building();
+  pool.Add(gpu);
+  auto session = pool.Open();
+  gpu->AwaitPrepare();
+  pool.ExpectWhole(session->Run(pool.inputs));
+  session.reset();  // the gate stays closed
+  EXPECT_EQ(pool.Notes().find("computes alone: "), std::string::npos) << pool.Notes();
+}
+
+TEST(LocalPools, CostsThatNobodyKnowsAreMeasuredBehindTheFirstAnswer) {
+  LocalPool pool(3);
+  pool.Add(Failing(""));
+  const PoolCosts known =
+      std::exchange(pool.costs, WithoutTimes({"own", "gpu"}, pool.costs.processors[0].layers.size()));
+  std::atomic<bool> answered{false};
+  pool.options.measure = [&](const ToMeasure& to) {
+    EXPECT_EQ(&to.home, pool.home.get());
+    EXPECT_EQ(to.members.size(), 2u);
+    while (!answered) std::this_thread::yield();
+    return known;
+  };
+  const auto session = pool.Open();
+  pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_FALSE(session->has_first_plan());
+  answered = true;
+  session->AwaitFirstPlan();
+  EXPECT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  EXPECT_GT(session->plan().predicted_us, 0);
+  pool.ExpectWhole(session->Run(pool.inputs));
+}
+
+TEST(LocalPools, WithoutCostsTheHomeComputesAloneForGood) {
+  LocalPool pool(3);
+  pool.Add(Failing(""));
+  pool.costs = WithoutTimes({"own", "gpu"}, pool.costs.processors[0].layers.size());
+  pool.options.measure = [](const ToMeasure&) -> PoolCosts {
+    Fail(Code::kResourceExhausted, "gpu", "has no memory");
+  };
+  const auto session = pool.Open();
+  session->AwaitFirstPlan();
+  pool.clock.Advance(pool.options.again);  // the keeper would plan again by now
+  for (int i = 0; i < 3; ++i) pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_EQ(UsedProcessors(session->plan()).size(), 1u);
+  EXPECT_NE(pool.Notes().find("this processor computes alone: [gpu] has no memory"), std::string::npos)
+      << pool.Notes();
+}
+
 TEST(LocalPools, ErrorsOfTheInputsAreTheCallers) {
   LocalPool pool(3);
   pool.Add(std::make_shared<Cpu>("p1", ReferenceOptions()));

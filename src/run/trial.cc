@@ -1,6 +1,7 @@
 #include "run/trial.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "plan/pool/dynamic.h"
@@ -20,6 +21,7 @@ std::vector<Plan> SinglesBeside(const Plan& plan, const Graph& graph, const Pool
     if (OnlyProcessor(plan) != int(d)) {
       singles.push_back(PlanAlone(graph, costs, int(d)));
       RatePlan(singles.back(), graph, costs);
+      if (std::isinf(singles.back().predicted_us)) singles.pop_back();  // it lacks a layer
     }
   std::sort(singles.begin(), singles.end(),
             [](const Plan& a, const Plan& b) { return a.predicted_us < b.predicted_us; });

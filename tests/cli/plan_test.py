@@ -215,6 +215,9 @@ class Plans(Cli):
         self.assertLess(halves["alone_us"][1], answer["alone_us"][1])
         self.assertEqual(halves["alone_us"][0], answer["alone_us"][0])
         self.assertEqual(self.answer(*command, "cpu")["predicted_us"], answer["alone_us"][0])
+        best = self.answer(*command, "cpu,gpu", "--planner", "exhaustive")
+        self.assertEqual(best["planner"], "exhaustive")
+        self.assertLessEqual(best["predicted_us"], answer["predicted_us"] * 1.000001)
         text = mete(*command, "cpu,gpu", "--explain").stdout
         for told in ("on a GPU waves of blocks", "then waits", "instead, the request takes longer by", "whole on gpu"):
             self.assertIn(told, text)

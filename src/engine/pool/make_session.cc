@@ -22,16 +22,6 @@ namespace {
 
 using Tell = std::function<void(const std::string&)>;
 
-void CheckPlanner(const PoolOptions& options) {
-  const auto& names = PoolPlanners();
-  if (std::find(names.begin(), names.end(), options.planner) == names.end())
-    Invalid("planner", "unknown planner; got '{}', expected one of those of PoolPlanners()",
-            Printable(options.planner));
-  if (!options.objective.empty() && !PlansFor(options.planner, options.objective))
-    Invalid("planner", "{} plans for latency alone; got objective {}, try planner dynamic", options.planner,
-            options.objective);
-}
-
 // A worker chooses the threads of steps itself. Other processors check theirs when they prepare their shares.
 void CheckGiven(const Plan& plan, const PoolFile& file) {
   CheckProcessors(plan, NamesOf(file));
@@ -65,11 +55,23 @@ PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& gra
   return session;
 }
 
-// A pool of processors of this device alone, which is measured where it was not.
-PoolCosts CostsHere(const Graph& graph, const PoolFile& file, const OpenPool& open,
-                    const PoolOptions& options) {
-  const std::optional<PoolProfile> stored = StoredPoolProfile(graph, file, options.kernels, options.note);
-  return CostsOn(stored ? *stored : MeasureOn(open, file, file, graph, options), file);
+// Measures in the keeper's thread, while the session answers by its home.
+MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolOptions& options) {
+  return [&graph, file, own = options](const ToMeasure& to) mutable {
+    own.cancel = &to.cancel;
+    return CostsOn(MeasureOn({to.home, to.members, &to.turn}, file, file, graph, own), file);
+  };
+}
+
+// Whether a processor builds kernels, for which no answer is to wait.
+bool PreparesLate(const OpenPool& open) {
+  return std::any_of(open.members.begin(), open.members.end(),
+                     [](const auto& member) { return member && member->PreparesLate(); });
+}
+
+PoolProfile MeasureHere(const Graph& graph, const PoolFile& file, const OpenPool& open,
+                        const PoolOptions& options) {
+  return MeasureOn({*open.home, open.pointers()}, file, file, graph, options);
 }
 
 // The sessions of one model with one set of options.
@@ -80,18 +82,25 @@ struct Maker {
   const PoolSessionOptions& session;
 
   void Measure(const PoolFile& file) const {
-    (void)CostsHere(graph, file, Open(pool, file, options), options);
+    if (!StoredPoolProfile(graph, file, options.kernels, options.note))
+      (void)MeasureHere(graph, file, Open(pool, file, options), options);
   }
   std::unique_ptr<PoolSession> Make(const PoolFile& file, Tell tell) const {
     std::optional<PoolProfile> profile;
-    if (HasWorkers(file)) profile = NeededPoolProfile(graph, file, options.kernels, options.note);
+    profile = HasWorkers(file) ? NeededPoolProfile(graph, file, options.kernels, options.note)
+                               : StoredPoolProfile(graph, file, options.kernels, options.note);
     const PoolFile used = profile ? AsMeasured(file, profile->costs) : file;
     if (session.plan) CheckGiven(*session.plan, used);
     OpenPool open = Open(pool, used, options);
-    const PoolCosts costs = profile ? CostsOn(*profile, used) : CostsHere(graph, file, open, options);
-    if (session.objective == PoolObjective::kEnergy) CheckPower(costs);
     PoolSessionOptions own = session;
     own.tell = std::move(tell);
+    if (!profile && PreparesLate(open)) {
+      own.measure = MeasuredLater(graph, file, options);
+      profile = PoolProfile{.costs = WithoutTimes(NamesOf(file), LayersOf(graph).size())};
+    }
+    if (!profile) profile = MeasureHere(graph, file, open, options);
+    const PoolCosts costs = CostsOn(*profile, used);
+    if (session.objective == PoolObjective::kEnergy) CheckPower(costs);
     return std::make_unique<PoolSession>(graph, costs, open.home, std::move(open.members), std::move(own));
   }
 };
@@ -137,7 +146,8 @@ std::unique_ptr<PoolSession> MakePoolSession(const Graph& graph, const PoolInter
                                              const TimeOfSessions& time) {
   PoolOptions own = options;
   own.note = [notes](const std::string& note) { notes->Add(note); };
-  const PoolFile file = ThoseThatCan(FileOf(pool), graph, own.note);
+  const PoolFile& file = FileOf(pool);
+  CheckHome(file, graph);
   const PoolSessionOptions session = SessionOptionsOf(own, graph);
   const Maker maker{graph, pool, own, session};
   const std::optional<PoolFile> several = AsSeveralProcessors(file, ReadMachine(), own.kernels);

@@ -89,12 +89,13 @@ OpenPool OpenAndCheck(const PoolInternals::Impl& pool, const PoolFile& file, con
 
 }  // namespace
 
-PoolProfile MeasureOn(const OpenPool& open, const PoolFile& opened, const PoolFile& file, const Graph& graph,
+PoolProfile MeasureOn(const MeasuredOn& on, const PoolFile& opened, const PoolFile& file, const Graph& graph,
                       const PoolOptions& options) {
-  PoolProfile profile =
-      ProfilePool(graph, NamesOf(opened), *open.home, open.pointers(), ProfileOptionsOf(options, opened));
-  for (size_t p = 1; p < open.members.size(); ++p)
-    profile.costs.processors[p].hardware = open.members[p]->CheckThere(kHello);
+  PoolProfileOptions profile_options = ProfileOptionsOf(options, opened);
+  profile_options.home_turn = on.home_turn;
+  PoolProfile profile = ProfilePool(graph, NamesOf(opened), on.home, on.members, profile_options);
+  for (size_t p = 1; p < on.members.size(); ++p)
+    profile.costs.processors[p].hardware = on.members[p]->CheckThere(kHello);
   StorePoolProfile(profile, file, options.kernels);
   return profile;
 }
@@ -102,10 +103,12 @@ PoolProfile MeasureOn(const OpenPool& open, const PoolFile& opened, const PoolFi
 PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const {
   const Impl& impl = PoolInternals::Of(*this);
   const Graph& graph = DivisibleOf(model);
-  const PoolFile file = ThoseThatCan(FileOf(impl), graph, options.note);
+  const PoolFile& file = FileOf(impl);
+  CheckHome(file, graph);
   const auto measure = [&](const PoolFile& on) {
     const PoolFile opened = WithOffered(impl, on, options);
-    const PoolProfile profile = MeasureOn(OpenAndCheck(impl, opened, options), opened, on, graph, options);
+    const OpenPool open = OpenAndCheck(impl, opened, options);
+    const PoolProfile profile = MeasureOn({*open.home, open.pointers()}, opened, on, graph, options);
     return FiguresOf(profile, PoolProfilePath(profile.digest, on, options.kernels));
   };
   PoolFigures figures = measure(file);
@@ -130,10 +133,9 @@ std::optional<PoolFigures> Pool::Measured(const Model& model, const PoolOptions&
   const Impl& impl = PoolInternals::Of(*this);
   if (impl.file.described()) return std::nullopt;
   const Graph& graph = DivisibleOf(model);
-  const PoolFile file = ThoseThatCan(impl.file, graph, {});
-  const std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, options.kernels, {});
+  const std::optional<PoolProfile> profile = StoredPoolProfile(graph, impl.file, options.kernels, {});
   if (!profile) return std::nullopt;
-  return FiguresOf(*profile, PoolProfilePath(profile->digest, file, options.kernels));
+  return FiguresOf(*profile, PoolProfilePath(profile->digest, impl.file, options.kernels));
 }
 
 }  // namespace mete

@@ -73,19 +73,12 @@ PoolFile WithOffered(const PoolInternals::Impl& pool, PoolFile file, const PoolO
   return file;
 }
 
-PoolFile ThoseThatCan(PoolFile file, const Graph& graph,
-                      const std::function<void(const std::string&)>& note) {
-  std::vector<ProcessorEntry>& here = file.devices[0].processors;
-  for (size_t i = here.size(); i-- > 0;) {
-    const std::string why = WhyNot(here[i], graph);
-    if (why.empty()) continue;
-    if (i == 0)
-      Fail(Code::kUnimplemented, here[i].name,
-           "is the home and cannot compute the model; {}; try another processor as the first", why);
-    if (note) note(fmt::format("{} is left out: {}", here[i].name, why));
-    here.erase(here.begin() + ptrdiff_t(i));
-  }
-  return file;
+void CheckHome(const PoolFile& file, const Graph& graph) {
+  const std::vector<ProcessorEntry>& here = file.devices[0].processors;
+  if (here.empty()) return;  // a CPU
+  if (const std::string why = WhyNot(here[0], graph); !why.empty())
+    Fail(Code::kUnimplemented, here[0].name,
+         "is the home and cannot compute the model; {}; try another processor as the first", why);
 }
 
 }  // namespace mete

@@ -28,9 +28,9 @@ const PoolFile& FileOf(const PoolInternals::Impl& pool);
 // Error if this device lacks the cores that the file names.
 OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolOptions& options);
 
-// Returns the pool without those processors of this device that cannot compute a node of the model; a note
-// says which and why. Error UNIMPLEMENTED if the home cannot.
-PoolFile ThoseThatCan(PoolFile file, const Graph& graph, const std::function<void(const std::string&)>& note);
+// Error UNIMPLEMENTED if the home cannot compute a node of the model. What other processors cannot compute is
+// in their costs (LayerCost::why_not).
+void CheckHome(const PoolFile& file, const Graph& graph);
 
 // Returns the pool with all processors that workers offer whose entries name none. An entry of a worker with
 // one processor stays as it is. Error if such a worker does not answer.

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "engine/model.h"
 #include "engine/pool/pool_internals.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/instead.h"
+#include "plan/pool/lacks.h"
 #include "plan/pool/named.h"
 #include "plan/pool/placements.h"
 #include "plan/pool/plan_exchanges.h"
@@ -28,9 +30,19 @@ struct Weighed {
   std::vector<Plan> alone;  // for each processor the plan with the whole model on it
 };
 
-Weighed Weigh(const Graph& graph, const PoolCosts& costs, PoolObjective objective) {
+// The plan of another planner; those that measure plans get simulated times.
+Plan PlanOfOthers(const std::string& planner, const Graph& graph, const PoolCosts& costs,
+                  PoolObjective objective) {
+  const auto simulated_us = [&](const Plan& plan) { return SimulatePool(graph, plan, costs).us; };
+  return PlanPoolBy(planner, graph, costs, simulated_us, nullptr, objective);
+}
+
+Weighed Weigh(const Graph& graph, const PoolCosts& costs, PoolObjective objective,
+              const std::string& planner) {
   Weighed w{graph, costs, objective, {}, {}, {}};
-  if (objective == PoolObjective::kLatency) {
+  if (planner != "dynamic") {
+    w.plan = PlanOfOthers(planner, graph, costs, objective);
+  } else if (objective == PoolObjective::kLatency) {
     PlanAndLeftOut planned = PlanPoolAndLeftOut(graph, costs);
     w.plan = std::move(planned.plan);
     w.left_out = std::move(planned.left_out);
@@ -104,6 +116,7 @@ void AddProcessors(const Weighed& w, PoolPlan& report) {
     processor.alone_figure = FigureOf(w.alone[p], w.objective);
     processor.there_and_back_us =
         AloneReadyUs({0, int(p), 0}, w.costs) + AloneReadyUs({int(p), 0, 0}, w.costs);
+    processor.lacks = LacksOf(w.graph, w.costs.processors[p]);
     processor.alike = AlikeOf(w.costs, p);
     if (!processor.is_used) processor.with_it_us = WithIt(w, p);
     if (processor.alone_figure < report.processors[size_t(report.best_alone)].alone_figure)
@@ -121,9 +134,10 @@ void AddTransfers(const Weighed& w, PoolPlan& report) {
     }
 }
 
-PoolPlan ReportOf(const Graph& graph, const KnownCosts& known, PoolObjective objective,
+PoolPlan ReportOf(const Graph& graph, const KnownCosts& known, const PoolOptions& options,
                   const std::string& pool) {
-  const Weighed w = Weigh(graph, known.costs, objective);
+  const PoolObjective objective = ObjectiveOf(options);
+  const Weighed w = Weigh(graph, known.costs, objective, options.planner);
   PoolPlan report;
   report.pool = pool;
   report.objective = PoolObjectives()[size_t(objective)];
@@ -159,13 +173,23 @@ PoolObjective ObjectiveOf(const PoolOptions& options) {
   return options.lanes > 1 ? PoolObjective::kThroughput : PoolObjective::kLatency;
 }
 
+void CheckPlanner(const PoolOptions& options) {
+  const auto& names = PoolPlanners();
+  if (std::find(names.begin(), names.end(), options.planner) == names.end())
+    Invalid("planner", "unknown planner; got '{}', expected one of those of PoolPlanners()",
+            Printable(options.planner));
+  if (!options.objective.empty() && !PlansFor(options.planner, options.objective))
+    Invalid("planner", "{} plans for latency alone; got objective {}, try planner dynamic", options.planner,
+            options.objective);
+}
+
 PoolPlan Pool::Plan(const Model& model, const PoolOptions& options) const {
   const Graph& graph = DivisibleOf(model);
-  const PoolObjective objective = ObjectiveOf(options);
-  PoolPlan one = ReportOf(graph, PoolInternals::CostsOf(*this, graph, options), objective, name());
+  CheckPlanner(options);
+  PoolPlan one = ReportOf(graph, PoolInternals::CostsOf(*this, graph, options), options, name());
   const std::optional<KnownCosts> known = PoolInternals::CostsAsSeveral(*this, graph, options);
-  if (!known || objective != PoolObjective::kLatency) return one;
-  PoolPlan several = ReportOf(graph, *known, objective, name());
+  if (!known || ObjectiveOf(options) != PoolObjective::kLatency) return one;
+  PoolPlan several = ReportOf(graph, *known, options, name());
   if (UsedProcessors(several) < 2 || several.predicted_us >= one.predicted_us) return one;
   several.note +=
       fmt::format(" One pool of threads is predicted to take {:.2f} ms.", one.predicted_us * 1e-3);

@@ -12,4 +12,7 @@ namespace mete {
 // unknown name.
 PoolObjective ObjectiveOf(const PoolOptions& options);
 
+// Error if the planner of the options is unknown, or does not plan for their objective.
+void CheckPlanner(const PoolOptions& options);
+
 }  // namespace mete

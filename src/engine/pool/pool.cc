@@ -120,8 +120,7 @@ bool Pool::is_here() const { return !PoolInternals::Of(*this).file.described(); 
 KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options) {
   const Impl& impl = Of(pool);
   if (impl.file.described()) return Estimated(graph, impl.file);
-  const PoolFile file = ThoseThatCan(impl.file, graph, options.note);
-  return Known(CostsOn(NeededPoolProfile(graph, file, options.kernels, options.note), file));
+  return Known(CostsOn(NeededPoolProfile(graph, impl.file, options.kernels, options.note), impl.file));
 }
 
 std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const Graph& graph,

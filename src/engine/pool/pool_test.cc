@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <mutex>
 #include <thread>
@@ -124,6 +125,53 @@ TEST_F(PoolTest, ASessionMeasuresOnceAndGivesTheAnswersOfOneProcessor) {
   EXPECT_FALSE(measures);
 }
 
+bool Has(const std::vector<std::string>& notes, const std::string& text) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
+TEST_F(PoolTest, OthersComputeWhatAProcessorLacks) {
+  const Pool pool = Pool::FromFile(PoolFileWith("lacks_operators = [\"Softmax\"]\n"));
+  Session session(model_, pool, Divided());
+  RunReport report;
+  ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.report = &report}).at(0)),
+             Expected(0.02f));
+  EXPECT_FALSE(report.alone);
+  const std::string lack = "cannot compute layer 'conv3': no kernel for operator Softmax";
+  EXPECT_TRUE(Has(session.Notes(), "gpu " + lack + "; others do"));
+  const PoolPlan plan = pool.Plan(model_);
+  EXPECT_TRUE(plan.processors.at(0).lacks.empty());
+  EXPECT_EQ(plan.processors.at(1).lacks, std::vector{lack});
+  EXPECT_TRUE(std::isinf(plan.processors.at(1).alone_us));
+  EXPECT_EQ(plan.best_alone, 0);
+}
+
+TEST_F(PoolTest, AProcessorThatCanComputeNothingHasNoPart) {
+  const Pool pool = Pool::FromFile(PoolFileWith("lacks = [\"f32\"]\n"));
+  Session session(model_, pool, Patient());
+  RunReport report;
+  ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.report = &report}).at(0)),
+             Expected(0.02f));
+  EXPECT_TRUE(report.alone);
+  EXPECT_TRUE(Has(session.Notes(), "gpu cannot compute layer 'conv1' and 3 more: gpu cannot compute f32"));
+}
+
+// Nobody has measured the model, and the processor builds kernels.
+TEST_F(PoolTest, AProcessorThatBuildsKernelsIsMeasuredBehindTheFirstAnswer) {
+  const Pool pool = Pool::FromFile(PoolFileWith("prepare_ms = 1\n"));
+  Session session(model_, pool, Divided());
+  ExpectNear(Values(session.Run({Ramp(kInput, 0.02f)}).at(0)), Expected(0.02f));
+  EXPECT_TRUE(Has(session.Notes(), "kernels of gpu are being built; big computes alone until then"));
+  session.Settle();
+  EXPECT_TRUE(session.settled());
+  EXPECT_TRUE(pool.Measured(model_, Divided()));
+  RunReport report;
+  ExpectNear(Values(session.Run(std::vector{Ramp(kInput, 0.03f)}, {.report = &report}).at(0)),
+             Expected(0.03f));
+  EXPECT_FALSE(report.alone);
+  EXPECT_TRUE(Has(session.Notes(), "kernels of gpu are built; from now on: "));
+}
+
 TEST_F(PoolTest, WhatWasMeasuredIsOfTheKernelsThatMeasuredIt) {
   const Pool cores = Pool::FromList(List());
   PoolOptions options = Divided(), reference = Divided(), wide = Divided();
@@ -145,7 +193,7 @@ TEST_F(PoolTest, ABrokenFileOfWhatWasMeasuredIsNotedAndMeasuredAgain) {
   const std::string& text = figures.json;
   const size_t format = text.find("\"format\":") + 9;
   for (const std::string& broken :
-       {text.substr(0, text.size() / 2), text.substr(0, format) + "1" + text.substr(format + 1)}) {
+       {text.substr(0, text.size() / 2), text.substr(0, format) + "7" + text.substr(format + 1)}) {
     std::ofstream(figures.path) << broken;
     std::string notes;
     PoolOptions options = Divided();

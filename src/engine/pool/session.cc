@@ -60,6 +60,8 @@ class OnPool : public SessionOnPool {
     *options.report = {report.us, report.alone, report.retried, report.compute_us};
   }
 
+  bool settled() const override { return session_->has_first_plan(); }
+  void Settle() override { session_->AwaitFirstPlan(); }
   std::string PlanText() const override { return ToText(session_->plan(), DivisibleOf(model_)); }
   std::string PlanJson() const override { return ToJson(session_->plan(), DivisibleOf(model_)); }
   std::vector<std::string> Notes() const override { return notes_->all(); }

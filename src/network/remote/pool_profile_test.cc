@@ -129,15 +129,18 @@ TEST(PoolProfile, LinksThatNobodyWaitsForAreGivenUp) {
 TEST(PoolProfile, ComesBackFromJsonAndNonsenseIsRefused) {
   PoolProfile profile = Profile(SmallNet());
   profile.costs.processors[1].hardware = "2 threads of a CPU";
+  profile.costs.processors[1].layers.back() = {.why_not = "no kernel for operator Softmax"};
   const std::string text = ToJson(profile);
   EXPECT_EQ(ToJson(PoolProfileFromJson(text, "file")), text);
-  EXPECT_EQ(PoolProfileFromJson(text, "file").costs.processors[1].hardware, "2 threads of a CPU");
+  const ProcessorCosts back = PoolProfileFromJson(text, "file").costs.processors[1];
+  EXPECT_EQ(back.hardware, "2 threads of a CPU");
+  EXPECT_EQ(back.layers, profile.costs.processors[1].layers);
   for (const std::string& bad :
        {std::string("{}"), std::string("nonsense"), std::string("[1,2]"), text.substr(0, text.size() / 2)})
     EXPECT_TELLS(PoolProfileFromJson(bad, "file"), "[file]");
   std::string old = text;
-  old.replace(old.find("\"format\":9"), 10, "\"format\":8");
-  EXPECT_TELLS(PoolProfileFromJson(old, "file"), "is of another version of mete; got 8, expected 9");
+  old.replace(old.find("\"format\":10"), 11, "\"format\":9");
+  EXPECT_TELLS(PoolProfileFromJson(old, "file"), "is of another version of mete; got 9, expected 10");
   std::string negative = text;
   const size_t at = negative.find("\"us\":[") + 6;
   negative.insert(at, "-");

@@ -270,4 +270,26 @@ std::vector<Placement> BranchPlacements(PoolModel& model, int boundary) {
   return placements;
 }
 
+std::vector<Placement> AllOwners(size_t values, size_t processors) {
+  size_t count = 1;
+  for (size_t v = 0; v < values; ++v) count *= processors;
+  std::vector<Placement> all;
+  for (size_t number = 0; number < count; ++number) {
+    std::vector<int> owners;
+    for (size_t v = 0, rest = number; v < values; ++v, rest /= processors)
+      owners.push_back(int(rest % processors));
+    Placement placement = OwnedBy(std::move(owners));
+    if (placement.processors.size() > 1) all.push_back(std::move(placement));
+  }
+  return all;
+}
+
+std::vector<Placement> AllBranches(PoolModel& model, int boundary) {
+  const size_t values = model.Live(boundary).size(), processors = model.pool().processors.size();
+  if (!AllShapesKnown(model, boundary)) return {};
+  double ways = 1;
+  for (size_t v = 0; v < values; ++v) ways *= double(processors);
+  return ways <= double(kAllAssignments) ? AllOwners(values, processors) : BranchPlacements(model, boundary);
+}
+
 }  // namespace mete

@@ -23,4 +23,11 @@ namespace mete {
 // one first.
 std::vector<Placement> BranchPlacements(PoolModel& model, int boundary);
 
+// Returns all placements of kind kBranches that `values` values may have.
+std::vector<Placement> AllOwners(size_t values, size_t processors);
+
+// Returns all placements of kind kBranches at a boundary, for an exhaustive search, if there are at most 256;
+// else BranchPlacements().
+std::vector<Placement> AllBranches(PoolModel& model, int boundary);
+
 }  // namespace mete

@@ -112,7 +112,7 @@ TEST(Branches, SideBySideAreFasterWhereHandOversAreDear) {
   const ModuleChain chain(3);
   const PoolCosts pool = Alike(chain.graph, 2, kDear);
   const Plan with = PlanPool(chain.graph, pool),
-             without = PlanPool(chain.graph, pool, DynamicOptions{.branches = false});
+             without = PlanPool(chain.graph, pool, DynamicOptions{.branches = Branches::kNone});
   EXPECT_GT(BranchGroups(with), 0);
   EXPECT_EQ(BranchGroups(without), 0);
   EXPECT_LT(with.predicted_us, without.predicted_us * 0.97);
@@ -138,8 +138,9 @@ TEST(Branches, AreNeverWorse) {
   for (int processors = 1; processors <= 3; ++processors)
     for (const LinkCosts& link : {kDear, kCheap}) {
       const PoolCosts pool = Alike(chain.graph, processors, link);
-      EXPECT_LE(PlanPool(chain.graph, pool).predicted_us,
-                PlanPool(chain.graph, pool, DynamicOptions{.branches = false}).predicted_us * (1 + 1e-9));
+      EXPECT_LE(
+          PlanPool(chain.graph, pool).predicted_us,
+          PlanPool(chain.graph, pool, DynamicOptions{.branches = Branches::kNone}).predicted_us * (1 + 1e-9));
     }
 }
 

@@ -1,6 +1,7 @@
 #include "plan/pool/chip_planners.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 
@@ -15,7 +16,9 @@ namespace {
 // CoDL's sources bound the length of its chains (chip.md).
 constexpr int kMostOfAChain = 30;
 
+// Infinite if the processor lacks a layer.
 double LayersUs(const ProcessorCosts& processor, int begin, int end) {
+  if (!CanCompute(processor, size_t(begin), size_t(end))) return std::numeric_limits<double>::infinity();
   double us = 0;
   for (int l = begin; l < end; ++l) us += processor.layers[size_t(l)].us;
   return us;
@@ -24,12 +27,8 @@ double LayersUs(const ProcessorCosts& processor, int begin, int end) {
 // Returns the fastest processor but the home; 0 if there is no other.
 int FastestOther(const PoolCosts& pool) {
   int fastest = 0;
-  for (int d = 1; d < int(pool.processors.size()); ++d) {
-    const int layers = int(pool.processors[0].layers.size());
-    if (fastest == 0 || LayersUs(pool.processors[size_t(d)], 0, layers) <
-                            LayersUs(pool.processors[size_t(fastest)], 0, layers))
-      fastest = d;
-  }
+  for (int d = 1; d < int(pool.processors.size()); ++d)
+    if (fastest == 0 || UsWithHome(pool, d) < UsWithHome(pool, fastest)) fastest = d;
   return fastest;
 }
 
@@ -88,6 +87,7 @@ class Mulayer : ChipPlanner {
     if (const std::optional<Segment> branches = BranchesFrom(begin)) return *branches;
     // a join that no branches come to is with the layer before it
     while (model_.IsBeforeJoin(end)) ++end;
+    if (!std::isfinite(Us(other_, begin, end))) return {begin, end, WholeOn(0)};
     const double a = std::max(1e-3, Us(0, begin, end)), b = std::max(1e-3, Us(other_, begin, end));
     return {begin, end, {SplitAxis::kChannels, {0, other_}, {b / (a + b), a / (a + b)}}};
   }
@@ -159,6 +159,7 @@ class Codl : ChipPlanner {
     double us = 0;
     while (group.begin() > begin) {
       group.Prepend();
+      if (!group.possible()) return std::numeric_limits<double>::infinity();
       double slowest_us = 0;
       for (size_t k = 0; k < before.size(); ++k) {
         slowest_us = std::max(slowest_us, group.compute_us(k) - before[k]);

@@ -44,8 +44,7 @@ class DynamicPlanner {
   DynamicPlanner(PoolModel& model, const std::vector<Placement>& placements, const DynamicOptions& options,
                  std::vector<bool> off = {})
       : model_(model), placements_(placements), price_(options.price), off_(std::move(off)) {
-    for (int b = 0; b <= model.boundaries(); ++b)
-      branches_.push_back(options.branches ? BranchPlacements(model, b) : std::vector<Placement>());
+    for (int b = 0; b <= model.boundaries(); ++b) branches_.push_back(BranchesAt(b, options.branches));
     for (int b = 0; b <= model.boundaries(); ++b) boundaries_.push_back(StatesAt(b));
     boundaries_[0].states[0].price = 0;
     for (int end = 1; end <= model.boundaries(); ++end) {
@@ -99,6 +98,15 @@ class DynamicPlanner {
     return boundaries_[size_t(state.boundary)].states[state.before];
   }
 
+  std::vector<Placement> BranchesAt(int boundary, Branches which) {
+    switch (which) {
+      case Branches::kNone: return {};
+      case Branches::kBest: return BranchPlacements(model_, boundary);
+      case Branches::kAll: return AllBranches(model_, boundary);
+    }
+    return {};
+  }
+
   // Returns the states at a boundary. Placements that give the same parts are one state. The state has the
   // last of these placements, which has more processors than the first: with other shares these processors
   // may get parts (refine.h). At the end of the model it has the first of them.
@@ -145,6 +153,7 @@ class DynamicPlanner {
     GroupCosts group(model_, end, *state.placement);
     while (group.begin() > 0) {
       group.Prepend();
+      if (!group.possible()) return;
       if (state.placement->split == SplitAxis::kBranches && group.computing() < 2) continue;
       const double joules = price_.joules ? group.compute_joules() : 0,
                    computing = price_.per_us * group.compute_us() + joules;

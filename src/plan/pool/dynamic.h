@@ -35,9 +35,12 @@ struct RequestPrice {
   bool joules = false;
 };
 
+// Which placements of kind kBranches there are at a boundary: none, BranchPlacements(), or AllBranches().
+enum class Branches { kNone, kBest, kAll };
+
 struct DynamicOptions {
   RequestPrice price = {};
-  bool branches = true;  // whether branches of a fork may lie on processors of their own
+  Branches branches = Branches::kBest;
 };
 
 // Returns the best plan with `placements` at every boundary, of which WholeOn(0) is the first. Error if

@@ -10,13 +10,14 @@ namespace mete {
 namespace {
 
 TEST(PlanPool, IsAsGoodAsTheBestOfAllPlans) {
-  int divided = 0, in_memory = 0;
+  int divided = 0, in_memory = 0, lacks = 0;
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
     const int processors = int(random.Pick(1, 3));
-    const PoolCosts pool = RandomPool(random, random.graph, processors, OfAWorker(seed, 150, processors));
+    const PoolCosts pool =
+        WithLacks(RandomPool(random, random.graph, processors, OfAWorker(seed, 150, processors)), seed);
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
@@ -25,7 +26,10 @@ TEST(PlanPool, IsAsGoodAsTheBestOfAllPlans) {
         << ToText(random.graph);
     for (const PlannedGroup& group : plan.groups) divided += group.shares.size() > 1;
     in_memory += CountInMemory(random.graph, plan, pool);
+    for (const ProcessorCosts& p : pool.processors) lacks += !CanCompute(p, 0, p.layers.size());
+    ExpectNoLackedLayers(plan, pool);
   }
+  EXPECT_GT(lacks, 20);
   EXPECT_GT(divided, 10);
   EXPECT_GT(in_memory, 10);
 }
@@ -36,7 +40,7 @@ TEST(PlanPool, WithADeviceIsAsGoodAsTheBestOfAllPlansInWhichItHasAPart) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     RandomGraph random(seed, int(seed % 8) + 1);
     if (LayersOf(random.graph).size() > 5) continue;
-    const PoolCosts pool = RandomPool(random, random.graph, 3, OfAWorker(seed, 150, 3));
+    const PoolCosts pool = WithLacks(RandomPool(random, random.graph, 3, OfAWorker(seed, 150, 3)), seed);
     std::vector<Placement> placements = PlacementsOf(pool);
     std::shuffle(placements.begin() + 1, placements.end(), std::mt19937(seed));
     if (placements.size() > 5) placements.resize(5);
@@ -72,7 +76,7 @@ TEST(PlanPool, WithBranchesIsAsGoodAsTheBestOfAllPlans) {
     Exhaustive all(fork.graph, pool, placements);
     const double least_us = all.Us();
     EXPECT_NEAR(plan.predicted_us, least_us, 1e-6 * least_us) << ToText(fork.graph);
-    EXPECT_NEAR(PlanPool(fork.graph, pool, placements, {.branches = false}).predicted_us,
+    EXPECT_NEAR(PlanPool(fork.graph, pool, placements, {.branches = Branches::kNone}).predicted_us,
                 Exhaustive(fork.graph, pool, placements, {.branches = false}).Us(), 1e-6 * plan.predicted_us);
     const std::vector<double> us = UsWithProcessors(fork.graph, pool, placements, {0, 1});
     for (int processor = 0; processor < 2; ++processor) {

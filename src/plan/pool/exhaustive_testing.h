@@ -2,11 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "partition/random_graphs_testing.h"
 #include "plan/pool/branches.h"
@@ -52,6 +56,25 @@ inline int OfAWorker(uint32_t seed, uint32_t plain, int processors) {
   return seed > plain ? processors - 1 : 0;
 }
 
+// Returns the pool, of every fourth seed with processors that lack some layers.
+inline PoolCosts WithLacks(PoolCosts pool, uint32_t seed) {
+  std::mt19937 random(seed);
+  for (size_t d = 1; d < pool.processors.size() && seed % 4 == 0; ++d)
+    for (LayerCost& layer : pool.processors[d].layers)
+      if (random() % 3 == 0) layer = {.why_not = "no kernel"};
+  return pool;
+}
+
+// Checks that no processor computes a layer that it cannot.
+inline void ExpectNoLackedLayers(const Plan& plan, const PoolCosts& pool) {
+  EXPECT_TRUE(std::isfinite(plan.predicted_us)) << plan.planner;
+  for (const PlannedGroup& group : plan.groups)
+    for (const Share& share : group.shares)
+      EXPECT_TRUE(std::isfinite(share.compute_us))
+          << plan.planner << ": " << pool.processors[size_t(share.processor)].name << " lacks a layer of "
+          << group.first << " to " << group.last;
+}
+
 // Returns the number of pieces that a plan hands over in the memory of a worker.
 inline int CountInMemory(const Graph& graph, const Plan& plan, const PoolCosts& pool) {
   int count = 0;
@@ -69,21 +92,6 @@ struct ExhaustiveOptions {
   // processors is tried; only Us() may be called then.
   bool all_owners = false;
 };
-
-// Returns the placements of kind kBranches that `values` values may have.
-inline std::vector<Placement> AllOwners(size_t values, size_t processors) {
-  size_t count = 1;
-  for (size_t v = 0; v < values; ++v) count *= processors;
-  std::vector<Placement> all;
-  for (size_t number = 0; number < count; ++number) {
-    std::vector<int> owners;
-    for (size_t v = 0, rest = number; v < values; ++v, rest /= processors)
-      owners.push_back(int(rest % processors));
-    Placement placement = OwnedBy(std::move(owners));
-    if (placement.processors.size() > 1) all.push_back(std::move(placement));
-  }
-  return all;
-}
 
 class Exhaustive {
  public:
@@ -158,7 +166,7 @@ class Exhaustive {
   }
 
   // Returns nothing for a group that is no candidate: branches are not side by side if only one processor
-  // computes.
+  // computes, and no processor computes a layer that it lacks.
   std::optional<Cost> With(Cost cost, int begin, int end, const Placement& placement,
                            const Placement& from) const {
     std::vector<int> nodes;
@@ -188,6 +196,8 @@ class Exhaustive {
         exchange.Need(processor, graph_.value(id), part, Holders(from, begin, id));
       compute.push_back(ComputeUs(parts, begin, end, processor));
     }
+    for (const double us : compute)
+      if (std::isinf(us)) return std::nullopt;  // a processor lacks a layer
     SlowTogether(pool_, placement.processors, compute);
     for (size_t k = 0; k < compute.size(); ++k)
       cost.joules += pool_.processors[size_t(placement.processors[k])].power->compute_w * compute[k] * 1e-6;
@@ -220,6 +230,7 @@ class Exhaustive {
       if (most < 0) continue;
       if (us == 0) us = pool_.processors[size_t(processor)].share_us;
       const LayerCost& cost = pool_.processors[size_t(processor)].layers[size_t(l)];
+      if (!cost.can()) return std::numeric_limits<double>::infinity();
       const double least_us = by_channels ? cost.least_by_channels_us.value_or(cost.least_us) : cost.least_us;
       us += least_us + (cost.us - least_us) * (anchor < 0 ? most : anchor);
     }

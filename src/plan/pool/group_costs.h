@@ -2,6 +2,8 @@
 // search plans and to describe the plan that they found.
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <vector>
 
 #include "plan/pool/exchange.h"
@@ -45,8 +47,10 @@ Holdings HoldingsOf(const PoolModel& model, int boundary, const Placement& place
 // Returns the same by processor.
 HeldByProcessor ByProcessor(PoolModel& model, int boundary, const Holdings& held);
 
-// Returns the time of the share of a layer that must be computed for `need`.
+// Returns the time of the share of a layer that must be computed for `need`: infinite if the processor cannot
+// compute the layer.
 inline double UsOf(const LayerCost& layer, const LiveParts& need) {
+  if (!layer.can()) return std::numeric_limits<double>::infinity();
   const double least_us =
       need.by_channels ? layer.least_by_channels_us.value_or(layer.least_us) : layer.least_us;
   return least_us + (layer.us - least_us) * need.fraction.value_or(0);
@@ -59,8 +63,11 @@ class GroupCosts {
 
   void Prepend();  // adds the layer before the group
   int begin() const { return begin_; }
-  size_t computing() const;   // how many processors compute a part of the group
-  double compute_us() const;  // of the slowest processor; it never decreases when the group grows
+  size_t computing() const;  // how many processors compute a part of the group
+  // of the slowest processor; it never decreases when the group grows. Infinite: a processor lacks a layer of
+  // its share
+  double compute_us() const;
+  bool possible() const { return std::isfinite(compute_us()); }          // no: longer groups are not, either
   double compute_us(size_t k) const { return shares_[k].compute_us; }    // of the placement's k-th processor
   int64_t need_bytes(size_t k) const { return shares_[k].need->bytes; }  // inputs of the k-th processor
   // Returns the energy of computing on all processors, without idle power; it never decreases when the group

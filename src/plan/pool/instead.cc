@@ -1,6 +1,7 @@
 #include "plan/pool/instead.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "plan/pool/placements.h"
@@ -43,7 +44,9 @@ std::vector<std::vector<Instead>> InsteadOf(PoolModel& model, const Plan& plan) 
     if (group.first == group.last || model.IsBeforeJoin(group.last)) continue;
     for (Placement& other : OthersThan(group.placement, model, group)) {
       segments[g].placement = other;
-      all[g].push_back({std::move(other), PlanOf(model, segments).predicted_us});
+      if (const double us = PlanOf(model, segments).predicted_us;
+          std::isfinite(us))  // else one lacks a layer
+        all[g].push_back({std::move(other), us});
     }
     segments[g].placement = group.placement;
     std::stable_sort(all[g].begin(), all[g].end(),

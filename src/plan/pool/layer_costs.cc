@@ -89,6 +89,20 @@ LayerHalves LayerGraphs::HalvesBy(AxisFor axis_for, std::span<const Layer> layer
   return halves;
 }
 
+Graph LayerGraphs::Only(std::span<const Layer> layers, const std::vector<bool>& which) const {
+  Graph only;
+  only.name = graph_.name;
+  const auto whole = [](const Shape&, int) { return -1; };
+  for (size_t l = 0; l < layers.size(); ++l) {
+    if (!which[l]) continue;
+    Layer run = layers[l];
+    for (; l + 1 < layers.size() && which[l + 1]; ++l) run.end = layers[l + 1].end;
+    double part = 1;
+    Append(ShareOf(run, whole, 1, part), only);
+  }
+  return only;
+}
+
 LayerCost LayerGraphs::CostOf(const Layer& layer, const GraphUs& us_of) const {
   double part = 1;
   const Graph whole = ShareOf(layer, AxisToDivide, 1, part);

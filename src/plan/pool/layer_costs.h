@@ -50,6 +50,10 @@ class LayerGraphs {
  public:
   explicit LayerGraphs(const Graph& graph) : graph_(graph), uses_(graph) {}  // keeps a reference
 
+  // Returns a graph of some layers, as far as all of it can run at once: consecutive ones are connected, and
+  // values that other layers make are its inputs. The nodes have the same names as in the whole graph.
+  Graph Only(std::span<const Layer> layers, const std::vector<bool>& which) const;
+
   // Returns the layer's cost from the times of the whole layer and of about half of it.
   LayerCost CostOf(const Layer& layer, const GraphUs& us_of) const;
 

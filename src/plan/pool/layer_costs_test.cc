@@ -37,6 +37,26 @@ TEST(LayerCosts, HalvesStandSideBySideAndAreOfTheirLayersNodes) {
   EXPECT_GE(halves.graph.inputs.size(), 2u);
 }
 
+TEST(LayerCosts, OnlySomeLayersAreConnectedWhereTheyFollowEachOther) {
+  const Graph graph = Net();
+  const std::vector<Layer> layers = LayersOf(graph);
+  ASSERT_EQ(layers.size(), 3u);
+  const auto names_of = [](const Graph& of) {
+    std::vector<std::string> names;
+    for (const Node& node : of.nodes) names.push_back(node.name);
+    return names;
+  };
+  const Graph all = LayerGraphs(graph).Only(layers, {true, true, true});
+  Verify(all);
+  EXPECT_EQ(names_of(all), names_of(graph));
+  EXPECT_EQ(all.inputs.size(), 1u);
+  const Graph ends = LayerGraphs(graph).Only(layers, {true, false, true});
+  Verify(ends);
+  EXPECT_EQ(ends.inputs.size(), 2u) << "the model's, and what the layer between gives";
+  EXPECT_EQ(ends.nodes.size(), graph.nodes.size() - size_t(layers[1].end - layers[1].begin));
+  EXPECT_TRUE(LayerGraphs(graph).Only(layers, {false, false, false}).nodes.empty());
+}
+
 TEST(LayerCosts, HalvesByChannelsAreOfThoseThatHaveHalvesByRows) {
   const Graph graph = Net();
   const std::vector<Layer> layers = LayersOf(graph);

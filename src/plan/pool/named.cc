@@ -1,6 +1,7 @@
 #include "plan/pool/named.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -10,6 +11,7 @@
 
 #include "base/error.h"
 #include "plan/pool/chip_planners.h"
+#include "plan/pool/exhaustive.h"
 #include "plan/pool/placements.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/regression.h"
@@ -112,8 +114,13 @@ class NamedPlanner {
   }
   Placement Proportional() const { return OverAll(SharesBySpeed(model_.pool())); }
 
-  static void AddGathered(Segments& segments, int begin, int end, const Placement& placement) {
+  // The home computes a group that a processor lacks a layer of.
+  void AddGathered(Segments& segments, int begin, int end, Placement placement) const {
     if (begin == end) return;
+    const auto can = [&](int d) {
+      return CanCompute(model_.pool().processors[size_t(d)], size_t(begin), size_t(end));
+    };
+    if (!std::all_of(placement.processors.begin(), placement.processors.end(), can)) placement = WholeOn(0);
     segments.push_back({begin, end, placement});
     if (placement.split != SplitAxis::kNone) segments.push_back({end, end, WholeOn(0)});
   }
@@ -206,6 +213,7 @@ std::optional<Plan> ByCosts(const std::string& planner, const Graph& graph, cons
   if (planner == "layer-to-processor") return PlanLayerToProcessor(graph, pool);
   if (planner == "mulayer") return PlanMulayer(graph, pool);
   if (planner == "codl") return PlanCodl(graph, pool);
+  if (planner == "exhaustive") return PlanExhaustively(graph, pool);
   return std::nullopt;
 }
 
@@ -216,13 +224,6 @@ Plan OfOthers(const std::string& planner, NamedPlanner& named) {
   if (planner == "fss") return named.FullSearch();
   if (planner == "fss-pruned") return named.PrunedSearch();
   Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(PoolPlanners(), ", "));
-}
-
-// Returns by how much all other processors slow one.
-double SlowedByAll(const PoolCosts& pool, int processor) {
-  std::vector<int> all(pool.processors.size());
-  std::iota(all.begin(), all.end(), 0);
-  return SlowedBy(pool, all, processor);
 }
 
 }  // namespace
@@ -241,17 +242,22 @@ Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts&
 InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool) {
   const size_t count = pool.processors.size();
   InTurn turns;
+  std::vector<int> processors;  // of the plans: those that can compute all
   double requests_per_us = 0;
   for (size_t d = 0; d < count; ++d) {
-    turns.plans.push_back(PlanAlone(graph, pool, int(d)));
-    requests_per_us += 1 / std::max(1e-3, turns.plans[d].predicted_us);
+    Plan plan = PlanAlone(graph, pool, int(d));
+    if (std::isinf(plan.predicted_us)) continue;
+    requests_per_us += 1 / std::max(1e-3, plan.predicted_us);
+    processors.push_back(int(d));
+    turns.plans.push_back(std::move(plan));
   }
   std::vector<ProcessorLoad> loads(count);
-  for (size_t d = 0; d < count; ++d) {
+  for (size_t i = 0; i < processors.size(); ++i) {
+    const int d = processors[i];
     // the part of all requests that the processor gets
-    const double part = 1 / std::max(1e-3, turns.plans[d].predicted_us) / requests_per_us;
-    const std::vector<ProcessorLoad> own = LoadsOf(graph, turns.plans[d], pool);
-    loads[d].compute_us = part * SlowedByAll(pool, int(d)) * own[d].compute_us;
+    const double part = 1 / std::max(1e-3, turns.plans[i].predicted_us) / requests_per_us;
+    const std::vector<ProcessorLoad> own = LoadsOf(graph, turns.plans[i], pool);
+    loads[size_t(d)].compute_us = part * SlowedBy(pool, processors, d) * own[size_t(d)].compute_us;
     for (size_t e = 0; e < count; ++e)
       for (size_t kind = 0; kind < kLinkKinds; ++kind) {
         loads[e].links[kind].up_us += part * own[e].links[kind].up_us;
@@ -274,6 +280,7 @@ const std::vector<std::string>& PoolPlanners() {
                                               "layer-to-processor",
                                               "mulayer",
                                               "codl",
+                                              "exhaustive",
                                               "dynamic"};
   return names;
 }

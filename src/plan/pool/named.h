@@ -20,9 +20,10 @@
 //   layer-to-processor   every layer on the faster processor
 //   mulayer       muLayer: channels of every layer, by times that are linear in operations; branches side by side
 //   codl          CoDL: greedy chains, divided by a grid of ratios
+//   exhaustive    the best plan of very many, on small graphs (exhaustive.h)
 //   dynamic       Mete's own planner (plan_for.h)
 //
-// chip_planners.h says more about the three before the last one, which use two processors at most.
+// chip_planners.h says more about layer-to-processor, mulayer and codl, which use two processors at most.
 //
 // alone, network-to-processor and dynamic plan for the objective; the others, as in their papers, for the
 // time of a request.

@@ -50,13 +50,29 @@ TEST(PlanPoolBy, EveryPlannerCoversTheLayersOnceInOrder) {
   }
 }
 
+// Every planner of others, too: the home computes what a processor lacks.
+TEST(PlanPoolBy, NoProcessorComputesWhatItLacks) {
+  for (uint32_t seed = 1; seed <= 40; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const RandomGraph random(seed, 10);
+    PoolCosts pool = WithLacks(ThreeAlike(random.graph, 1000), 4 * seed);
+    for (ProcessorCosts& processor : pool.processors) processor.power = PowerCosts{0, 0.5, 0, 0};
+    for (const std::string& name : PoolPlanners())
+      ExpectNoLackedLayers(PlanPoolBy(name, random.graph, pool, Predicted), pool);
+    for (const PoolObjective objective : {PoolObjective::kThroughput, PoolObjective::kEnergy})
+      ExpectNoLackedLayers(PlanPoolBy("dynamic", random.graph, pool, Predicted, nullptr, objective), pool);
+    for (const Plan& plan : PlanInTurn(random.graph, pool).plans) ExpectNoLackedLayers(plan, pool);
+    EXPECT_TRUE(std::isfinite(PlanInTurn(random.graph, pool).period_us));
+  }
+}
+
 // A join is no layer for plans that gather after each layer.
 TEST(PlanPoolBy, OthersHaveAJoinInTheGroupOfTheLayerBefore) {
   const ModuleChain chain(2);
   const PoolCosts pool = ThreeAlike(chain.graph, 10000);
   const std::vector<Layer> layers = LayersOf(chain.graph);
   for (const std::string& name : PoolPlanners()) {
-    if (name == "dynamic" || name == "mulayer") continue;  // which have branches side by side
+    if (name == "dynamic" || name == "exhaustive" || name == "mulayer") continue;  // branches side by side
     for (const PlannedGroup& group : PlanPoolBy(name, chain.graph, pool, Predicted).groups)
       EXPECT_FALSE(group.first < int(layers.size()) && layers[size_t(group.first)].joins) << name;
   }

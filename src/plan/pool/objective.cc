@@ -1,6 +1,7 @@
 #include "plan/pool/objective.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -99,6 +100,10 @@ double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, dou
 }
 
 void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool) {
+  if (std::isinf(plan.predicted_us)) {  // a processor lacks a layer of its share
+    plan.period_us = plan.joules = plan.predicted_us;
+    return;
+  }
   std::vector<ProcessorLoad> loads = LoadsOf(graph, plan, pool);
   SlowRequests(plan, pool, loads);
   plan.period_us = PeriodUs(loads);

@@ -22,6 +22,25 @@ double LayersUs(const ProcessorCosts& processor, size_t first, size_t last) {
   return us;
 }
 
+bool AllCan(const PoolCosts& pool, const std::vector<int>& processors, size_t layer) {
+  return std::all_of(processors.begin(), processors.end(),
+                     [&](int d) { return pool.processors[size_t(d)].layers[layer].can(); });
+}
+
+// Returns the time on `processor` of the layers that all `processors` can compute: the others are in no group
+// that they share. All layers, if there is no such one.
+double CommonUs(const PoolCosts& pool, const std::vector<int>& processors, int processor, size_t first,
+                size_t last) {
+  double us = 0;
+  bool any = false;
+  for (size_t l = first; l < last; ++l)
+    if (AllCan(pool, processors, l)) {
+      us += pool.processors[size_t(processor)].layers[l].us;
+      any = true;
+    }
+  return any ? us : LayersUs(pool.processors[size_t(processor)], first, last);
+}
+
 // Returns the layer at which the first processor has done half of its work.
 size_t HalfWay(const PoolCosts& pool) {
   const size_t layers = pool.processors[0].layers.size();
@@ -56,10 +75,8 @@ std::vector<std::vector<int>> AllSubsets(const PoolCosts& pool) {
 std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
   std::vector<int> order(pool.processors.size());
   std::iota(order.begin(), order.end(), 0);
-  const size_t layers = pool.processors[0].layers.size();
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    return LayersUs(pool.processors[size_t(a)], 0, layers) < LayersUs(pool.processors[size_t(b)], 0, layers);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int a, int b) { return UsWithHome(pool, a) < UsWithHome(pool, b); });
   std::vector<std::vector<int>> subsets;
   for (size_t count = 1; count <= order.size(); count += count < kEachNumber ? 1 : count / 4) {
     if (count > kEachNumber && count + count / 4 > order.size()) count = order.size();
@@ -97,8 +114,8 @@ std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& proc
                              size_t last) {
   std::vector<double> shares;
   for (int d : processors)
-    shares.push_back(1 / std::max(1e-3, SlowedBy(pool, processors, d) *
-                                            LayersUs(pool.processors[size_t(d)], first, last)));
+    shares.push_back(
+        1 / std::max(1e-3, SlowedBy(pool, processors, d) * CommonUs(pool, processors, d, first, last)));
   const double all = std::accumulate(shares.begin(), shares.end(), 0.0);
   for (double& s : shares) s /= all;
   return shares;

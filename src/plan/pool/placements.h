@@ -18,7 +18,8 @@ bool Alike(const ProcessorCosts& a, const ProcessorCosts& b);
 // Returns by how much the others of `processors` slow one of them (CoRun): its factor, or 1.
 double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor);
 
-// Returns shares for `processors` in proportion to their speeds over layers [first, last).
+// Returns shares for `processors` in proportion to their speeds over those of the layers [first, last) that
+// all of them can compute.
 std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& processors, size_t first,
                              size_t last);
 

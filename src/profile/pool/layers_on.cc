@@ -93,25 +93,47 @@ double MedianUs(std::vector<double> us) {
 GraphTimes TimedProcessor::Time(const Graph& graph, int runs) {
   if (options_.cancel && options_.cancel->cancelled()) Fail(Code::kCancelled, "profile", "was interrupted");
   GraphTimes times = member_ ? member_->Time(graph, runs, kTimeOut)
-                             : TimeOn(home_, graph, runs, turn_, options_.cancel, timed_);
+                             : TimeOn(home_, graph, runs, options_.home_turn ? *options_.home_turn : turn_,
+                                      options_.cancel, timed_);
   prepare_s_ += times.prepare_ms * 1e-3;
   return times;
 }
 
+LayersOn::LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
+                   const std::vector<Layer>& layers)
+    : processor_(home, member, options), graph_(graph), layers_(layers) {
+  std::vector<bool> can;
+  for (const Layer& layer : layers) {
+    why_not_.push_back(WhyNot(layer));
+    can.push_back(why_not_.back().empty());
+  }
+  if (std::find(can.begin(), can.end(), false) != can.end()) part_ = LayerGraphs(graph).Only(layers, can);
+}
+
+std::string LayersOn::WhyNot(const Layer& layer) const {
+  for (int n = layer.begin; n < layer.end; ++n)
+    if (std::string why = processor_.WhyNot(graph_, graph_.nodes[size_t(n)]); !why.empty()) return why;
+  return "";
+}
+
 void LayersOn::TimeModel() {
-  const GraphTimes times = processor_.Time(graph_, kWholeRuns);
+  if (computed().nodes.empty()) return;
+  const GraphTimes times = processor_.Time(computed(), kWholeRuns);
   if (whole_.us.empty() || MedianUs(times.us) < MedianUs(whole_.us)) whole_ = times;
 }
 
 void LayersOn::TimeModelBeside(std::span<LayersOn* const> others) {
+  if (computed().nodes.empty()) return;
   std::vector<std::function<void()>> computing;
   for (LayersOn* other : others)
-    computing.push_back([other] { (void)other->processor_.Time(other->graph_, other->RunsBeside(1)); });
+    if (!other->computed().nodes.empty())
+      computing.push_back([other] { (void)other->processor_.Time(other->computed(), other->RunsBeside(1)); });
+  if (computing.empty()) return;
   const int runs = RunsBeside(kLeastPairRuns);
   for (int pair = 0; pair < kPairs; ++pair) {
-    const double alone_us = MedianUs(processor_.Time(graph_, runs).us);
+    const double alone_us = MedianUs(processor_.Time(computed(), runs).us);
     Repeated repeated(computing);
-    const double slowed = MedianUs(processor_.Time(graph_, runs).us) / alone_us;
+    const double slowed = MedianUs(processor_.Time(computed(), runs).us) / alone_us;
     repeated.End();
     slowed_ = slowed_ ? std::min(*slowed_, slowed) : slowed;
   }
@@ -128,7 +150,10 @@ void LayersOn::TimeHalvesByChannels() {
   TimeHalves(LayerGraphs(graph_).HalvesByChannelsOf(LayersToHalve(layers_, ModelUs())), by_channels_);
 }
 
-void LayersOn::TimeShare() { share_us_ = MedianUs(processor_.Time(kTiny, kWholeRuns).us); }
+void LayersOn::TimeShare() {
+  if (processor_.WhyNot(kTiny, kTiny.nodes[0]).empty())
+    share_us_ = MedianUs(processor_.Time(kTiny, kWholeRuns).us);
+}
 
 std::vector<LayerCost> LayersOn::Costs() const {
   const std::vector<double> us = ModelUs();
@@ -136,6 +161,10 @@ std::vector<LayerCost> LayersOn::Costs() const {
                slower = all_us > 0 ? std::max(0.0, MedianUs(whole_.us) - share_us_) / all_us : 1;
   std::vector<LayerCost> costs;
   for (size_t l = 0; l < layers_.size(); ++l) {
+    if (!why_not_[l].empty()) {
+      costs.push_back({.why_not = why_not_[l]});
+      continue;
+    }
     const double whole_us = slower * us[l];
     costs.push_back(CostThrough(whole_us, slower * by_rows_.us[l], by_rows_.parts[l]));
     if (by_channels_.parts[l] < 1)

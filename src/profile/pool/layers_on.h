@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "partition/layers.h"
@@ -21,6 +22,9 @@ class TimedProcessor {
       : home_(home), member_(member), options_(options) {}
 
   GraphTimes Time(const Graph& graph, int runs);
+  std::string WhyNot(const Graph& graph, const Node& node) const {
+    return member_ ? member_->WhyNot(graph, node) : home_.WhyNot(graph, node);
+  }
   double prepare_s() const { return prepare_s_; }
 
  private:
@@ -34,12 +38,12 @@ class TimedProcessor {
 
 // Three graphs, as preparing takes longer than running: the model, in which each layer is seen by itself, and
 // halves of its layers by rows and by channels. What a request takes as a rule counts, not the least: that is
-// what plans are to predict. One thread at a time.
+// what plans are to predict. Layers that the processor cannot compute are in none of these graphs. One thread
+// at a time.
 class LayersOn {
  public:
   LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
-           const std::vector<Layer>& layers)
-      : processor_(home, member, options), graph_(graph), layers_(layers) {}
+           const std::vector<Layer>& layers);
 
   void TimeModel();
   // After the model, which the others compute meanwhile, over and over again.
@@ -63,6 +67,8 @@ class LayersOn {
     std::vector<double> us, parts;  // by layer; part 1: not measured
   };
 
+  std::string WhyNot(const Layer& layer) const;
+  const Graph& computed() const { return part_ ? *part_ : graph_; }
   int RunsBeside(double least) const;  // that fill the time in which processors compute together
   void TimeHalves(const LayerHalves& halves, HalfTimes& times);
   std::vector<double> ModelUs() const;
@@ -70,6 +76,8 @@ class LayersOn {
   TimedProcessor processor_;
   const Graph& graph_;
   const std::vector<Layer>& layers_;
+  std::vector<std::string> why_not_;  // by layer; empty: the processor computes it
+  std::optional<Graph> part_;         // the layers that it computes; nothing: all
   double share_us_ = 0;
   // Of the model, the shorter of those that were taken, some seconds apart: what others do on a processor
   // lasts for seconds.

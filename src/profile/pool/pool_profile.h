@@ -40,6 +40,8 @@ struct PoolProfileOptions {
   // once more while they compute. Empty: all processors are timed at the same time, so that the times of
   // layers contain what the others do to them.
   std::string memory = {};
+  // of the threads that compute on the home; null: nothing else is computed there meanwhile
+  Turn* home_turn = nullptr;
 };
 
 // Measures the layers of `graph`, a graph before the pass `layout`, on each processor of a pool, and the

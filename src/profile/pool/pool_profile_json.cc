@@ -7,8 +7,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Since 8: the memory of workers with several processors. Since 9: by how much processors slow each other.
-constexpr int kFormat = 9;
+// Since 9: by how much processors slow each other. Since 10: which layers a processor cannot compute.
+constexpr int kFormat = 10;
 
 Json SizesJson(const LinkProfile& link) {
   Json sizes = Json::array();
@@ -50,7 +50,8 @@ Json ProcessorJson(const ProcessorCosts& processor) {
             {"hardware", processor.hardware},
             {"us", Json::array()},
             {"least_us", Json::array()},
-            {"least_by_channels_us", Json::array()}};
+            {"least_by_channels_us", Json::array()},
+            {"why_not", Json::array()}};
   if (const auto& memory = processor.memory)
     json["memory"] = {{"device", memory->device}, {"link", LinkCostsJson(memory->link)}};
   if (const auto& co_run = processor.co_run)
@@ -60,6 +61,7 @@ Json ProcessorJson(const ProcessorCosts& processor) {
     json["least_us"].push_back(layer.least_us);
     const auto& by_channels_us = layer.least_by_channels_us;
     json["least_by_channels_us"].push_back(by_channels_us ? Json(*by_channels_us) : Json());
+    json["why_not"].push_back(layer.can() ? Json() : Json(layer.why_not));
   }
   return json;
 }
@@ -71,16 +73,17 @@ ProcessorCosts ProcessorFrom(const Json& json) {
   if (const Json& co_run = json.at("co_run"); !co_run.is_null())
     processor.co_run = CoRun{co_run.at("memory"), co_run.at("slowed")};
   const std::vector<double> us = json.at("us"), least_us = json.at("least_us");
-  const Json& by_channels_us = json.at("least_by_channels_us");
-  if (us.size() != least_us.size() || us.size() != by_channels_us.size())
-    Invalid(processor.name, "has lists of other lengths; got {}, {} and {}", us.size(), least_us.size(),
-            by_channels_us.size());
+  const Json &by_channels_us = json.at("least_by_channels_us"), &why_not = json.at("why_not");
+  if (us.size() != least_us.size() || us.size() != by_channels_us.size() || us.size() != why_not.size())
+    Invalid(processor.name, "has lists of other lengths; got {}, {}, {} and {}", us.size(), least_us.size(),
+            by_channels_us.size(), why_not.size());
   processor.share_us = json.at("share_us");
   processor.hardware = json.at("hardware");
   for (size_t i = 0; i < us.size(); ++i) {
     processor.layers.push_back({us[i], least_us[i]});
     if (const Json& least = by_channels_us.at(i); !least.is_null())
       processor.layers.back().least_by_channels_us = least.get<double>();
+    if (const Json& why = why_not.at(i); !why.is_null()) processor.layers.back().why_not = why;
   }
   return processor;
 }
