@@ -1,0 +1,115 @@
+// A session whose processor is lost every few seconds, in all ways in which a GPU is: no request is lost, and
+// no answer is wrong.
+#include <atomic>
+
+#include "processor/cpu/cpu_testing.h"
+#include "run/local_pool_testing.h"
+
+namespace mete {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Computes as a CPU does until it is lost: a run fails before it begins, or after it has written its outputs,
+// or hangs until it is cancelled, in turns. It is there again after some time, for shares that are made anew.
+class Lossy : public Processor {
+ public:
+  static constexpr milliseconds kAway{200};
+
+  Lossy(Clock& clock, int64_t runs) : clock_(clock), runs_(runs) {}
+
+  const ProcessorInfo& info() const override { return cpu_.info(); }
+  std::string WhyNot(const Graph& graph, const Node& node) const override { return cpu_.WhyNot(graph, node); }
+  void CheckThere() const override {
+    if (IsAway()) Fail(Code::kUnavailable, info().name, "is away");
+  }
+  std::shared_ptr<Ready> Prepare(const Graph& share) override {
+    CheckThere();
+    return std::make_shared<Share>(*this, cpu_.Prepare(share));
+  }
+  bool hangs() const { return hangs_; }
+
+ private:
+  class Share : public Ready {
+   public:
+    Share(Lossy& processor, std::shared_ptr<Ready> share)
+        : processor_(processor), made_at_loss_(processor.losses_), share_(std::move(share)) {}
+    void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
+               const RunOptions& options) override {
+      const int way = processor_.WayOfLoss();
+      if (way == 0 || made_at_loss_ != processor_.losses_ - (way >= 0)) Fail();
+      if (way == 2) processor_.Hang(*options.cancel);
+      share_->Start(inputs, outputs, options);
+      fails_ = way == 1;
+    }
+    void Wait() override {
+      share_->Wait();
+      if (fails_) Fail();
+    }
+    std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
+      return share_->Run(inputs, options);
+    }
+    int64_t memory_bytes() const override { return share_->memory_bytes(); }
+    int threads() const override { return share_->threads(); }
+    double prepare_ms() const override { return share_->prepare_ms(); }
+
+   private:
+    [[noreturn]] void Fail() const {
+      mete::Fail(Code::kUnavailable, processor_.info().name, "is lost in the middle of a request");
+    }
+
+    Lossy& processor_;
+    const int64_t made_at_loss_;
+    const std::shared_ptr<Ready> share_;
+    bool fails_ = false;
+  };
+
+  bool IsAway() const { return clock_.Now() < back_at_.load(); }
+  // Counts a run. Returns how it is lost in it; -1: it is not.
+  int WayOfLoss() {
+    if (++run_ % runs_ != 0) return -1;
+    back_at_ = clock_.Now() + kAway;
+    return int(losses_++ % 3);
+  }
+  void Hang(const CancelToken& cancel) {
+    hangs_ = true;
+    while (!cancel.cancelled()) std::this_thread::yield();
+    hangs_ = false;
+    Fail(Code::kCancelled, info().name, "hung until it was cancelled");
+  }
+
+  Clock& clock_;
+  const int64_t runs_;  // from one loss to the next
+  Cpu cpu_{"gpu", ReferenceOptions()};
+  std::atomic<int64_t> run_{0}, losses_{0};
+  std::atomic<Clock::Time> back_at_{Clock::Time::min()};
+  std::atomic<bool> hangs_{false};
+};
+
+TEST(LossyPool, LosesNoRequestAndNoAnswerIsWrong) {
+  constexpr int kRequests = 10'000;
+  constexpr milliseconds kRequest{2};     // from one to the next, by the test's clock
+  constexpr int64_t kRunsToLoss = 2'200;  // of shares: some seconds, after which the back-off begins anew
+  LocalPool pool(3);
+  const auto gpu = std::make_shared<Lossy>(pool.clock, kRunsToLoss);
+  pool.Add(gpu);
+  const auto session = pool.Open();
+  ASSERT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  // only the clock ends a run that hangs
+  const std::jthread patience([&](const std::stop_token& stop) {
+    while (!stop.stop_requested())
+      if (gpu->hangs()) pool.clock.Advance(milliseconds(10));
+      else std::this_thread::yield();
+  });
+  for (int i = 0; i < kRequests; ++i) {
+    pool.ExpectWhole(session->Run(pool.inputs));
+    pool.clock.Advance(kRequest);
+  }
+  const PoolSessionStats stats = session->stats();
+  EXPECT_EQ(stats.requests, kRequests);
+  EXPECT_GE(stats.lost, 3) << "each way once, and back after each";
+  EXPECT_EQ(stats.retries, stats.lost) << "each loss costs one request one retry";
+}
+
+}  // namespace
+}  // namespace mete
