@@ -9,7 +9,6 @@ slowed to half. Layers are measured anew for each setting, as a user would (mete
 
     python3 bench/chip/measured.py --mete build/release/mete --models resnet50 vgg16 --settings as-is equal
 """
-import argparse
 import contextlib
 import datetime
 import json
@@ -36,12 +35,7 @@ kLeastSpeed = 0.05  # that slowcore is asked for; guess: below it nothing but it
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
-                                       "model that Mete cannot load.")
-    common_flags.add_mete(p)
-    p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
-    common_flags.add_work(p)
+    p = common_flags.networks_parser(__doc__, kModels)
     p.add_argument("--cores", default="0,1", metavar="A,B", help="of the first and of the second processor (default: 0,1)")
     p.add_argument("--processors", metavar="LIST|FILE",
                    help="as mete has it; the first computes on core A, the second on core B (default: cpu:A,gpu:0/B)")

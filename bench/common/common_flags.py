@@ -1,4 +1,5 @@
 """Flags that several of these programs have."""
+import argparse
 import os
 
 kRoot = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
@@ -11,6 +12,17 @@ def add_mete(parser):
 def add_work(parser):
     parser.add_argument("--work", default=os.path.join(kRoot, "build", "models"), metavar="FOLDER",
                         help="where models of the zoo are, or are made (default: build/models)")
+
+
+def networks_parser(description, models):
+    """Of a program that measures networks with Mete; its status is that of output.py."""
+    p = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter,
+                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
+                                       "model that Mete cannot load.")
+    add_mete(p)
+    p.add_argument("--models", nargs="+", default=models, metavar="M", help=f"files, or names of the zoo (default: {' '.join(models)})")
+    add_work(p)
+    return p
 
 
 def add_report(parser):

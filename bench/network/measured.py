@@ -4,7 +4,6 @@ with each device alone and with the plans of others.
 Single layers and links are measured first (mete profile --processors), as a user would. Needs root, for network namespaces (docs/lab.md).
 A slowed core is slowed from outside, for every program: an emulation.
 """
-import argparse
 import contextlib
 import datetime
 import os
@@ -26,12 +25,7 @@ kModels = ["vgg16", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "yolov2
 
 
 def arguments():
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-                                epilog="Tables go to stdout, progress to stderr. Exit: 0 success, 1 a failure at run time, 2 usage, 3 a "
-                                       "model that Mete cannot load.")
-    common_flags.add_mete(p)
-    p.add_argument("--models", nargs="+", default=kModels, metavar="M", help=f"files, or names of the zoo (default: {' '.join(kModels)})")
-    common_flags.add_work(p)
+    p = common_flags.networks_parser(__doc__, kModels)
     p.add_argument("--cores", default="0,1", metavar="0,1", help="this device's and the worker's (default: 0,1)")
     p.add_argument("--mbit", type=float, default=100, metavar="N", help="of the link (default: 100)")
     p.add_argument("--slow", metavar="OWN|WORKER:SPEED", help="slow one device's core from outside, e.g. own:0.4")
