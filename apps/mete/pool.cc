@@ -186,9 +186,16 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
   }();
   shown->End();
   if (model_flags.save_plan.empty()) return session;
-  Settle(session, context);
+  SettlePool(session, context);
   WriteTextFile(model_flags.save_plan, session.PlanJson() + "\n");
   return session;
+}
+
+// Notes come as they are told, not at the end as those of a session on one CPU.
+void SettlePool(Session& session, const Context& context) {
+  if (session.settled()) return;
+  const Progress progress(context, "measuring, and building kernels");
+  session.Settle();
 }
 
 std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs) {

@@ -47,6 +47,9 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
 // UsageError if the model was not measured on the pool.
 void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& options);
 
+// Waits until the first plan is in use, or cannot be (Session::Settle).
+void SettlePool(Session& session, const Context& context);
+
 // Returns what the home alone computes.
 std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& inputs);
 

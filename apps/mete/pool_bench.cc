@@ -194,7 +194,7 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   FillRandom(model, seed, inputs);
   Session session = MakePoolSession(model, model_flags, flags, context);
-  Settle(session, context);
+  SettlePool(session, context);
   const Pool pool = PoolFor(flags.processors);
   CheckMeasured(pool, model, PoolOptionsOf(model_flags, context));
   const PoolFigures figures = pool.Measured(model, PoolOptionsOf(model_flags, context)).value();
