@@ -100,19 +100,36 @@ def measure_model(flags, path, which, pocl):
     return result
 
 
+def measure_settings(flags, name, path, pocl):
+    """{setting: result}; what cannot be measured ends the network, not the others."""
+    results = {}
+    for setting in kSettings:
+        if setting not in flags.settings:
+            continue
+        which = slowed_core(setting, flags.cores, results.get("as-is"))
+        say(f"{name}: {kSettings[setting]}" + (f" (core {which[0]} at {which[1]})" if which else ""))
+        results[setting] = measure_model(flags, path, which, pocl)
+    return results
+
+
 def measure(flags, pocl):
     results = {setting: {} for setting in kSettings if setting in flags.settings}
+    failed = {}
     for word in flags.models:
         name, path = networks.model_file(flags.mete, word, flags.work)
-        for setting, of in results.items():
-            which = slowed_core(setting, flags.cores, results.get("as-is", {}).get(name))
-            say(f"{name}: {kSettings[setting]}" + (f" (core {which[0]} at {which[1]})" if which else ""))
-            of[name] = measure_model(flags, path, which, pocl)
+        try:
+            for setting, result in measure_settings(flags, name, path, pocl).items():
+                results[setting][name] = result
+        except networks.BadModel as problem:
+            say(f"{name}: {problem}")
+            failed[name] = str(problem)
+    if len(failed) == len(flags.models):
+        raise networks.BadModel("no network could be measured")
     processors = flags.processors.split(",") if "," in flags.processors else ["first", "second"]
     return {"date": datetime.date.today().isoformat(), "machine": machine.describe(), "processors": processors, "beside": kBeside,
             "rounds": flags.rounds, "emulation": f"The processors are {flags.processors} on cores {flags.cores[0]} and {flags.cores[1]}; an "
             "OpenCL device that is a CPU's core stands for a GPU. Slowed cores are slowed from outside, for every program: an emulation.",
-            "settings": [{"name": setting, "title": kSettings[setting], "results": of} for setting, of in results.items()]}
+            "failed": failed, "settings": [{"name": setting, "title": kSettings[setting], "results": of} for setting, of in results.items()]}
 
 
 def main():
@@ -130,7 +147,7 @@ def main():
         write_json(flags.json, document)
     if flags.json != "-":
         print(shared.text(document, flags.markdown))
-    return kSuccess
+    return kBadFile if document["failed"] else kSuccess
 
 
 if __name__ == "__main__":

@@ -116,6 +116,12 @@ class Program(unittest.TestCase):
         self.assertIn("100 % of 3 within 10 %; as a line over operations: 33 % of 3", text)
         self.assertNotIn("onnx", text)
 
+    def test_a_network_that_fails_does_not_end_the_others(self):
+        done = self.run_on("--models", "{}/broken.onnx", "{}/net.onnx", "--settings", "as-is")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("not measured: broken: ", done.stdout)
+        self.assertIn("net ", done.stdout)
+
     def test_problems_are_told(self):
         done = self.run_on("--models", "{}/broken.onnx", "--settings", "as-is")
         self.assertEqual(done.returncode, 3, done.stderr)

@@ -127,4 +127,5 @@ def text(document, markdown):
                      listed(summary(setting["results"], document["beside"]), markdown))
     head = (f"Medians of {document['rounds']} rounds in which all plans run in turn, twice each, of which the second counts, on a "
             f"{document['machine']['cpu']}. {document['emulation']}")
-    return head + "\n\n" + "\n\n".join(parts) + "\n\n" + listed(kLegend, markdown) + "\n"
+    failed = [f"not measured: {name}: {why}" for name, why in document["failed"].items()]
+    return head + "\n\n" + "\n\n".join(parts) + "\n\n" + listed(kLegend + failed, markdown) + "\n"

@@ -14,8 +14,7 @@ namespace {
 constexpr std::chrono::seconds kHello{5};  // guess: more than a worker that is there takes to answer
 
 // Returns the memory whose use makes processors of this device slow each other; empty: none does noticeably.
-// Cores of one CPU do as well, but so little that a measurement of all at the same time is nearer to it than
-// one factor for all layers.
+// Cores of one CPU are measured at the same time, so that their times contain it.
 std::string MemoryOf(const PoolFile& pool) {
   const DeviceInPool& here = pool.devices[0];
   const bool has_others = std::any_of(here.processors.begin(), here.processors.end(),
