@@ -104,6 +104,10 @@ set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/
 foreach(folder import_caffe partition)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
 endforeach()
+# Code of GPUs writes texts and calls a driver: kernels run on the device.
+foreach(folder opencl_info opencl_api opencl_find opencl_kernels opencl_share opencl_gpu)
+  target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
+endforeach()
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
