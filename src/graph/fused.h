@@ -47,7 +47,7 @@
 //    input, and its other channels are undefined. The residual keeps M channels. Verify() checks that only the
 //    next node of the chain reads a value before all its channels are written, and that each channel is
 //    written once, so that all values of a chain can share one piece of memory
-//    (processor/cpu/memory_plan.h). A Conv cannot have both into_channels and sum_piece.
+//    (processor/memory/memory_plan.h). A Conv cannot have both into_channels and sum_piece.
 //
 // 8. mete.MatMul: y = scale * a b of f32 operands, without transposing A and B before or Y afterwards: a is
 //    A seen through perm_a (dimension i of a is dimension perm_a[i] of A, as in Transpose), b is B seen

@@ -86,9 +86,9 @@ struct Maker {
       (void)MeasureHere(graph, file, Open(pool, file, options), options);
   }
   std::unique_ptr<PoolSession> Make(const PoolFile& file, Tell tell) const {
-    std::optional<PoolProfile> profile;
-    profile = HasWorkers(file) ? NeededPoolProfile(graph, file, options.kernels, options.note)
-                               : StoredPoolProfile(graph, file, options.kernels, options.note);
+    std::optional<PoolProfile> profile = HasWorkers(file)
+                                             ? NeededPoolProfile(graph, file, options.kernels, options.note)
+                                             : StoredPoolProfile(graph, file, options.kernels, options.note);
     const PoolFile used = profile ? AsMeasured(file, profile->costs) : file;
     if (session.plan) CheckGiven(*session.plan, used);
     OpenPool open = Open(pool, used, options);

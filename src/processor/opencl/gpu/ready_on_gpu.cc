@@ -47,7 +47,8 @@ Clock::Duration ReadyOnGpu::Patience() const {
 
 void ReadyOnGpu::AwaitBatch() {
   if (const auto batch = std::exchange(batch_, nullptr)) live_->Await(*batch, Patience());
-  for (Staging& output : share_.outputs()) (void)output.Unmap(live_->transfers());  // that nobody has read
+  // A request that was given up leaves its outputs mapped.
+  for (Staging& output : share_.outputs()) (void)output.Unmap(live_->transfers());
 }
 
 void ReadyOnGpu::CheckArguments(std::span<const ConstView> inputs, std::span<const View> outputs) const {

@@ -93,7 +93,9 @@ double BestGflops(const Device& device, const PeakKind& kind) {
 
 constexpr const char* kNothing = "kernel void nothing(global int* out, int go) { if (go) out[0] = go; }";
 constexpr int kLaunches = 50;  // guess: the 95th percentile is then the third longest
-constexpr int kBatches = 20;   // of so many launches
+// The time of a launch behind another is measured in this number of batches, each of kLaunches launches.
+// Guess.
+constexpr int kBatches = 20;
 // Guess: threads of drivers spin for less than a tenth of it before they sleep.
 constexpr std::chrono::milliseconds kAsleep{1};
 
