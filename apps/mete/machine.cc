@@ -204,7 +204,7 @@ not use (taskset, cpuset of a container) are left out. Notes say what could not 
 
 A GPU is tried by a child process, because drivers crash: small kernels show which types it computes with, whether host and GPU
 see the same memory, and how fast it is. The answer is kept until a driver changes. METE_GPU=off asks no driver; METE_GPU=cpu
-counts OpenCL devices on the CPU, such as PoCL, as GPUs, for tests. Mete does not compute on GPUs yet.
+counts OpenCL devices on the CPU, such as PoCL, as GPUs, for tests. A GPU computes where --processors names it: cpu,gpu.
 
 Examples:
   mete machine

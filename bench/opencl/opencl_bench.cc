@@ -55,13 +55,6 @@ constexpr Layer kVgg16[] = {
     {"conv5", 3, 14, 512, 512, 3, 1},
 };
 
-Range LaunchOf(const KernelText& text) {
-  Range range;
-  std::copy(text.items.begin(), text.items.end(), range.items.begin());
-  std::copy(text.group.begin(), text.group.end(), range.group.begin());
-  return range;
-}
-
 ConvSpec SpecOf(const Layer& layer, DType type) {
   ConvSpec spec;
   ConvShape& s = spec.shape;
@@ -221,7 +214,7 @@ class Bench {
     for (const Buffer* argument : arguments) kernel.Set(index++, *argument);
     int64_t best = INT64_MAX, all = 0;
     for (int i = 0; i < 20 && (i < 4 || all < 200'000'000); ++i) {
-      const Event event = queue_.Launch(kernel, LaunchOf(text));
+      const Event event = queue_.Launch(kernel, RangeOf(text));
       event.Wait();
       best = std::min(best, event.times().run_ns());
       all += event.times().run_ns();

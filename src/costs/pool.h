@@ -91,8 +91,8 @@ std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the processors,
 // Returns what all layers take if a processor computes those that it can, and the home the others.
 double UsWithHome(const PoolCosts& costs, int processor);
 
-// Returns costs in which each layer, share and message takes 0 us. A session has them until its keeper has
-// measured the processors.
+// Returns costs in which each layer, share and message takes 0 us, and links carry 1 Mbit/s. A session has
+// them until its keeper has measured the processors.
 PoolCosts WithoutTimes(const std::vector<std::string>& names, size_t layers);
 
 enum class LinkKind { kNetwork, kMemory };

@@ -24,9 +24,7 @@ void CopyBytes(const ConstView& from, const View& to) {
 // Error if the costs are not of this graph.
 double HomeUs(const PoolCosts& costs, const Graph& graph) {
   Verify(costs, LayersOf(graph).size());
-  double us = 0;
-  for (const LayerCost& layer : costs.processors[0].layers) us += layer.us;
-  return us;
+  return UsWithHome(costs, 0);
 }
 
 }  // namespace

@@ -21,6 +21,7 @@
 // `loaded/` implements it; in builds without OpenCL's headers `without/` does, and there are no devices.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -214,6 +215,15 @@ struct Range {
   std::array<size_t, 3> items = {};  // each a multiple of the group's, unless the group is left to the driver
   std::array<size_t, 3> group = {};  // all 0: the driver chooses
 };
+
+// Returns the launch of a kernel's text (kernels/kernel_text.h), which has the numbers of its work-items.
+template <class Text>
+Range RangeOf(const Text& text) {
+  Range range;
+  std::copy(text.items.begin(), text.items.end(), range.items.begin());
+  std::copy(text.group.begin(), text.group.end(), range.group.begin());
+  return range;
+}
 
 enum class MapFor { kRead, kWrite, kOverwrite };  // kOverwrite: the bytes before are of no interest
 

@@ -1,24 +1,16 @@
 #include "processor/opencl/gpu/live_gpu.h"
 
 #include "base/error.h"
+#include "schedule/policy.h"
 
 namespace mete::opencl {
 namespace {
 
-// How long a thread looks for the end of a batch before it sleeps, as the threads of a CPU look for the next
-// region (run/spin.h).
-constexpr std::chrono::microseconds kSpin{100};
+// How long a thread looks for the end of a batch before it sleeps: as long as the threads of a CPU look for
+// the next region.
+constexpr std::chrono::nanoseconds kSpin{kSpinNs};
 
 }  // namespace
-
-Range RangeOf(const KernelText& text) {
-  Range range;
-  for (size_t i = 0; i < range.items.size(); ++i) {
-    range.items[i] = size_t(text.items[i]);
-    range.group[i] = size_t(text.group[i]);
-  }
-  return range;
-}
 
 LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging,
                  const std::string& kernels_folder, Clock& clock)

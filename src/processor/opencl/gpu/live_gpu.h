@@ -18,9 +18,6 @@
 
 namespace mete::opencl {
 
-// The launch of a text.
-Range RangeOf(const KernelText& text);
-
 class LiveGpu {
  public:
   // `name`: of the processor, in Errors.

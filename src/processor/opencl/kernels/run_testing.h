@@ -12,16 +12,6 @@
 
 namespace mete::opencl {
 
-// The launch of a text.
-inline Range LaunchOf(const KernelText& text) {
-  Range range;
-  for (size_t i = 0; i < 3; ++i) {
-    range.items[i] = size_t(text.items[i]);
-    range.group[i] = size_t(text.group[i]);
-  }
-  return range;
-}
-
 // Values as elements of a type, and back.
 inline std::vector<std::byte> ToBytes(DType type, std::span<const float> values) {
   std::vector<std::byte> bytes(values.size() * SizeOf(type));
@@ -101,7 +91,7 @@ class WithQueue : public WithDevice {
     uint32_t index = 0;
     for (const Buffer* argument : arguments)
       if (argument) kernel.Set(index++, *argument);
-    queue_->LaunchOnly(kernel, LaunchOf(text));
+    queue_->LaunchOnly(kernel, RangeOf(text));
     queue_->Finish();
   }
 
