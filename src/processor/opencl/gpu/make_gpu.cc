@@ -20,8 +20,8 @@ const Gpu& FoundGpu(const GpuList& list, const std::string& device) {
   const std::string whole = device.substr(0, device.find('/'));
   for (const Gpu& gpu : list.gpus)
     if (gpu.facts.name == whole) return gpu;
-  Fail(Code::kUnavailable, device, "there is no such GPU; mete machine shows {}{}", list.gpus.size(),
-       ReasonsOf(list));
+  Fail(Code::kUnavailable, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}",
+       list.gpus.size(), ReasonsOf(list));
 }
 
 void CheckProved(const Gpu& gpu, GpuType type) {
