@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -20,6 +21,9 @@
 namespace mete {
 
 struct ThreadPlan;
+
+// Allocates a tensor in memory of a certain kind. Error RESOURCE_EXHAUSTED if there is not enough.
+using MakeTensor = std::function<Tensor(DType, const Shape&)>;
 
 struct ProcessorInfo {
   std::string name;         // within its pool: "cpu:0", "gpu"
@@ -87,6 +91,12 @@ class Processor {
 
   // Returns the core to which a thread that starts this processor's shares should be pinned; -1: any core.
   virtual int CallerCore() const { return -1; }
+
+  // Returns what allocates tensors that the CPU and this processor's shares both read and write where they
+  // lie: shares copy their inputs and outputs if these lie elsewhere. Null: shares use any memory as it is,
+  // or copy always. The function may be called as long as the processor lives, and its tensors may outlive
+  // both.
+  virtual MakeTensor SharedMemory() { return nullptr; }
 
   // Makes a tensor that another processor has written readable for this one, and a tensor that this processor
   // has written readable for the others. Processors of one memory return the tensor itself; a processor with

@@ -14,7 +14,7 @@ constexpr size_t kControlBytes = 128, kControlAlign = alignof(std::max_align_t);
 }  // namespace
 
 struct Buffers::Buffer {
-  Buffer(DType type, const Shape& shape) : memory(type, shape) {}
+  explicit Buffer(Tensor tensor) : memory(std::move(tensor)) {}
 
   Tensor memory;
   bool lent = false;
@@ -22,6 +22,8 @@ struct Buffers::Buffer {
 };
 
 struct Buffers::Pool {
+  explicit Pool(MakeTensor make_tensor) : make(std::move(make_tensor)) {}
+
   Buffer& Lend(DType type, const Shape& shape) {
     std::lock_guard lock(mutex);
     for (const auto& buffer : all) {
@@ -29,7 +31,7 @@ struct Buffers::Pool {
       buffer->lent = true;
       return *buffer;
     }
-    all.push_back(std::make_unique<Buffer>(type, shape));
+    all.push_back(std::make_unique<Buffer>(make ? make(type, shape) : Tensor(type, shape)));
     all.back()->lent = true;
     return *all.back();
   }
@@ -39,6 +41,7 @@ struct Buffers::Pool {
     buffer.lent = false;
   }
 
+  const MakeTensor make;
   std::mutex mutex;
   std::vector<std::unique_ptr<Buffer>> all;
 };
@@ -70,7 +73,7 @@ class Buffers::Lender {
   Buffer* buffer_;
 };
 
-Buffers::Buffers() : pool_(std::make_shared<Pool>()) {}
+Buffers::Buffers(MakeTensor make) : pool_(std::make_shared<Pool>(std::move(make))) {}
 
 Tensor Buffers::Take(DType type, const Shape& shape) {
   Buffer& buffer = pool_->Lend(type, shape);

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "mete/tensor.h"
+#include "processor/processor.h"
 
 namespace mete {
 
@@ -11,7 +11,8 @@ namespace mete {
 // again: a steady run allocates nothing. Tensors that are lent may outlive the pool. Thread-safe.
 class Buffers {
  public:
-  Buffers();
+  // `make` allocates the tensors; null: in the memory of any process.
+  explicit Buffers(MakeTensor make = nullptr);
   // Returns a tensor of this type and shape. It is not zeroed if it was lent before.
   Tensor Take(DType type, const Shape& shape);
 

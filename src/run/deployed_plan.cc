@@ -85,7 +85,8 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
   std::vector<Program> programs = ProgramsOf(graph_, plan_);
   for (size_t d = 1; d < programs.size(); ++d)
     if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
-  own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make);
+  own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make,
+                                           SharedMemoryOf(members_));
   inboxes_.emplace(own_->program(), 0, options_.coding);
   for (auto& [processor, program] : programs_) {
     try {
@@ -119,7 +120,8 @@ void DeployedPlan::StopAll() {
 
 void DeployedPlan::DeployTo(int processor, const Program& program, const WeightsProgress& progress,
                             std::vector<std::string>* notes) {
-  ProgramToHost to_host{program, processor, id_, {}, options_.coding, options_.lanes};
+  ProgramToHost to_host{
+      program, processor, id_, {}, options_.coding, options_.lanes, SharedMemoryOf(members_)};
   for (const int to : SendsTo(program)) {
     if (to == 0) continue;
     const Member& peer = *members_[size_t(to)];

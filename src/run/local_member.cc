@@ -22,6 +22,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
         index_(program.processor),
         coding_(program.coding),
         lanes_(program.lanes),
+        shared_(program.shared),
         turn_(turn),
         events_(events),
         maker_(Unpinned([this, copy = program.program]() mutable { Make(std::move(copy)); })) {}
@@ -59,7 +60,8 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
         if (stopped_) Fail(Code::kCancelled, processor_->info().name, "the plan is given up");
         return processor_->Prepare(share);
       };
-      auto prepared = std::make_shared<const PreparedProgram>(std::move(program), index_, *processor_, make);
+      auto prepared =
+          std::make_shared<const PreparedProgram>(std::move(program), index_, *processor_, make, shared_);
       deployment = std::make_unique<Deployment>(processor_->info().name, std::move(prepared), coding_, lanes_,
                                                 turn_, static_cast<DeploymentEnds&>(*this));
     } catch (...) {
@@ -83,6 +85,7 @@ class LocalProgram : public MemberProgram, private DeploymentEnds {
   const int index_;
   const Coding coding_;
   const int lanes_;
+  const MakeTensor shared_;
   Turn& turn_;
   PlanEvents& events_;
   std::atomic<bool> stopped_{false};  // ends the preparing
@@ -197,7 +200,9 @@ GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn
     prepared = {text, processor.Prepare(graph)};
   }
   const AdoptedThread adopted(processor);  // as a deployment's thread
-  GraphTimes times = TimeRuns(*prepared.ready, graph, MadeUpInputs(graph, graph.inputs), runs, turn, cancel);
+  const MakeTensor memory = processor.SharedMemory();
+  GraphTimes times =
+      TimeRuns(*prepared.ready, graph, MadeUpInputs(graph, graph.inputs, memory), runs, turn, cancel, memory);
   times.prepare_ms = fresh ? prepared.ready->prepare_ms() : 0;
   return times;
 }
@@ -205,6 +210,15 @@ GraphTimes TimeOn(Processor& processor, const Graph& graph, int runs, Turn& turn
 std::unique_ptr<MemberProgram> LocalMember::Host(const ProgramToHost& program, PlanEvents& events,
                                                  const WeightsProgress&, std::vector<std::string>*) {
   return std::make_unique<LocalProgram>(processor_, turn_, program, events);
+}
+
+// Keeps the processor, which the session's memory may outlive.
+MakeTensor LocalMember::SharedMemory() {
+  MakeTensor make = processor_->SharedMemory();
+  if (!make) return nullptr;
+  return [processor = processor_, make = std::move(make)](DType type, const Shape& shape) {
+    return make(type, shape);
+  };
 }
 
 void LocalMember::ForgetShares() {

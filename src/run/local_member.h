@@ -41,6 +41,7 @@ class LocalMember : public Member {
     return processor_->WhyNot(graph, node);
   }
   bool PreparesLate() const override { return processor_->PreparesLate(); }
+  MakeTensor SharedMemory() override;
   void Cancel() override {
     cancelled_.Cancel();
     processor_->CancelPreparing();

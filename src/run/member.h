@@ -76,6 +76,7 @@ struct ProgramToHost {
   std::vector<PeerAddress> peers;  // the processors that the program sends to, but for the home
   Coding coding = Coding::kF32;
   int lanes = 1;
+  MakeTensor shared = nullptr;  // of the plan's processors in this process (Processor::SharedMemory())
 };
 
 // Gets the name of a member, the bytes of weights that have been sent to it so far, and the bytes of all
@@ -107,6 +108,8 @@ class Member {
   virtual std::string WhyNot(const Graph&, const Node&) const { return ""; }
   // Returns whether a program takes seconds to be ready, as in Processor::PreparesLate().
   virtual bool PreparesLate() const { return false; }
+  // Returns the memory of a processor of this process, as Processor::SharedMemory() does.
+  virtual MakeTensor SharedMemory() { return nullptr; }
   // Ends everything that is under way, or begins later, with CANCELLED. Thread-safe.
   virtual void Cancel() = 0;
 
@@ -117,5 +120,12 @@ class Member {
   // Measures on the member's device, at rest, how its process hands pieces over to another processor of it.
   virtual LinkProfile MeasureHandOver(Member& to) = 0;
 };
+
+// Returns the first memory that a processor of this process has for tensors of its shares; null: none has.
+inline MakeTensor SharedMemoryOf(const std::vector<Member*>& members) {
+  for (Member* const member : members)
+    if (MakeTensor make = member ? member->SharedMemory() : nullptr) return make;
+  return nullptr;
+}
 
 }  // namespace mete

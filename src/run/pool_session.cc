@@ -40,6 +40,7 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
       members_(std::move(costs), std::move(members), {options_.hello_timeout, *options_.deploy.clock},
                teller_, ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
+      buffers_(SharedMemoryOf(members_.pointers())),
       keeper_(options_, {members_, in_use_, runner_, home_, teller_, ending_}) {
   if (options_.measure || !members_.LateOnes().empty()) {
     keeper_.BeginAlone();

@@ -19,6 +19,11 @@ void RunShare(Ready& share, std::span<const ConstView> in, std::span<const View>
   }
 }
 
+MakeTensor OwnOr(const MakeTensor& shared, Processor& processor) {
+  MakeTensor own = processor.SharedMemory();
+  return own ? own : shared;
+}
+
 // Tells each graph of a program how many bytes of constants the other graphs have, which all run between two
 // runs of it.
 Program WithOtherConstants(Program program) {
@@ -31,8 +36,12 @@ Program WithOtherConstants(Program program) {
 
 }  // namespace
 
-PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make)
-    : program_(WithOtherConstants(std::move(program))), index_(index), processor_(processor) {
+PreparedProgram::PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make,
+                                 const MakeTensor& shared)
+    : program_(WithOtherConstants(std::move(program))),
+      index_(index),
+      processor_(processor),
+      buffers_(OwnOr(shared, processor)) {
   for (size_t s = 0; s < program_.stages.size(); ++s) {
     const auto& [graph, threads] = std::tie(program_.stages[s].graph, program_.stages[s].threads);
     if (graph.nodes.empty()) ready_.push_back(nullptr);

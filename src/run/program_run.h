@@ -50,8 +50,10 @@ struct ProgramMemory {
 class PreparedProgram {
  public:
   // Makes the stages' graphs ready, which takes as long as preparing models does. Verify() must accept the
-  // program. `processor`, for which `make` prepares graphs, outlives this object.
-  PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make);
+  // program. `processor`, for which `make` prepares graphs, outlives this object. `shared` allocates the
+  // values of processors without shared memory of their own (Processor::SharedMemory()); null: in any memory.
+  PreparedProgram(Program program, int index, Processor& processor, const MakeReady& make,
+                  const MakeTensor& shared = nullptr);
 
   // Computes a request. `inputs` are the tensors that this processor holds at first: for the caller's own
   // processor the graph's inputs, for others none. After the run memory.held has the tensors that the

@@ -15,10 +15,14 @@ constexpr double kMostUs = 1e6;  // guess: VGG-16 on the slowest board is timed 
 constexpr int64_t kPeriod =
     4093;  // values repeat after this number of them: a prime, so that rows differ. Guess
 
+Tensor NewTensor(DType type, const Shape& shape, const MakeTensor& memory) {
+  return memory ? memory(type, shape) : Tensor(type, shape);
+}
+
 }  // namespace
 
-Tensor MadeUp(DType type, const Shape& shape) {
-  Tensor tensor(type, shape);
+Tensor MadeUp(DType type, const Shape& shape, const MakeTensor& memory) {
+  Tensor tensor = NewTensor(type, shape, memory);
   if (type != DType::kF32) return tensor;
   std::minstd_rand random(1);
   float* to = static_cast<float*>(tensor.mutable_view().data);
@@ -29,7 +33,7 @@ Tensor MadeUp(DType type, const Shape& shape) {
   return tensor;
 }
 
-std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids) {
+std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids, const MakeTensor& memory) {
   std::map<DType, int64_t> most;  // elements
   for (const ValueId id : ids) {
     int64_t& elements = most[graph.value(id).type];
@@ -37,7 +41,7 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
   }
   std::map<DType, std::shared_ptr<const Tensor>> values;
   for (const auto& [type, elements] : most)
-    values[type] = std::make_shared<const Tensor>(MadeUp(type, {elements}));
+    values[type] = std::make_shared<const Tensor>(MadeUp(type, {elements}, memory));
   std::vector<Tensor> inputs;
   for (const ValueId id : ids) {
     const Value& value = graph.value(id);
@@ -49,12 +53,12 @@ std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> id
 namespace {
 
 // Returns the caller's memory for the outputs whose shapes are known.
-std::vector<Tensor> OutputsFor(const Graph& graph) {
+std::vector<Tensor> OutputsFor(const Graph& graph, const MakeTensor& memory) {
   std::vector<Tensor> outputs;
   for (const ValueId id : graph.outputs) {
     const Value& value = graph.value(id);
     const bool known = value.shape.known() && value.type != DType::kUnknown;
-    outputs.push_back(known ? Tensor(value.type, value.shape) : Tensor());
+    outputs.push_back(known ? NewTensor(value.type, value.shape, memory) : Tensor());
   }
   return outputs;
 }
@@ -62,8 +66,8 @@ std::vector<Tensor> OutputsFor(const Graph& graph) {
 }  // namespace
 
 GraphTimes TimeRuns(Ready& ready, const Graph& graph, std::span<const Tensor> inputs, int runs, Turn& turn,
-                    const CancelToken* cancel) {
-  std::vector<Tensor> outputs = OutputsFor(graph);
+                    const CancelToken* cancel, const MakeTensor& memory) {
+  std::vector<Tensor> outputs = OutputsFor(graph, memory);
   std::vector<ConstView> in;
   std::vector<View> out;
   for (const Tensor& input : inputs) in.push_back(input.view());

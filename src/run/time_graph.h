@@ -12,12 +12,14 @@
 
 namespace mete {
 
-// Returns small values of both signs; integers are 0, which is a valid index of anything.
-Tensor MadeUp(DType type, const Shape& shape);
+// Returns small values of both signs; integers are 0, which is a valid index of anything. `memory` allocates
+// the tensors, here and below: that of the processor which computes with them (Processor::SharedMemory()).
+Tensor MadeUp(DType type, const Shape& shape, const MakeTensor& memory = nullptr);
 
 // Returns made-up values for `ids`, whose shapes are known. Values of one type share their bytes, so that
 // nodes which do not feed each other read from a cache, as they do within a model.
-std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids);
+std::vector<Tensor> MadeUpInputs(const Graph& graph, std::span<const ValueId> ids,
+                                 const MakeTensor& memory = nullptr);
 
 struct GraphTimes {
   std::vector<double> us;  // of each run
@@ -30,6 +32,6 @@ struct GraphTimes {
 // take longer than a second together, but at least once. Each run takes `turn` anew, so that other threads
 // compute between the runs. `cancel` may be null. Error CANCELLED if it was cancelled.
 GraphTimes TimeRuns(Ready& ready, const Graph& graph, std::span<const Tensor> inputs, int runs, Turn& turn,
-                    const CancelToken* cancel);
+                    const CancelToken* cancel, const MakeTensor& memory = nullptr);
 
 }  // namespace mete

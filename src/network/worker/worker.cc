@@ -157,7 +157,7 @@ class Worker::Service : public WorkerService {
       const std::shared_ptr<Timed> timed = ToTime(offered, request->graph(), *reply);
       const GraphTimes times =
           TimeRuns(*timed->ready, timed->graph, timed->inputs, std::clamp(request->runs(), 1, kMostRuns),
-                   offered.turn, &watch.ended());
+                   offered.turn, &watch.ended(), offered.processor->SharedMemory());
       for (const double us : times.us) reply->add_us(us);
       for (const auto& [name, us] : times.nodes) {
         pb::NodeTime* node = reply->add_nodes();
@@ -430,7 +430,7 @@ class Worker::Service : public WorkerService {
       for (const ValueId id : *list)
         if (graph.value(id).shape.known())
           timed->memory.Join(TakeForTiming(graph.value(id).type, graph.value(id).shape));
-    timed->inputs = MadeUpInputs(graph, graph.inputs);
+    timed->inputs = MadeUpInputs(graph, graph.inputs, offered.processor->SharedMemory());
     timed->ready = sessions_.Fresh(*offered.processor, graph);
     reply.set_prepare_ms(timed->ready->prepare_ms());
     sessions_.KeepLast(*offered.processor, {timed, timed->ready.get()});

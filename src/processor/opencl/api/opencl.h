@@ -156,7 +156,8 @@ class Kernel {
   Kernel(const Program& program, const std::string& name);
   // Set argument `index`. The buffer stays alive until the kernel's last launch has ended.
   Kernel& Set(uint32_t index, const Buffer& buffer);
-  Kernel& Set(uint32_t index, const SharedMemory& memory, int64_t offset = 0);  // bytes
+  // The address lies in shared memory of the context, which the caller keeps until the last launch has ended.
+  Kernel& SetShared(uint32_t index, const void* address);
   template <class T>
   requires std::is_arithmetic_v<T>  // of the argument's own size: int32_t for int, float for float
       Kernel& Set(uint32_t index, T value) {

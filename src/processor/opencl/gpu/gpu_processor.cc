@@ -56,6 +56,19 @@ void GpuProcessor::CancelPreparing() {
   if (live_) live_->CancelPreparing();
 }
 
+MakeTensor GpuProcessor::SharedMemory() {
+  if (staging_ != StagingKind::kShared) return nullptr;
+  return [this](DType type, const Shape& shape) {
+    std::shared_ptr<LiveGpu> live;
+    {
+      const std::lock_guard lock(mutex_);
+      live = live_;
+    }
+    if (live && !live->is_lost()) return live->shared()->Make(type, shape);
+    return Tensor(type, shape);  // the share that is then prepared on another context copies it
+  };
+}
+
 void GpuProcessor::CheckThere() const { (void)Live(); }
 
 std::string GpuProcessor::WhyNot(const Graph& graph, const Node& node) const {

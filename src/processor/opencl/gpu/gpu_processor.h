@@ -37,6 +37,7 @@ class GpuProcessor : public Processor {
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
   bool PreparesLate() const override { return true; }
+  MakeTensor SharedMemory() override;
   void CancelPreparing() override;
 
  private:

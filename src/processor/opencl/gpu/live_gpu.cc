@@ -20,7 +20,9 @@ LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging,
       clock_(clock),
       compute_(context_, {}),
       transfers_(context_, {}),
-      kept_(kernels_folder, device.facts()) {}
+      kept_(kernels_folder, device.facts()) {
+  if (staging_ == StagingKind::kShared) shared_.emplace(context_);
+}
 
 void LiveGpu::CheckThere() const {
   if (lost_)

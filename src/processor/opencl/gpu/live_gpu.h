@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "processor/opencl/api/opencl.h"
 #include "processor/opencl/gpu/kept_programs.h"
+#include "processor/opencl/gpu/shared_tensors.h"
 #include "processor/opencl/gpu/staging.h"
 #include "processor/opencl/kernels/kernel_text.h"
 
@@ -29,6 +30,7 @@ class LiveGpu {
   const Context& context() const { return context_; }
   StagingKind staging() const { return staging_; }
   Clock& clock() const { return clock_; }
+  SharedTensors* shared() { return shared_ ? &*shared_ : nullptr; }  // null: there is no such memory
 
   bool is_lost() const { return lost_; }
   void CheckThere() const;  // Error UNAVAILABLE if it is lost
@@ -103,6 +105,7 @@ class LiveGpu {
   Context context_;
   const StagingKind staging_;
   Clock& clock_;
+  std::optional<SharedTensors> shared_;
   std::atomic<bool> lost_ = false, cancelled_ = false;
 
   std::mutex batch_mutex_;

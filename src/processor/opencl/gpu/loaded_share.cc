@@ -50,6 +50,9 @@ LoadedShare::LoadedShare(std::shared_ptr<LiveGpu> live, const ShareOnGpu& share,
   for (const Launch& launch : share.launches) nodes_.push_back(launch.node);
   for (BoundLaunch& launch : launches_) SetAll(launch);
   WarmUp();
+  for (std::vector<Staging>* const stagings : {&inputs_, &outputs_})
+    for (Staging& staging : *stagings) staging.Free();
+  places_.assign(inputs_.size() + outputs_.size(), nullptr);
 }
 
 LoadedShare::BoundLaunch LoadedShare::Bound(const Launch& launch) {
@@ -142,8 +145,37 @@ void LoadedShare::FollowArena() {
       if (launch.arguments[i].space == Space::kArena) SetArgument(launch, i);
 }
 
+void LoadedShare::Leave() {
+  for (std::vector<Staging>* const stagings : {&inputs_, &outputs_})
+    for (Staging& staging : *stagings) staging.Leave();
+}
+
+Staging* LoadedShare::StagingAt(const Place& place) {
+  if (place.space == Space::kInput) return &inputs_[size_t(place.index)];
+  if (place.space == Space::kOutput) return &outputs_[size_t(place.index)];
+  return nullptr;
+}
+
+// Inputs and outputs lie elsewhere than in the request before where a share adopts the tensors of each.
+void LoadedShare::FollowTensors() {
+  const auto moved = [&](const Place& place) {
+    const Staging* const staging = StagingAt(place);
+    return staging && (!staging->place() || staging->place() != PlaceBefore(place));
+  };
+  for (BoundLaunch& launch : launches_)
+    for (uint32_t i = 0; i < launch.arguments.size(); ++i)
+      if (moved(launch.arguments[i])) SetArgument(launch, i);
+  for (size_t i = 0; i < inputs_.size(); ++i) places_[i] = inputs_[i].place();
+  for (size_t o = 0; o < outputs_.size(); ++o) places_[inputs_.size() + o] = outputs_[o].place();
+}
+
+const void* LoadedShare::PlaceBefore(const Place& place) const {
+  return places_[size_t(place.index) + (place.space == Space::kOutput ? inputs_.size() : 0)];
+}
+
 void LoadedShare::Enqueue(Queue& queue, After after, std::vector<Event>* times) {
   FollowArena();
+  FollowTensors();
   for (size_t l = 0; l < launches_.size(); ++l) {
     const BoundLaunch& launch = launches_[l];
     const After waits = l == 0 ? after : After();
@@ -157,7 +189,7 @@ int64_t LoadedShare::memory_bytes() const {
   for (const std::vector<Buffer>* buffers : {&constants_, &packed_})
     for (const Buffer& buffer : *buffers) bytes += buffer.bytes();
   for (const std::vector<Staging>* stagings : {&inputs_, &outputs_})
-    for (const Staging& staging : *stagings) bytes += staging.bytes();
+    for (const Staging& staging : *stagings) bytes += staging.memory_bytes();
   return bytes;
 }
 

@@ -20,6 +20,9 @@ class LoadedShare {
   std::vector<Staging>& inputs() { return inputs_; }
   std::vector<Staging>& outputs() { return outputs_; }
 
+  // Lets go of the tensors of the last request, whose commands have ended.
+  void Leave();
+
   // Enqueues all launches; the first one waits for `after`. `times` gets an event for each launch; null: none
   // is made.
   void Enqueue(Queue& queue, After after, std::vector<Event>* times);
@@ -43,10 +46,14 @@ class LoadedShare {
   void SetAll(BoundLaunch& launch);
   void SetArgument(BoundLaunch& launch, uint32_t index);
   void FollowArena();
+  void FollowTensors();
+  Staging* StagingAt(const Place& place);  // null: it is neither an input nor an output
+  const void* PlaceBefore(const Place& place) const;
 
   const std::shared_ptr<LiveGpu> live_;
   std::vector<Staging> inputs_, outputs_;
   std::vector<Buffer> constants_, packed_;  // of the constants only those that launches read
+  std::vector<const void*> places_;         // of inputs, then of outputs: for which arguments are set
   std::vector<BoundLaunch> launches_;
   std::vector<int> nodes_;
   int64_t arena_bytes_ = 0;

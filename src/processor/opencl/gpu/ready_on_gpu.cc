@@ -49,6 +49,7 @@ void ReadyOnGpu::AwaitBatch() {
   if (const auto batch = std::exchange(batch_, nullptr)) live_->Await(*batch, Patience());
   // A request that was given up leaves its outputs mapped.
   for (Staging& output : share_.outputs()) (void)output.Unmap(live_->transfers());
+  share_.Leave();
 }
 
 void ReadyOnGpu::CheckArguments(std::span<const ConstView> inputs, std::span<const View> outputs) const {
@@ -78,10 +79,13 @@ void ReadyOnGpu::Start(std::span<const ConstView> inputs, std::span<const View> 
 void ReadyOnGpu::Enqueue(std::span<const ConstView> inputs) {
   std::vector<Event> filled;
   for (size_t i = 0; i < inputs.size(); ++i)
-    filled.push_back(
-        share_.inputs()[i].CopyIn(live_->transfers(), inputs[i].data, int64_t(inputs[i].bytes()),
-                                  [&](const Event& e) { AwaitOrCancel(e, request_->options.cancel); }));
-  live_->transfers().Flush();
+    if (!Adopts(share_.inputs()[i], inputs[i]))
+      filled.push_back(
+          share_.inputs()[i].CopyIn(live_->transfers(), inputs[i].data, int64_t(inputs[i].bytes()),
+                                    [&](const Event& e) { AwaitOrCancel(e, request_->options.cancel); }));
+  if (!filled.empty()) live_->transfers().Flush();
+  for (size_t o = 0; o < request_->outputs.size(); ++o)
+    (void)Adopts(share_.outputs()[o], request_->outputs[o]);
   const bool timed = request_->options.trace != nullptr;
   LiveGpu::Batch batch(*live_, timed);
   std::vector<const Event*> after;
@@ -96,6 +100,13 @@ void ReadyOnGpu::Enqueue(std::span<const ConstView> inputs) {
     throw;
   }
   batch_ = batch.Flush();
+}
+
+bool ReadyOnGpu::Adopts(Staging& staging, const ConstView& view) {
+  if (SharedTensors* const shared = live_->shared())
+    if (auto owner = shared->OwnerOf(view.data, int64_t(view.bytes())))
+      staging.Adopt(view.data, std::move(owner));
+  return staging.adopts();
 }
 
 void ReadyOnGpu::Wait() {
@@ -123,7 +134,8 @@ void ReadyOnGpu::CopyOut(const Request& request) {
   for (size_t o = 0; o < request.outputs.size(); ++o)
     share_.outputs()[o].CopyOut(live_->transfers(), request.outputs[o].data,
                                 int64_t(request.outputs[o].bytes()));
-  live_->transfers().Flush();
+  if (live_->staging() == StagingKind::kMapped) live_->transfers().Flush();
+  share_.Leave();
 }
 
 void ReadyOnGpu::Record(const Request& request) const {

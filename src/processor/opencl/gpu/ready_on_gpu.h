@@ -19,7 +19,7 @@ class ReadyOnGpu : public Ready {
              int64_t start_ns);
   ~ReadyOnGpu() override;
 
-  // Copies the inputs, enqueues the batch and begins to run it.
+  // Copies inputs that do not lie in the device's shared memory, enqueues the batch and begins to run it.
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
              const RunOptions& options) override;
   // Looks for the batch's end for a while, then sleeps. A run that is cancelled meanwhile is left to itself:
@@ -47,6 +47,8 @@ class ReadyOnGpu : public Ready {
   void CheckArguments(std::span<const ConstView> inputs, std::span<const View> outputs) const;
   void AwaitBatch();  // the one that is under way
   void Enqueue(std::span<const ConstView> inputs);
+  // Returns whether the device uses the tensor where it lies.
+  bool Adopts(Staging& staging, const ConstView& view);
   void AwaitOrCancel(const Event& event, const CancelToken* cancel);
   void CopyOut(const Request& request);
   void Record(const Request& request) const;

@@ -62,6 +62,29 @@ TEST_P(ReadyShares, RunAgainAndAgainOverOneArena) {
   }
 }
 
+// A tensor of the device's own memory is neither copied nor allocated a second time, wherever it lies from
+// request to request; other tensors may come between.
+TEST_P(ReadyShares, UseTensorsOfTheDevicesMemoryWhereTheyLie) {
+  if (!live->shared()) GTEST_SKIP() << "mapped memory belongs to the share";
+  const auto share = Prepare(AddsOne(1000, 3));
+  const int64_t bytes = share->memory_bytes();
+  for (int run = 0; run < 3; ++run) {
+    const Tensor from = Counting(1000, float(run));
+    Tensor in = live->shared()->Make(DType::kF32, {2, 1000}),
+           out = live->shared()->Make(DType::kF32, {3, 1000});
+    View input{in.mutable_view().as<float>() + 1000, DType::kF32, {1000}},
+        output{out.mutable_view().as<float>() + 1000, DType::kF32, {1000}};
+    std::copy_n(from.as<float>(), 1000, input.as<float>());
+    share->Ready::Run(std::array{ConstView(input)}, std::array{output}, {});
+    for (int i = 0; i < 3000; ++i)
+      ASSERT_EQ(out.as<float>()[i], i / 1000 == 1 ? from.as<float>()[i - 1000] + 3 : 0) << i;
+  }
+  EXPECT_EQ(share->memory_bytes(), bytes);
+  const Tensor input = Counting(1000, 9);
+  ExpectPlus(share->Run({&input, 1}, {})[0], input, 3);
+  EXPECT_EQ(share->memory_bytes(), bytes + 8000);  // for what has been copied
+}
+
 TEST_P(ReadyShares, AreNotMadeOnceNobodyNeedsThem) {
   const auto before = Prepare(AddsOne(1000, 3));
   live->CancelPreparing();

@@ -107,7 +107,7 @@ void ProbeSharedMemory(const Device& device, ProbeFacts& facts) {
   auto* values = static_cast<volatile int32_t*>(memory.get());
   for (int32_t value : {3, 5}) {
     values[kCount - 1] = 0;
-    fill.Set(0, memory).Set(1, value);
+    fill.SetShared(0, memory.get()).Set(1, value);
     queue.LaunchOnly(fill, {.items = {size_t(kCount)}});
     queue.Finish();
     if (values[kCount - 1] != value + int32_t(kCount) - 1)

@@ -154,7 +154,7 @@ TEST_F(OpenCl, BothSidesSeeSharedMemory) {
   const SharedMemory memory(context, 16);
   auto* values = static_cast<float*>(memory.get());
   std::fill(values, values + 4, 1.5f);
-  scale.Set(0, memory).Set(1, 2.0f).Set(2, int32_t{4});
+  scale.SetShared(0, memory.get()).Set(1, 2.0f).Set(2, int32_t{4});
   queue.LaunchOnly(scale, {.items = {4}});
   queue.Finish();
   EXPECT_EQ(values[3], 3.0f);

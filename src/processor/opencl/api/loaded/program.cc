@@ -97,9 +97,8 @@ Kernel& Kernel::Set(uint32_t index, const Buffer& buffer) {
   return SetBytes(index, &memory, sizeof memory);
 }
 
-Kernel& Kernel::Set(uint32_t index, const SharedMemory& memory, int64_t offset) {
+Kernel& Kernel::SetShared(uint32_t index, const void* address) {
   const ContextState& of = Of(object_);
-  const void* address = static_cast<const std::byte*>(memory.get()) + offset;
   of.Check(of.cl.clSetKernelArgSVMPointer(static_cast<cl_kernel>(get()), index, address),
            "clSetKernelArgSVMPointer");
   return *this;
