@@ -68,6 +68,7 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
       members_(members),
       options_(options),
       id_(RandomId()),
+      inputs_(SharedMemoryOf(members_)),
       outputs_(OutputsOf(graph, plan)),
       lanes_(size_t(options.lanes)),
       stages_(members.size()) {

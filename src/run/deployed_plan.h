@@ -67,6 +67,9 @@ class DeployedPlan : private PlanEvents {
   void Run(std::span<const Tensor> inputs, std::chrono::microseconds patience, std::vector<Tensor>& outputs,
            RequestTimes& times);
 
+  // Returns a tensor for an input, in the memory of the plan's values. Thread-safe.
+  Tensor NewInput(DType type, const Shape& shape) { return inputs_.Take(type, shape); }
+
   // Ends the requests under way with CANCELLED: the plan has failed then. Thread-safe.
   void Cancel();
 
@@ -112,6 +115,7 @@ class DeployedPlan : private PlanEvents {
   const std::vector<Member*> members_;
   const DeployOptions options_;
   const std::string id_;
+  Buffers inputs_;
   const std::vector<ValueId> outputs_;  // of the values that the home holds at last
   std::unique_ptr<PreparedProgram> own_;
   std::optional<Inboxes> inboxes_;  // of own_

@@ -40,7 +40,6 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
       members_(std::move(costs), std::move(members), {options_.hello_timeout, *options_.deploy.clock},
                teller_, ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
-      buffers_(SharedMemoryOf(members_.pointers())),
       keeper_(options_, {members_, in_use_, runner_, home_, teller_, ending_}) {
   if (options_.measure || !members_.LateOnes().empty()) {
     keeper_.BeginAlone();
@@ -94,7 +93,7 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   RequestReport unread;
   RequestReport& told = report ? *report : unread;
   std::vector<Tensor> outputs;
-  if (RunPlan(inputs, *memory, told)) {
+  if (RunPlan(in_use_.deployed(), inputs, *memory, told)) {
     outputs = memory->outputs;
     told.compute_us = memory->times.compute_us;
   } else {
@@ -113,13 +112,14 @@ void PoolSession::Run(std::span<const ConstView> inputs, std::span<const View> o
   CheckOutputs(graph_.name, outputs_, outputs);
   const int64_t start_ns = NowNs();
   TakenMemory memory(*this);
-  for (const ConstView& input : inputs) {
-    Tensor& copy = memory->inputs.emplace_back(buffers_.Take(input.type, input.shape));
-    CopyBytes(input, copy.mutable_view());
+  const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed();
+  for (size_t i = 0; deployed && i < inputs.size(); ++i) {
+    Tensor& copy = memory->inputs.emplace_back(deployed->NewInput(inputs[i].type, inputs[i].shape));
+    CopyBytes(inputs[i], copy.mutable_view());
   }
   RequestReport unread;
   RequestReport& told = report ? *report : unread;
-  if (RunPlan(memory->inputs, *memory, told)) {
+  if (RunPlan(deployed, memory->inputs, *memory, told)) {
     for (size_t i = 0; i < outputs.size(); ++i) CopyBytes(memory->outputs[i].view(), outputs[i]);
     if (report) report->compute_us = memory->times.compute_us;
   } else {
@@ -131,11 +131,11 @@ void PoolSession::Run(std::span<const ConstView> inputs, std::span<const View> o
   Count(told);
 }
 
-bool PoolSession::RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report) {
+bool PoolSession::RunPlan(const std::shared_ptr<DeployedPlan>& deployed, std::span<const Tensor> inputs,
+                          RequestMemory& memory, RequestReport& report) {
   report.alone = true;
   report.retried = false;
   report.compute_us.clear();
-  const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed();
   if (!deployed) return false;
   try {
     deployed->Run(inputs, Patience(), memory.outputs, memory.times);

@@ -13,7 +13,6 @@
 
 #include "costs/pool.h"
 #include "graph/ports.h"
-#include "run/buffers.h"
 #include "run/home_model.h"
 #include "run/keeper.h"
 #include "run/plan_in_use.h"
@@ -68,8 +67,8 @@ class PoolSession {
   // Thread-safe; as many requests as there are lanes run at a time.
   std::vector<Tensor> Run(std::span<const Tensor> inputs, RequestReport* report = nullptr);
   // Writes the outputs to the caller's memory. Error also for an output whose shape depends on data. The
-  // session copies the inputs, because a late processor may still read them after the run. A steady run over
-  // processors of this process allocates nothing.
+  // session copies the inputs for a plan, because a late processor may still read them after the run. A
+  // steady run over processors of this process allocates nothing.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, RequestReport* report = nullptr);
   // Computes the whole model on the home alone, as a retry does.
   std::vector<Tensor> RunAtHome(std::span<const Tensor> inputs);
@@ -93,8 +92,10 @@ class PoolSession {
   };
   class TakenMemory;
 
-  // Returns true if the plan in use has computed the request, into memory.outputs; otherwise the home must.
-  bool RunPlan(std::span<const Tensor> inputs, RequestMemory& memory, RequestReport& report);
+  // Returns true if the plan has computed the request, into memory.outputs; otherwise the home must.
+  // `deployed` null: the home computes all of the plan in use.
+  bool RunPlan(const std::shared_ptr<DeployedPlan>& deployed, std::span<const Tensor> inputs,
+               RequestMemory& memory, RequestReport& report);
   void Count(const RequestReport& report);
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);
@@ -109,7 +110,6 @@ class PoolSession {
   PoolMembers members_;
   const PlanRunner runner_;
   PlanInUse in_use_;
-  Buffers buffers_;  // for the inputs of requests
   mutable std::mutex mutex_;
   int64_t requests_ = 0, retries_ = 0;
   std::vector<std::unique_ptr<RequestMemory>> memories_;  // memories that no request uses
