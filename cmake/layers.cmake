@@ -91,6 +91,8 @@ mete_library(make_processor src/processor/make LAYERS cpu emulated opencl_gpu)
 mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
 mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe WITHOUT src/engine/pool)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
+add_executable(opencl_ready_bench EXCLUDE_FROM_ALL bench/opencl/ready_bench.cc)
+target_link_libraries(opencl_ready_bench PRIVATE mete_engine mete_opencl_gpu)
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
 # folders would be 445 KB larger for it and load no model faster. So would the two files that have a loop for every operator and type:
 # they are 450 KB at -O2 and 1570 KB at -O3.

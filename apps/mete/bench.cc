@@ -338,10 +338,28 @@ Trace TraceOf(Streams& streams) {
   return all;
 }
 
+// Serves a session on a pool, as Bench() does one on a CPU.
+void ServePool(const BenchFlags& flags, const Context& context) {
+  ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
+  const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
+  double load_ms = 0;
+  const Model model = LoadQuietly(flags.model, context, &load_ms, ShapesOf(files));
+  std::vector<Tensor> inputs = PlaceTensors(model, files);
+  PrintNotes(model, context);
+  FillRandom(model, flags.seed, inputs);
+  Session session = MakePoolSession(model, flags.model, flags.pool, context);
+  Runner runner(model, session, std::move(inputs), context);
+  start.loaded_ns = MonotonicNs();
+  runner.RunMs();
+  start.answered_ns = MonotonicNs();
+  Serve(session, runner, start, {{"processors", flags.pool.processors}}, context);
+}
+
 void Bench(const BenchFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
+  if (flags.pool.given() && flags.serve) return ServePool(flags, context);
   if (flags.pool.given())
     return BenchPool(flags.model, flags.pool, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   CheckStreams(flags);
@@ -469,8 +487,8 @@ void AddBench(CLI::App& app, Context& context) {
       ->excludes(runs)
       ->excludes(streams)
       ->group("Measurement");
-  for (const char* other : {"--serve", "--warmup"}) processors->excludes(command->get_option(other));
-  for (const char* other : {"--seconds", "--lanes", "--deadline"})
+  processors->excludes(command->get_option("--warmup"));
+  for (const char* other : {"--seconds", "--lanes", "--deadline", "--serve"})
     command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
   command->footer(

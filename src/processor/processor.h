@@ -61,6 +61,13 @@ class Ready {
   // Returns the threads of each step of a CPU's share; null for processors without such threads.
   virtual const ThreadPlan* thread_plan() const { return nullptr; }
   virtual double prepare_ms() const = 0;  // of making it ready
+
+  // Measures kernels that were chosen by estimates (PrepareSoon()), for about `us` microseconds and at least
+  // one step of some calls, and takes the fastest ones. Returns whether any are left. Takes turns with runs.
+  virtual bool MeasureFor(double us) {
+    (void)us;
+    return false;
+  }
 };
 
 class Processor {
@@ -81,6 +88,10 @@ class Processor {
   // The same with the threads of each step as a plan gives them. Error INVALID_ARGUMENT if they do not fit
   // the share or this processor.
   virtual std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads);
+
+  // The same as soon as possible: a kernel without a known time is chosen by an estimate, until
+  // Ready::MeasureFor() has measured it. The share's times change until then.
+  virtual std::shared_ptr<Ready> PrepareSoon(const Graph& share) { return Prepare(share); }
 
   // Returns whether Prepare() takes seconds, because it builds kernels, as that of a GPU does. The sessions
   // of a pool with such a processor answer by their home alone until the first plan is ready.

@@ -7,14 +7,31 @@
 namespace mete {
 namespace {
 
+// For which a request waits while kernels are measured. Guess: as little as an answer that is late by it is
+// not noticed, and as much as the calls that fill the caches again are few.
+constexpr double kMeasuringUs = 5000;
+
 void ThrowIf(const CancelToken& cancel) {
   if (cancel.cancelled()) Fail(Code::kCancelled, "session", "the run was cancelled");
 }
 
 }  // namespace
 
-HomeModel::HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us)
-    : processor_(std::move(processor)), ready_(processor_->Prepare(graph)), usual_us_(predicted_us) {}
+HomeModel::HomeModel(const Graph& graph, std::shared_ptr<Processor> processor, double predicted_us,
+                     Begins begins)
+    : processor_(std::move(processor)),
+      begins_(begins),
+      ready_(begins == Begins::kSoon ? processor_->PrepareSoon(graph) : processor_->Prepare(graph)),
+      usual_us_(predicted_us) {}
+
+void HomeModel::Settle(const CancelToken& cancel) const {
+  const AdoptedThread adopted(*processor_);
+  for (bool more = true; more;) {
+    const Turn::Taken taken(turn_, [&] { ThrowIf(cancel); });
+    ThrowIf(cancel);
+    more = ready_->MeasureFor(kMeasuringUs);
+  }
+}
 
 std::vector<Tensor> HomeModel::Run(std::span<const Tensor> inputs, double* us) {
   const Turn::Taken taken(turn_, [] {});

@@ -67,6 +67,7 @@ void Keeper::MakeFirst() {
   {
     std::lock_guard keeping(keeping_);
     try {
+      parts_.home.Settle(parts_.ending);
       if (!knows_costs_)
         parts_.members.SetCosts(options_.measure(
             {parts_.home.processor(), parts_.home.turn(), parts_.members.pointers(), parts_.ending}));

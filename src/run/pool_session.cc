@@ -21,6 +21,12 @@ void CopyBytes(const ConstView& from, const View& to) {
   if (from.bytes() > 0) std::memcpy(to.data, from.data, from.bytes());
 }
 
+// Whether the home answers alone until the keeper has made the first plan.
+bool BeginsAlone(const PoolSessionOptions& options, const std::vector<std::unique_ptr<Member>>& members) {
+  return options.measure || std::any_of(members.begin(), members.end(),
+                                        [](const auto& member) { return member && member->PreparesLate(); });
+}
+
 // Error if the costs are not of this graph.
 double HomeUs(const PoolCosts& costs, const Graph& graph) {
   Verify(costs, LayersOf(graph).size());
@@ -36,12 +42,13 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
       outputs_(PortsOf(graph_, graph_.outputs)),
       options_(std::move(options)),
       teller_(options_.tell),
-      home_(graph_, std::move(home), HomeUs(costs, graph_)),
+      home_(graph_, std::move(home), HomeUs(costs, graph_),
+            BeginsAlone(options_, members) ? HomeModel::Begins::kSoon : HomeModel::Begins::kMeasured),
       members_(std::move(costs), std::move(members), {options_.hello_timeout, *options_.deploy.clock},
                teller_, ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
       keeper_(options_, {members_, in_use_, runner_, home_, teller_, ending_}) {
-  if (options_.measure || !members_.LateOnes().empty()) {
+  if (home_.begins() == HomeModel::Begins::kSoon) {
     keeper_.BeginAlone();
   } else {
     const Watch watch([this] { return options_.cancel && options_.cancel->cancelled(); }, [this] { End(); });

@@ -76,6 +76,7 @@ class Worker::Service : public WorkerService {
         store_(options.weights_folder, options.weights_bytes,
                [this](int64_t bytes, const std::string& what) { return sessions_.Take(bytes, what); }) {
     for (const auto& processor : options.processors) offered_.emplace_back(processor);
+    for (const Offered& offered : offered_) offered.processor->CheckThere();  // callers ask for its hardware
     if (offered_.empty()) offered_.emplace_back(std::make_shared<Cpu>("cpu", options.session));
   }
 

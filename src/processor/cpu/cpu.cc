@@ -71,6 +71,12 @@ std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
   return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, std::nullopt, arenas_);
 }
 
+std::shared_ptr<Ready> Cpu::PrepareSoon(const Graph& share) {
+  SessionOptions options = options_;
+  if (options.tune == Tune::kBefore) options.tune = Tune::kAfter;
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options, std::nullopt, arenas_);
+}
+
 std::shared_ptr<Ready> Cpu::PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) {
   CheckCores(info_.name, threads, OwnThreads(options_));
   return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, threads, arenas_);

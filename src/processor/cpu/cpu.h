@@ -15,6 +15,7 @@ class Cpu : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
+  std::shared_ptr<Ready> PrepareSoon(const Graph& share) override;
   std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) override;
   int CallerCore() const override { return caller_core_; }
 

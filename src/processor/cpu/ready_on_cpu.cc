@@ -227,6 +227,17 @@ void ReadyOnCpu::Settle() {
   HaveSettled();
 }
 
+bool ReadyOnCpu::MeasureFor(double us) {
+  std::lock_guard lock(mutex_);
+  if (!to_measure_ || to_measure_->done()) return false;
+  to_measure_->Resume();
+  const int64_t end_ns = NowNs() + int64_t(us * 1e3);
+  do to_measure_->Step();
+  while (!to_measure_->done() && NowNs() < end_ns);
+  if (to_measure_->done()) HaveSettled();
+  return !to_measure_->done();
+}
+
 // Before a run, so that a session that runs once measures nothing.
 void ReadyOnCpu::MeasureSome() {
   if (to_measure_ && spare_time_.Spend(*to_measure_) && to_measure_->done()) HaveSettled();

@@ -40,6 +40,7 @@ class ReadyOnCpu : public Ready {
   int64_t memory_bytes() const override;
   int threads() const override { return plan_.threads; }
   double prepare_ms() const override { return stats_.prepare_ms; }
+  bool MeasureFor(double us) override;
 
   using Ready::Run;
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override;

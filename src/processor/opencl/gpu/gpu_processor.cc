@@ -29,21 +29,44 @@ std::string Describe(const DeviceFacts& facts, StagingKind staging, DType storag
 
 }  // namespace
 
-GpuProcessor::GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
-                           const GpuProcessorOptions& options)
-    : device_(device),
-      staging_(StagingFor(proved)),
-      options_(options),
-      target_(TargetOf(device.facts(), options.storage)),
-      info_{name, "gpu", Describe(device.facts(), staging_, options.storage)},
-      tuner_(options.tune ? std::make_unique<TileTuner>(options.kernels_folder, device.facts()) : nullptr) {}
+GpuProcessor::Opened::Opened(const std::string& name, const TriedDevice& tried,
+                             const GpuProcessorOptions& options)
+    : device(tried.device),
+      staging(StagingFor(tried.proved)),
+      target(TargetOf(device.facts(), options.storage)),
+      info{name, "gpu", Describe(device.facts(), staging, options.storage)},
+      tuner(options.tune ? std::make_unique<TileTuner>(options.kernels_folder, device.facts()) : nullptr) {}
+
+GpuProcessor::GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options)
+    : find_(std::move(find)), options_(options), unopened_{name, "gpu", "a GPU that is not needed yet"} {}
+
+const GpuProcessor::Opened& GpuProcessor::Open() const {
+  const std::lock_guard lock(opening_);
+  if (why_not_opened_) std::rethrow_exception(why_not_opened_);
+  if (!opened_) {
+    try {
+      opened_ = std::make_unique<const Opened>(unopened_.name, find_(), options_);
+    } catch (const Error&) {
+      why_not_opened_ = std::current_exception();
+      throw;
+    }
+    found_ = opened_.get();
+  }
+  return *opened_;
+}
+
+const ProcessorInfo& GpuProcessor::info() const {
+  const Opened* const found = found_;
+  return found ? found->info : unopened_;
+}
 
 std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
+  const Opened& opened = Open();
   const std::lock_guard lock(mutex_);
   if (live_ && !live_->is_lost()) return live_;
   live_ = nullptr;  // what is left of a lost one lives as long as the shares on it
-  auto live =
-      std::make_shared<LiveGpu>(info_.name, device_, staging_, options_.kernels_folder, options_.clock);
+  auto live = std::make_shared<LiveGpu>(opened.info.name, opened.device, opened.staging,
+                                        options_.kernels_folder, options_.clock);
   const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
   live->Await(*hello, kHello);
   if (cancelled_) live->CancelPreparing();
@@ -86,12 +109,13 @@ std::shared_ptr<Ready> GpuProcessor::Prepare(const Graph& share) {
 }
 
 ShareOnGpu GpuProcessor::Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const {
-  if (!tuner_) return Lower(graph, target_, {});
+  const Opened& opened = Open();
+  if (!opened.tuner) return Lower(graph, opened.target, {});
   const ShareOnGpu lowered =
-      Lower(graph, target_, [&](const ConvSpec& spec, std::span<const Tile> candidates) {
-        return tuner_->Choose(live, spec, candidates);
+      Lower(graph, opened.target, [&](const ConvSpec& spec, std::span<const Tile> candidates) {
+        return opened.tuner->Choose(live, spec, candidates);
       });
-  tuner_->Save();
+  opened.tuner->Save();
   return lowered;
 }
 

@@ -5,6 +5,9 @@
 //     type = "f32"                     # of products and of what is stored within a share: "f16", too
 #pragma once
 
+#include <atomic>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,14 +28,32 @@ struct GpuProcessorOptions {
   Clock& clock = Clock::Steady();
 };
 
+// A device, and what a child process has found out about it.
+struct TriedDevice {
+  Device device;
+  ProbeFacts proved;
+};
+
 class GpuProcessor : public Processor {
  public:
-  // `proved`: what a child process has found out about the device.
-  GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
-               const GpuProcessorOptions& options);
+  // Returns the device. It is called once, when the device is first needed: a child process takes seconds to
+  // try the drivers, and loading one takes a tenth of a second, for which no answer of the CPU is to wait.
+  using FindDevice = std::function<TriedDevice()>;
 
-  const ProcessorInfo& info() const override { return info_; }
-  // If the device is lost, tries to reach it by a new context.
+  GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options);
+  GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
+               const GpuProcessorOptions& options)
+      : GpuProcessor(
+            name,
+            [device, proved] {
+              return TriedDevice{device, proved};
+            },
+            options) {}
+
+  // The description is that of the device when CheckThere() or Prepare() has returned.
+  const ProcessorInfo& info() const override;
+  // Finds and opens the device. If it is lost, tries to reach it by a new context. Error: that of `find`,
+  // the same one each time, or UNAVAILABLE.
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
@@ -41,16 +62,28 @@ class GpuProcessor : public Processor {
   void CancelPreparing() override;
 
  private:
+  // What follows from the device.
+  struct Opened {
+    Opened(const std::string& name, const TriedDevice& tried, const GpuProcessorOptions& options);
+
+    const Device device;
+    const StagingKind staging;
+    const GpuTarget target;
+    const ProcessorInfo info;
+    const std::unique_ptr<TileTuner> tuner;  // null: tiles are estimated
+  };
+  const Opened& Open() const;
   std::shared_ptr<LiveGpu> Live() const;
   ShareOnGpu Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const;
 
-  const Device device_;
-  const StagingKind staging_;
+  const FindDevice find_;
   const GpuProcessorOptions options_;
-  const GpuTarget target_;
-  const ProcessorInfo info_;
+  const ProcessorInfo unopened_;
 
-  const std::unique_ptr<TileTuner> tuner_;  // null: tiles are estimated
+  mutable std::mutex opening_;  // held while `find_` runs
+  mutable std::unique_ptr<const Opened> opened_;
+  mutable std::exception_ptr why_not_opened_;
+  mutable std::atomic<const Opened*> found_{nullptr};  // opened_, for those who do not wait
 
   mutable std::mutex mutex_;
   mutable std::shared_ptr<LiveGpu> live_;  // null until it is first needed
@@ -59,8 +92,9 @@ class GpuProcessor : public Processor {
 
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry);
-// Makes the processor of an entry, after a child process has tried the drivers. Error UNAVAILABLE, with the
-// reasons, if there is no such GPU or it has not proved what is needed. `options` say where kernels are kept.
+// Makes the processor of an entry. Its device is found when it is first needed, after a child process has
+// tried the drivers: then Error UNAVAILABLE, with the reasons, if there is no such GPU or it has not proved
+// what is needed. `options` say where kernels are kept.
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options);
 
 }  // namespace mete::opencl

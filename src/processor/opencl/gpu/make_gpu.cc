@@ -32,6 +32,13 @@ void CheckProved(const Gpu& gpu, GpuType type) {
        fmt::join(gpu.proved.problems, "; "));
 }
 
+TriedDevice Opened(const GpuEntry& gpu) {
+  const GpuList list = FindGpus({.cache_folder = CacheFolder()});
+  const Gpu& found = FoundGpu(list, gpu.device);
+  CheckProved(found, gpu.type);
+  return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices), found.proved};
+}
+
 }  // namespace
 
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
@@ -58,12 +65,8 @@ void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
   const auto* settings = std::any_cast<GpuEntry>(&entry.settings);
   const GpuEntry gpu = settings ? *settings : GpuEntry();
-  const GpuList list = FindGpus({.cache_folder = CacheFolder()});
-  const Gpu& found = FoundGpu(list, gpu.device);
-  CheckProved(found, gpu.type);
-  const Device device = OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices);
   return std::make_shared<GpuProcessor>(
-      entry.name, device, found.proved,
+      entry.name, [gpu] { return Opened(gpu); },
       GpuProcessorOptions{.storage = gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32,
                           .kernels_folder = options.tuning_cache,
                           .tune = options.tune != Tune::kNever});

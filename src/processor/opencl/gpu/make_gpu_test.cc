@@ -45,7 +45,10 @@ std::string ErrorOfMaking(const char* choice, const char* program) {
   setenv("METE_CACHE", cache.str().c_str(), /*overwrite=*/1);
   setenv("METE_GPU", choice, /*overwrite=*/1);
   setenv("METE_GPUS_PROGRAM", program, /*overwrite=*/1);
-  return ErrorOf([] { (void)MakeGpu({.name = "gpu", .kind = "gpu"}, SessionOptions::Estimated()); });
+  const auto gpu = MakeGpu({.name = "gpu", .kind = "gpu"}, SessionOptions::Estimated());
+  const std::string error = ErrorOf([&] { gpu->CheckThere(); });
+  EXPECT_EQ(ErrorOf([&] { gpu->CheckThere(); }), error);
+  return error;
 }
 
 TEST(MakeGpu, WhereGpusAreOffSaysSo) {
