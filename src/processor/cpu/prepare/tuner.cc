@@ -83,6 +83,18 @@ void Tuner::Add(const Waiting& measured) {
   unsaved_ |= !measured.names.empty();
 }
 
+std::optional<double> Tuner::Find(const std::string& key, const std::string& name) const {
+  const auto times = times_.find(key);
+  if (times == times_.end()) return std::nullopt;
+  const auto time = times->second.find(name);
+  return time == times->second.end() ? std::nullopt : std::optional(time->second);
+}
+
+void Tuner::Put(const std::string& key, const std::string& name, double us) {
+  times_[key][name] = us;
+  unsaved_ = true;
+}
+
 void Tuner::Save() {
   cold_weights_ = {};
   if (path_.empty() || !std::exchange(unsaved_, false)) return;

@@ -48,6 +48,11 @@ class Tuner {
   std::optional<Waiting> TakeWaiting() { return std::exchange(waiting_, std::nullopt); }
   void Add(const Waiting& measured);  // the times of a contest that is done
 
+  // For owners that derive times from others: return the time of a candidate, nothing where it is not known,
+  // and put one.
+  std::optional<double> Find(const std::string& key, const std::string& name) const;
+  void Put(const std::string& key, const std::string& name, double us);
+
   // Adds the new times to the file, if there are any, and keeps the times that other processes have written
   // meanwhile; all or nothing. A failure loses only the times, and note() says so. Frees the memory that
   // measuring took.

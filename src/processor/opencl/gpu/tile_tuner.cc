@@ -1,12 +1,44 @@
 #include "processor/opencl/gpu/tile_tuner.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace mete::opencl {
 namespace {
 
 constexpr std::chrono::seconds kPatience{120};  // guess: PoCL compiles a kernel at its first launch in 0.5 s
+
+// Candidates that are compared by times of other sizes, and how many of them must be known. Both values are
+// guesses: the first kMeasured of a layer are most of the first candidates of its halves.
+constexpr size_t kLikely = 8, kEnough = 3;
+
+// Steps of KinOf()'s sizes, the nearest first: a half of either is one step away.
+constexpr std::pair<int, int> kNear[] = {{0, 0}, {1, 0},   {0, 1},  {-1, 0}, {0, -1},
+                                         {1, 1}, {-1, -1}, {1, -1}, {-1, 1}};
+
+// The sums of whole tiles, with all their steps.
+double MillionSums(const ConvSpec& spec, const Tile& tile) {
+  const ConvShape s = Flattened(spec).shape;
+  return 1e-6 * double(s.batch * RoundUp(s.out_height, tile.rows) * RoundUp(s.out_width, tile.columns)) *
+         double(s.groups * RoundUp(s.out_channels / s.groups, tile.channels())) *
+         double(s.kernel_height * s.kernel_width * (s.in_channels / s.groups));
+}
+
+// Returns a key that convolutions share if they differ in nothing that decides over a tile's speed but their
+// sizes, and these are about the same. `pixels` and `channels` lead to the keys of sizes that many times
+// twice as large.
+std::string KinOf(const ConvSpec& spec, int pixels, int channels) {
+  const ConvShape s = Flattened(spec).shape;
+  const auto about = [](int64_t size) { return std::ilogb(double(size)); };
+  return fmt::format("opencl kin {}x{} /{}x{} d{}x{} g{} k{} {} {} {} {} {} 2^{} 2^{}", s.kernel_height,
+                     s.kernel_width, s.stride_y, s.stride_x, s.dilation_y, s.dilation_x, s.groups,
+                     s.in_channels, mete::Name(spec.input), mete::Name(spec.weights), mete::Name(spec.output),
+                     spec.bytes ? int(spec.bytes->whole) : -1, spec.weights_per_image ? "each" : "all",
+                     about(s.out_pixels()) + pixels, about(s.out_channels / s.groups) + channels);
+}
 
 int64_t InputBytes(const ConvSpec& spec) {
   const ConvShape& s = spec.shape;
@@ -80,6 +112,30 @@ TileTuner::TileTuner(const std::string& folder, const DeviceFacts& facts)
 
 Tile TileTuner::Choose(const std::shared_ptr<LiveGpu>& live, const ConvSpec& spec,
                        std::span<const Tile> candidates) {
+  if (candidates.size() < 2) return candidates.front();
+  const std::lock_guard lock(mutex_);
+  const std::string key = fmt::format("opencl tile {}", DigestOf(ConvKernel(spec, candidates[0])));
+  for (const Tile& tile : candidates)
+    if (tuner_.Find(key, ToString(tile))) return tile;
+  const Tile* best = nullptr;
+  double best_us = 0;
+  size_t known = 0;
+  for (const Tile& tile : candidates.first(std::min(candidates.size(), kLikely))) {
+    const std::optional<double> rate = RateOf(spec, tile);
+    if (!rate) continue;
+    ++known;
+    const double us = *rate * MillionSums(spec, tile);
+    if (best && us >= best_us) continue;
+    best = &tile;
+    best_us = us;
+  }
+  const Tile chosen = known < kEnough ? Measured(live, spec, candidates) : *best;
+  tuner_.Put(key, ToString(chosen), std::max(best_us, 1e-3));  // for good: the next start has the kernel
+  return chosen;
+}
+
+Tile TileTuner::Measured(const std::shared_ptr<LiveGpu>& live, const ConvSpec& spec,
+                         std::span<const Tile> candidates) {
   candidates = candidates.first(std::min(candidates.size(), kMeasured));
   std::vector<KernelText> texts;
   std::vector<std::string> names;
@@ -89,11 +145,22 @@ Tile TileTuner::Choose(const std::shared_ptr<LiveGpu>& live, const ConvSpec& spe
     names.push_back(ToString(tile) + " " + DigestOf(texts.back()).substr(0, 16));
   }
   const auto make = [&](size_t i) {
-    auto measured = std::make_shared<Measured>(live, spec, texts[i], PackedSizes(spec, candidates[i]).bytes);
+    auto measured =
+        std::make_shared<opencl::Measured>(live, spec, texts[i], PackedSizes(spec, candidates[i]).bytes);
     return Trial{[measured] { return measured->CallUs(); }, measured->bytes()};
   };
-  const std::lock_guard lock(mutex_);
-  return candidates[mete::Choose(&tuner_, "opencl conv " + DigestOf(texts[0]), names, make).index];
+  const std::string key = "opencl conv " + DigestOf(texts[0]);
+  const Tile chosen = candidates[mete::Choose(&tuner_, key, names, make).index];
+  for (size_t i = 0; i < candidates.size(); ++i)
+    if (const auto us = tuner_.Find(key, names[i]))
+      tuner_.Put(KinOf(spec, 0, 0), ToString(candidates[i]), *us / MillionSums(spec, candidates[i]));
+  return chosen;
+}
+
+std::optional<double> TileTuner::RateOf(const ConvSpec& spec, const Tile& tile) const {
+  for (const auto& [pixels, channels] : kNear)
+    if (const auto rate = tuner_.Find(KinOf(spec, pixels, channels), ToString(tile))) return rate;
+  return std::nullopt;
 }
 
 void TileTuner::Save() {
