@@ -68,5 +68,28 @@ TEST(Cpu, KernelsOfAShareAreMeasuredWithItsWeightsWhereTheyAreInTheWholeModel) {
   }
 }
 
+TEST(Cpu, AShareThatIsReadySoonMeasuresItsKernelsLater) {
+  const TempPath cache;
+  SessionOptions options;
+  options.threads = 1;
+  options.tuning_cache = cache.str();
+  options.profile_cache = "";
+  options.tune = Tune::kBefore;
+  Cpu cpu("cpu", options);
+  const Graph share = SmallConv();
+  const std::vector<Tensor> inputs{Tensor(DType::kF32, {1, 16, 8, 8})};
+  const auto soon = cpu.PrepareSoon(share);
+  EXPECT_FALSE(std::filesystem::exists(cache.str()));
+  (void)soon->Run(inputs, {});
+  int steps = 0;
+  while (soon->MeasureFor(0)) ++steps;
+  EXPECT_GT(steps, 4);  // each candidate is called four times at least
+  EXPECT_FALSE(soon->MeasureFor(0));
+  EXPECT_NE(TextOf(cache.str()), "");
+  (void)soon->Run(inputs, {});
+  const auto again = cpu.PrepareSoon(share);
+  EXPECT_FALSE(again->MeasureFor(0));  // all times are known
+}
+
 }  // namespace
 }  // namespace mete
