@@ -1,12 +1,12 @@
 // Operators between tensors of bytes (graph/fused.h, 9), and conversions between these and numbers. Bytes are
-// those of the CPU's kernels.
+// those of the CPU's kernels, or of long sums the next ones where the target permits it (byte_sums.h).
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "dispatch/bytes.h"
 #include "dispatch/quantized.h"
 #include "processor/opencl/kernels/window.h"
+#include "processor/opencl/share/byte_sums.h"
 #include "processor/opencl/share/families.h"
 #include "processor/opencl/share/implicit_product.h"
 #include "processor/opencl/share/reductions.h"
@@ -15,34 +15,6 @@ namespace mete::opencl {
 namespace {
 
 MapOperand Dense(const Array& array) { return {.type = array.type, .strides = DenseStrides(array.shape)}; }
-
-// Returns the largest sum of the absolute weights of an output channel.
-int64_t LargestSumOf(const QuantizedConvolution& conv) {
-  const ConvShape& s = conv.shape;
-  const int64_t length = s.in_channels / s.groups * s.kernel_height * s.kernel_width,
-                step = conv.weights.channel_stride ? conv.weights.channel_stride : length;
-  int64_t largest = 0;
-  for (int64_t m = 0; m < s.out_channels; ++m) {
-    int64_t sum = 0;
-    for (int64_t i = 0; i < length; ++i) {
-      const int64_t at = m * step + i * conv.weights.element_stride;
-      const int64_t w = conv.weights.is_signed ? static_cast<const int8_t*>(conv.weights.bytes)[at]
-                                               : static_cast<const uint8_t*>(conv.weights.bytes)[at];
-      sum += std::abs(w - conv.weight_zero(m));
-    }
-    largest = std::max(largest, sum);
-  }
-  return largest;
-}
-
-// Returns the sums of the kernel. Those of f32 are exact below 2^24 (ByteSums).
-ByteSums SumsOf(const QuantizedConvolution& conv) {
-  return {.whole = LargestSumOf(conv) * 255 > int64_t{1} << 24,
-          .input_zero = int32_t(conv.x.zero),
-          .output_zero = int32_t(conv.y.zero),
-          .least = conv.least,
-          .most = conv.most};
-}
 
 std::string WhyNotBytes(const QuantizedConvolution& conv) {
   if (conv.sums) return "its output is sums";
@@ -93,7 +65,7 @@ void LaunchDepthwise(Lowering& to, const QuantizedConvolution& conv, const ByteA
                            .output = arrays.output.type,
                            .output_first = first,
                            .bias = arrays.bias.has_value(),
-                           .bytes = SumsOf(conv)};
+                           .bytes = SumsOf(conv, to.within_a_level())};
   std::vector<Array> arguments{arrays.input, weights, arrays.scale};
   if (arrays.bias) arguments.push_back(*arrays.bias);
   arguments.push_back(arrays.output);
@@ -107,7 +79,7 @@ void LaunchDirect(Lowering& to, const QuantizedConvolution& conv, const ByteArra
                 .weights = TypeOfWeights(conv),
                 .output = arrays.output.type};
   spec.output_first = first;
-  spec.bytes = SumsOf(conv);
+  spec.bytes = SumsOf(conv, to.within_a_level());
   source.type = arrays.weights.type;
   source.bias = arrays.bias.has_value();
   source.zero = conv.weight_zero(0);

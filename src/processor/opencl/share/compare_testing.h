@@ -43,11 +43,27 @@ inline Tolerance ToleranceOfNode(double terms, double largest) {
   return {f32, f32 + 3 * 0x1p-11 * magnitude};
 }
 
-inline void ExpectNear(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance) {
+// Returns the largest difference of two tensors of bytes.
+inline int LevelsApart(const Tensor& a, const Tensor& b) {
+  int most = 0;
+  for (int64_t i = 0; i < a.elements(); ++i)
+    most =
+        std::max(most, a.type() == DType::kI8 ? std::abs(int{a.as<int8_t>()[i]} - int{b.as<int8_t>()[i]})
+                                              : std::abs(int{a.as<uint8_t>()[i]} - int{b.as<uint8_t>()[i]}));
+  return most;
+}
+
+// Floats may differ by `tolerance`, bytes by `levels`, and others not at all.
+inline void ExpectNear(const std::vector<Tensor>& want, const std::vector<Tensor>& got, double tolerance,
+                       int levels = 0) {
   ASSERT_EQ(want.size(), got.size());
   for (size_t o = 0; o < want.size(); ++o) {
     ASSERT_EQ(want[o].type(), got[o].type());
     ASSERT_EQ(want[o].shape(), got[o].shape());
+    if (levels > 0 && (want[o].type() == DType::kU8 || want[o].type() == DType::kI8)) {
+      ASSERT_LE(LevelsApart(want[o], got[o]), levels) << "output " << o;
+      continue;
+    }
     if (want[o].type() != DType::kF32) {
       const bool same = want[o].bytes() == 0 || !std::memcmp(want[o].data(), got[o].data(), want[o].bytes());
       ASSERT_TRUE(same) << "output " << o;

@@ -14,6 +14,8 @@ const GpuTarget kTargets[] = {
     {.tile = {.is_cpu = true, .vector = 8}, .storage = DType::kF16},
 };
 
+bool IsByteProduct(const Node& node) { return node.op == "QLinearConv" || node.op == "QLinearMatMul"; }
+
 class LowerNodes : public WithShares, public testing::WithParamInterface<const char*> {
  protected:
   std::vector<NodeText> Nodes() {
@@ -60,7 +62,9 @@ TEST_P(LowerNodes, EachIsComputedAsTheReferenceDoes) {
       const GpuTarget& target = kTargets[i % std::size(kTargets)];
       SCOPED_TRACE(std::string(Name(target.storage)) + (target.tile.is_cpu ? " cpu" : " gpu"));
       const ShareOnGpu share = Lower(graph, target, {});
-      ExpectNear(want, Run(graph, share, problem.inputs), tolerance.Of(target.storage));
+      const bool may_round = target.storage == DType::kF16 && !target.exact_bytes;  // byte_sums.h
+      ExpectNear(want, Run(graph, share, problem.inputs), tolerance.Of(target.storage),
+                 may_round && IsByteProduct(problem.one.node()) ? 1 : 0);
       if (HasFatalFailure()) return;
     }
   }

@@ -13,6 +13,12 @@ constexpr const char* kWhere = "GPU share";
 
 bool HasArithmetic(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kU8; }
 
+bool HasBytes(const Graph& graph) {
+  return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
+    return !v.is_constant() && (v.type == DType::kU8 || v.type == DType::kI8);
+  });
+}
+
 // Returns the same copy over bytes, for elements that no kernel has as numbers.
 MapSpec OfBytes(MapSpec spec, int64_t size) {
   const auto widen = [&](MapOperand& operand) {
@@ -41,6 +47,7 @@ Lowering::Lowering(const Graph& graph, const GpuTarget& target, const ChooseTile
       choose_(choose),
       plan_(PlanMemory(graph)),
       plain_sums_(OptionsFor(graph).plain_sums),
+      storage_(target.exact_bytes && HasBytes(graph) ? DType::kF32 : target.storage),
       of_value_(graph.values.size(), -1) {}
 
 Tile Lowering::TileOf(const ConvSpec& spec) const {
@@ -57,7 +64,7 @@ int Lowering::AddBuffer(Space space, int32_t index, int64_t bytes) {
 DType Lowering::TypeInMemory(ValueId root) const {
   const DType type = graph_.value(root).type;
   if (type == DType::kBool) return DType::kU8;
-  return type == DType::kF32 && plan_.home[size_t(root)] == Home::kArena ? target_.storage : type;
+  return type == DType::kF32 && plan_.home[size_t(root)] == Home::kArena ? storage_ : type;
 }
 
 int Lowering::BufferOf(ValueId root) {

@@ -34,9 +34,11 @@ class Lowering {
   const Graph& graph() const { return graph_; }
   const Value& value(ValueId id) const { return graph_.value(id); }
   const TileDevice& device() const { return target_.tile; }
-  DType storage() const { return target_.storage; }
+  DType storage() const { return storage_; }
   // Whether sums must be direct, as the network has quantized values (dispatch/options.h).
   bool plain_sums() const { return plain_sums_; }
+  // Whether a byte may differ by one from that of exact sums (byte_sums.h).
+  bool within_a_level() const { return target_.storage == DType::kF16 && !target_.exact_bytes; }
   // Elements that a work-item of a kernel without a tile computes at once.
   int vector() const { return target_.tile.is_cpu ? target_.tile.vector : 4; }
   // Returns the tile of a convolution.
@@ -96,6 +98,7 @@ class Lowering {
   const ChooseTile& choose_;
   const MemoryPlan plan_;
   const bool plain_sums_;
+  const DType storage_;
   std::vector<int> of_value_;  // the buffer of each value; -1: not yet
   std::vector<Buffer> buffers_;
   std::vector<Tensor> constants_;

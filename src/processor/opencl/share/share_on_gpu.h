@@ -51,6 +51,9 @@ struct GpuTarget {
   int64_t alignment = 128;        // bytes; of places (DeviceFacts::sub_buffer_alignment)
   int64_t most_buffer_bytes = 0;  // of one buffer; 0: no limit
   DType storage = DType::kF32;    // of activations and weights within the share: f32 or f16
+  // Where `storage` is f16, whether shares with bytes are computed as with f32. Else long sums of bytes may
+  // be of f32, so that a byte differs by at most one from the CPU's (byte_sums.h).
+  bool exact_bytes = false;
 };
 
 // Chooses one of the tiles of a convolution or product, for example the fastest that was measured.
