@@ -19,6 +19,7 @@
 #include "mete/pool.h"
 #include "plan/plan.h"
 #include "plan_pool.h"
+#include "pool.h"
 #include "simulate/simulated.h"
 #include "terminal.h"
 #include "text_file.h"
@@ -32,6 +33,7 @@ struct PlanFlags {
   std::vector<std::string> cores;
   std::string policy = "adaptive";
   bool explain = false;
+  bool exact = false;
 };
 
 // A plan, and what a reader needs to judge it.
@@ -167,8 +169,8 @@ Json PlanJson(const Planned& planned) {
 void PlanCommand(const PlanFlags& flags, const Context& context) {
   if (!flags.processors.empty()) {
     return PlanForPool(LoadModel(flags.model, context),
-                       {flags.model.model, flags.processors, flags.machine, flags.objective, flags.planner,
-                        flags.save_plan, flags.explain},
+                       {flags.model.model, flags.processors, flags.machine, flags.exact, flags.objective,
+                        flags.planner, flags.save_plan, flags.explain},
                        context);
   }
   const Model model = LoadModel(flags.model, context);
@@ -252,6 +254,7 @@ void AddPlan(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->needs("--processors")
       ->group("Machine");
+  AddExactFlag(*command, flags->exact);
   command->get_option("--processors")->excludes("--cores")->excludes("--policy");
   command->add_option("--save-plan", flags->save_plan, "write the plan, for --plan of run and bench")
       ->type_name("FILE.json")

@@ -16,7 +16,7 @@ namespace {
 
 PoolPlan PlanThePool(const Model& model, const PlanPoolFlags& flags, const Context& context) {
   const Progress progress(context, "planning");
-  const Pool pool = NamedPool(flags.processors, flags.machine);
+  const Pool pool = NamedPool(flags.processors, flags.machine).WithExactBytes(flags.exact);
   PoolOptions options;
   options.objective = flags.objective;
   options.planner = flags.planner;

@@ -10,6 +10,7 @@ struct PlanPoolFlags {
   std::string model;       // as the user named it
   std::string processors;  // a list, a file, or the name of an installed file
   std::string machine;     // the machine file of a list's processors; empty: they are here, or of a file
+  bool exact = false;      // bytes of GPUs are those of a CPU's kernels
   std::string objective;   // one of PoolObjectives()
   std::string planner;     // one of PoolPlanners()
   std::string save_plan;   // empty: the plan is not written

@@ -51,9 +51,20 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
                 "faster or slower than their costs")
       ->needs(file)
       ->group("Devices");
+  AddExactFlag(command, flags.exact);
   // They are of a session of this device alone.
   for (const char* other : {"--explain", "--profile", "--trace"}) file->excludes(command.get_option(other));
   return file;
+}
+
+void AddExactFlag(CLI::App& command, bool& exact) {
+  command
+      .add_flag(
+          "--exact", exact,
+          "of 8-bit networks: every byte of GPUs is that of a CPU's kernels; without it a byte of a GPU "
+          "of f16 (gpu:f16) may be the next one")
+      ->needs("--processors")
+      ->group("Devices");
 }
 
 namespace {
@@ -169,7 +180,7 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
   CheckCancelled(context);
   CheckCores(model_flags);
   CheckPlanner(model_flags, flags);
-  const Pool pool = PoolFor(flags.processors);
+  const Pool pool = PoolFor(flags.processors).WithExactBytes(flags.exact);
   PoolOptions options = OptionsOf(model_flags, flags, context);
   if (HasWorkers(pool)) CheckMeasured(pool, model, options);
   const auto shown = std::make_shared<FirstProgress>(context);

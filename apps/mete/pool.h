@@ -20,6 +20,7 @@ struct PoolFlags {
   double deadline_ms = 0;
   int lanes = 1;
   bool keep_plan = false;
+  bool exact = false;               // bytes of GPUs are those of a CPU's kernels
   std::vector<std::string> beside;  // of bench: planners to compare with
 
   bool given() const { return !processors.empty(); }
@@ -27,6 +28,9 @@ struct PoolFlags {
 
 // Adds the flags to run or bench, which have those of a model already. Returns --processors.
 CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags);
+
+// Adds --exact to a command that has --processors.
+void AddExactFlag(CLI::App& command, bool& exact);
 
 // Returns the pool that --processors names: a list of this device's processors, or a file. UsageError for a
 // list that is none; Error for a file.
@@ -56,8 +60,8 @@ std::vector<Tensor> RunAtHome(Session& session, const std::vector<Tensor>& input
 // mete bench and mete profile with --processors.
 void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags, const std::vector<std::string>& inputs,
                uint64_t seed, int runs, double seconds, const Context& context);
-void ProfileOnPool(const std::vector<std::string>& models, const std::string& processors,
-                   const ModelFlags& session, const Context& context);
+void ProfileOnPool(const std::vector<std::string>& models, const Pool& pool, const ModelFlags& session,
+                   const Context& context);
 
 // bench --beside: runs the plan of a session in turns with other plans.
 void ComparePlans(const Session& session, const PoolFigures& figures, const std::vector<Tensor>& inputs,

@@ -195,7 +195,7 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
   FillRandom(model, seed, inputs);
   Session session = MakePoolSession(model, model_flags, flags, context);
   SettlePool(session, context);
-  const Pool pool = PoolFor(flags.processors);
+  const Pool pool = PoolFor(flags.processors).WithExactBytes(flags.exact);
   CheckMeasured(pool, model, PoolOptionsOf(model_flags, context));
   const PoolFigures figures = pool.Measured(model, PoolOptionsOf(model_flags, context)).value();
   if (!flags.beside.empty())

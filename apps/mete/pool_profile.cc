@@ -86,10 +86,8 @@ PoolFigures Measuring(const ModelFlags& flags, const Context& context, const F& 
 
 }  // namespace
 
-void ProfileOnPool(const std::vector<std::string>& models, const std::string& processors,
-                   const ModelFlags& session, const Context& context) {
-  CheckCores(session);
-  const Pool pool = PoolFor(processors);
+void ProfileOnPool(const std::vector<std::string>& models, const Pool& pool, const ModelFlags& session,
+                   const Context& context) {
   if (models.empty())
     return PrintLinksAlone(
         Measuring(session, context, [&](const PoolOptions& options) { return pool.MeasureLinks(options); }),

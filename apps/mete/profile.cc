@@ -28,6 +28,7 @@ struct ProfileFlags {
   bool energy_curves = false;
   std::vector<std::string> models;  // of --processors
   std::string processors;
+  bool exact = false;   // bytes of GPUs are those of a CPU's kernels
   std::vector<int> on;  // the cores of this device that take part with --processors
 };
 
@@ -76,7 +77,8 @@ void Measure(const ProfileFlags& flags, const Context& context) {
 void MeasureOnProcessors(const ProfileFlags& flags, const Context& context) {
   ModelFlags session;
   session.cores = flags.on;
-  ProfileOnPool(flags.models, flags.processors, session, context);
+  CheckCores(session);
+  ProfileOnPool(flags.models, PoolFor(flags.processors).WithExactBytes(flags.exact), session, context);
 }
 
 constexpr const char* kFooter =
@@ -145,6 +147,7 @@ void AddProfile(CLI::App& app, Context& context) {
           ->excludes("--check")
           ->excludes("--energy")
           ->excludes("--seconds");
+  AddExactFlag(*command, flags->exact);
   command->add_option("MODEL", flags->models, "models to measure on processors")
       ->needs(processors)
       ->group("Devices");

@@ -230,6 +230,11 @@ class Pool {
   // plan, but not run.
   static Pool FromMachine(const std::string& path, const std::string& list);
 
+  // Returns the same pool, in which GPUs of f16 compute 8-bit networks as those of f32 do, if `exact`: their
+  // bytes are those of a CPU's kernels. Without it a byte of a long sum, or behind values between bytes that
+  // are f16, may be the next one. GPUs of workers are as the worker says. Such a pool has times of its own.
+  Pool WithExactBytes(bool exact = true) const;
+
   const std::string& name() const;
   const std::vector<PoolProcessor>& processors() const;
   bool is_here() const;  // false: it describes boards that are not here

@@ -34,8 +34,12 @@ std::optional<GpuEntry> ParseGpu(const std::string& text) {
   return entry;
 }
 
-std::string TimedSettings(const GpuEntry& gpu) {
-  return gpu.device + (gpu.type == GpuType::kF16 ? " f16" : " f32");
+void SetGpu(ProcessorEntry& entry, const GpuEntry& gpu) {
+  entry.kind = "gpu";
+  entry.has_cores = false;
+  entry.settings = gpu;
+  entry.timed_settings = gpu.device + (gpu.type == GpuType::kF16 ? " f16" : " f32");
+  if (gpu.type == GpuType::kF16 && gpu.exact_bytes) entry.timed_settings += ", exact bytes";
 }
 
 }  // namespace mete

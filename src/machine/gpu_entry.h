@@ -4,20 +4,22 @@
 #include <optional>
 #include <string>
 
-#include "machine/file.h"
+#include "machine/pool_file.h"
 
 namespace mete {
 
 struct GpuEntry {
   std::string device = "gpu:0";  // "gpu:0/1": the second compute unit of gpu:0 alone
   GpuType type = GpuType::kF32;  // of products
+  // 8-bit networks have the bytes of the CPU's kernels; with f16 and without it they may be the next ones.
+  bool exact_bytes = false;
   bool operator==(const GpuEntry&) const = default;
 };
 
 // Returns nothing if the text is no such name.
 std::optional<GpuEntry> ParseGpu(const std::string& text);
-// Returns the text by which a pool with this GPU is measured anew (ProcessorEntry::timed_settings).
-std::string TimedSettings(const GpuEntry& gpu);
+// Makes the entry's processor this GPU, and the text by which a pool with it is measured anew.
+void SetGpu(ProcessorEntry& entry, const GpuEntry& gpu);
 bool IsGpuDevice(const std::string& text);  // "gpu:0" or "gpu:0/1"
 
 }  // namespace mete

@@ -13,12 +13,11 @@ namespace {
 
 ProcessorEntry EntryOf(const std::string& text) {
   if (text == "cpu") return {.name = text};
-  if (const auto gpu = ParseGpu(text))
-    return {.name = text,
-            .kind = "gpu",
-            .settings = *gpu,
-            .timed_settings = TimedSettings(*gpu),
-            .has_cores = false};
+  if (const auto gpu = ParseGpu(text)) {
+    ProcessorEntry entry{.name = text};
+    SetGpu(entry, *gpu);
+    return entry;
+  }
   const auto cores = text.starts_with("cpu:") ? ParseCoreList(text.substr(4)) : std::nullopt;
   if (!cores)
     Invalid("--processors",

@@ -142,6 +142,7 @@ MACHINES = [
     ("bench {net} --runs 0", USAGE, ["--runs", "0"], "expected 1 to"),
     ("bench {fixed} --batch 4", USAGE, ["--batch", "4"], "open batch"),
     ("bench {net} --streams 3 --cores 0", USAGE, ["--streams"], "expected 1 at most"),
+    ("bench {net} --exact", USAGE, ["--exact"], "needs --processors"),
     ("bench {net} --lanes 2", USAGE, ["--lanes"], "needs --processors"),
     ("plan {net} --machine raspbery-pi-5", BAD_FILE, ["--machine", "raspbery-pi-5"], "try raspberry-pi-5"),
     ("plan {net} --machine {boards}/rk3399x6.toml", BAD_FILE, ["rk3399x6.toml"], "try it as --processors"),

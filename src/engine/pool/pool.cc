@@ -8,6 +8,7 @@
 #include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
 #include "machine/board_processors.h"
+#include "machine/gpu_entry.h"
 #include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
@@ -104,6 +105,16 @@ Pool Pool::FromFile(const std::string& path, std::shared_ptr<const Network> netw
 
 Pool Pool::FromMachine(const std::string& path, const std::string& list) {
   return Pool(PoolOf(PoolOfBoard(path, list), nullptr));
+}
+
+Pool Pool::WithExactBytes(bool exact) const {
+  const Impl& impl = PoolInternals::Of(*this);
+  if (!exact) return *this;
+  PoolFile file = impl.file;
+  for (DeviceInPool& device : file.devices)
+    for (ProcessorEntry& p : device.processors)
+      if (const auto* gpu = std::any_cast<GpuEntry>(&p.settings)) SetGpu(p, {gpu->device, gpu->type, true});
+  return Pool(PoolOf(std::move(file), impl.network));
 }
 
 const PoolInternals::Impl& PoolInternals::Of(const Pool& pool) {

@@ -12,6 +12,7 @@
 
 #include "base/errors_testing.h"
 #include "engine/engine_testing.h"
+#include "engine/pool/pool_internals.h"
 
 namespace mete {
 namespace {
@@ -87,6 +88,20 @@ TEST_F(PoolTest, NamesItsProcessorsTheHomeFirst) {
   EXPECT_EQ(file.processors().at(0).kind, "cpu");
   EXPECT_EQ(file.processors().at(1).kind, "emulated");
   EXPECT_EQ(file.processors().at(1).speed, 0.5);
+}
+
+TEST_F(PoolTest, WithExactBytesHasOtherTimesWhereAGpuHasF16) {
+  const auto settings = [](const Pool& pool) {
+    std::vector<std::string> texts;
+    for (const ProcessorEntry& p : PoolInternals::Of(pool).file.devices.at(0).processors)
+      texts.push_back(p.timed_settings);
+    return texts;
+  };
+  const Pool pool = Pool::FromList("cpu:0,gpu:0,gpu:1/2:f16");
+  EXPECT_EQ(settings(pool.WithExactBytes(false)), settings(pool));
+  EXPECT_EQ(settings(pool.WithExactBytes()),
+            (std::vector<std::string>{"", "gpu:0 f32", "gpu:1/2 f16, exact bytes"}));
+  EXPECT_EQ(pool.WithExactBytes().processors().at(2).name, "gpu:1/2:f16");
 }
 
 TEST_F(PoolTest, RefusesPoolsThatContradictThemselves) {

@@ -12,19 +12,25 @@ namespace {
 // seconds or not at all.
 constexpr std::chrono::seconds kHello{5};
 
-GpuTarget TargetOf(const DeviceFacts& facts, DType storage) {
+GpuTarget TargetOf(const DeviceFacts& facts, const GpuProcessorOptions& options) {
   GpuTarget target;
   target.tile.is_cpu = facts.type == "cpu";
   if (facts.float_vector > 0) target.tile.vector = int(facts.float_vector);
   target.alignment = std::max<int64_t>(facts.sub_buffer_alignment, 1);
   target.most_buffer_bytes = facts.most_allocation_bytes;
-  target.storage = storage;
+  target.storage = options.storage;
+  target.exact_bytes = options.exact_bytes;
   return target;
 }
 
-std::string Describe(const DeviceFacts& facts, StagingKind staging, DType storage) {
+std::string TypeText(const GpuProcessorOptions& options) {
+  if (options.storage == DType::kF32) return "f32";
+  return options.exact_bytes ? "f16, exact bytes" : "f16, bytes within a level";
+}
+
+std::string Describe(const DeviceFacts& facts, StagingKind staging, const GpuProcessorOptions& options) {
   return fmt::format("{} ({} {}), {}, inputs and outputs in {}", facts.model, facts.platform, facts.driver,
-                     mete::Name(storage), Name(staging));
+                     TypeText(options), Name(staging));
 }
 
 }  // namespace
@@ -33,8 +39,8 @@ GpuProcessor::Opened::Opened(const std::string& name, const TriedDevice& tried,
                              const GpuProcessorOptions& options)
     : device(tried.device),
       staging(StagingFor(tried.proved)),
-      target(TargetOf(device.facts(), options.storage)),
-      info{name, "gpu", Describe(device.facts(), staging, options.storage)},
+      target(TargetOf(device.facts(), options)),
+      info{name, "gpu", Describe(device.facts(), staging, options)},
       tuner(options.tune ? std::make_unique<TileTuner>(options.kernels_folder, device.facts()) : nullptr) {}
 
 GpuProcessor::GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options)
@@ -80,7 +86,8 @@ void GpuProcessor::CancelPreparing() {
 }
 
 MakeTensor GpuProcessor::SharedMemory() {
-  if (staging_ != StagingKind::kShared) return nullptr;
+  const Opened* const opened = found_;
+  if (!opened || opened->staging != StagingKind::kShared) return nullptr;
   return [this](DType type, const Shape& shape) {
     std::shared_ptr<LiveGpu> live;
     {

@@ -3,6 +3,7 @@
 //     kind = "gpu"
 //     device = "gpu:0"                 # as mete machine shows them; "gpu:0/1" is one compute unit of it
 //     type = "f32"                     # of products and of what is stored within a share: "f16", too
+//     exact = false                    # with f16: 8-bit networks have the bytes of the CPU's kernels
 #pragma once
 
 #include <atomic>
@@ -23,6 +24,7 @@ namespace mete::opencl {
 
 struct GpuProcessorOptions {
   DType storage = DType::kF32;      // f32 or f16
+  bool exact_bytes = false;         // as in GpuTarget (share_on_gpu.h)
   std::string kernels_folder = {};  // keeps compiled programs and times of tiles; "": none are kept
   bool tune = false;                // tiles of convolutions are measured, not estimated
   Clock& clock = Clock::Steady();

@@ -55,11 +55,13 @@ void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
     else if (type != "f32")
       keys.Problem(at, "its type is unknown; got '{}', expected f32 or f16", Printable(type.substr(0, 80)));
   }
+  if (const toml::node* at = keys.Find("exact")) {
+    gpu.exact_bytes = at->value_exact<bool>().value_or(false);
+    if (!at->is_boolean()) keys.Problem(at, "'exact' is neither true nor false");
+  }
   for (const char* key : {"cores", "speed"})
     if (const toml::node* at = keys.Find(key)) keys.Problem(at, "'{}' is of cores, and a GPU has none", key);
-  entry.has_cores = false;
-  entry.timed_settings = TimedSettings(gpu);
-  entry.settings = gpu;
+  SetGpu(entry, gpu);
 }
 
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
@@ -68,6 +70,7 @@ std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOpt
   return std::make_shared<GpuProcessor>(
       entry.name, [gpu] { return Opened(gpu); },
       GpuProcessorOptions{.storage = gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32,
+                          .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,
                           .tune = options.tune != Tune::kNever});
 }

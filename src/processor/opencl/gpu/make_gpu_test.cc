@@ -29,11 +29,15 @@ TEST(GpuInPoolFile, HasADeviceAndAType) {
   const ProcessorEntry half = EntryOf("device = \"gpu:1/2\"\ntype = \"f16\"\n");
   EXPECT_EQ(std::any_cast<GpuEntry>(half.settings), (GpuEntry{"gpu:1/2", GpuType::kF16}));
   EXPECT_NE(half.timed_settings, plain.timed_settings);
+  const ProcessorEntry exact = EntryOf("device = \"gpu:1/2\"\ntype = \"f16\"\nexact = true\n");
+  EXPECT_EQ(std::any_cast<GpuEntry>(exact.settings), (GpuEntry{"gpu:1/2", GpuType::kF16, true}));
+  EXPECT_NE(exact.timed_settings, half.timed_settings);
 }
 
 TEST(GpuInPoolFile, WithAWrongKeyIsRefused) {
   EXPECT_TELLS((void)EntryOf("device = \"mali\"\n"), "is no GPU; got 'mali', expected one like gpu:0");
   EXPECT_TELLS((void)EntryOf("type = \"u8\"\n"), "its type is unknown; got 'u8', expected f32 or f16");
+  EXPECT_TELLS((void)EntryOf("exact = 1\n"), "'exact' is neither true nor false");
   EXPECT_TELLS((void)EntryOf("cores = \"0\"\n"), "'cores' is of cores, and a GPU has none");
   EXPECT_TELLS((void)EntryOf("speed = 0.5\n"), "'speed' is of cores, and a GPU has none");
   EXPECT_TELLS((void)EntryOf("launch_us = 3\n"), "launch_us");
