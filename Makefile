@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -25,6 +25,8 @@ help:
 	@echo "  make bench-network"
 	@echo "                    measure plans on two devices with a core each, joined by 100 Mb/s (as root: network namespaces)"
 	@echo "  make bench-chip   measure plans for a CPU and an OpenCL device of one machine beside each alone and beside planners of others"
+	@echo "  make bench-precision"
+	@echo "                    classify pictures in f32, f16 and 8 bits on a CPU, a GPU and both, and write docs/results/precision.md"
 	@echo "  make reproduce-cores"
 	@echo "                    simulate the policies on the boards of boards/ and write docs/results/cores.md"
 	@echo "  make reproduce-network"
@@ -123,6 +125,11 @@ bench-network: deps build/release/build.ninja
 bench-chip: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli mete_gpus slowcore
 	python3 bench/chip/measured.py --mete $(METE) $(CHIP_FLAGS)
+
+# PRECISION_FLAGS: --models, --pictures, --calibration, --cores, --shared, --out.
+bench-precision: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli mete_gpus
+	python3 bench/chip/precision.py --mete $(METE) $(PRECISION_FLAGS)
 
 format: deps
 	tools/format.sh
