@@ -1,6 +1,7 @@
 #include "explain_pool.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -52,6 +53,44 @@ std::string GroupsText(const PoolPlan& p) {
     }
   }
   return FormatTable(rows, "lrlrrw");
+}
+
+// Returns "conv_f32 13, pool_f32".
+std::string KernelsOfShare(const PoolPlan::Share& share) {
+  std::string text;
+  for (const PoolPlan::Kernel& kernel : share.kernels)
+    text += fmt::format("{}{}{}", text.empty() ? "" : ", ", kernel.name,
+                        kernel.times > 1 ? fmt::format(" x {}", kernel.times) : "");
+  return text.empty() ? "-" : text;
+}
+
+// Returns the kernels of each share, and the types that they read.
+std::string KernelsText(const PoolPlan& p) {
+  Rows rows{{"group", "processor", "kernels, by estimate"}};
+  for (size_t g = 0; g < p.groups.size(); ++g)
+    for (const PoolPlan::Share& share : p.groups[g].shares)
+      rows.push_back({&share == p.groups[g].shares.data() ? std::to_string(g + 1) : "",
+                      p.processors[size_t(share.processor)].name, KernelsOfShare(share)});
+  return FormatTable(rows, "llw");
+}
+
+// Returns what sharing takes on each processor beside layers and messages.
+std::string SharingText(const PoolPlan& p) {
+  std::string text;
+  for (const PoolPlan::Processor& processor : p.processors) {
+    std::vector<std::string> parts;
+    if (processor.share_us > 0)
+      parts.push_back(
+          fmt::format("each share takes {} beside its layers", FormatMs(processor.share_us * 1e-3)));
+    if (processor.slowed > 1)
+      parts.push_back(fmt::format("shares take {:.2f} times as long while others of its memory compute",
+                                  processor.slowed));
+    if (parts.empty()) continue;
+    for (const std::string& line :
+         WrapText(fmt::format("{}: {}", processor.name, fmt::join(parts, ", and ")), TerminalColumns(1)))
+      text += line + "\n";
+  }
+  return text.empty() ? "" : text + "\n";
 }
 
 // Returns the load of each processor over all groups: if a link is the bottleneck, this table shows it.
@@ -135,7 +174,23 @@ std::string LacksText(const PoolPlan& p) {
 }
 
 std::string ExplainPool(const PoolPlan& p) {
-  return fmt::format("\n{}\n{}\n{}\n{}", GroupsText(p), LinksText(p), LoadsText(p), UnusedText(p));
+  return fmt::format("\n{}\n{}\n{}\n{}\n{}{}", GroupsText(p), KernelsText(p), LinksText(p), LoadsText(p),
+                     SharingText(p), UnusedText(p));
+}
+
+Json KernelsJson(const PoolPlan& p) {
+  Json groups = Json::array();
+  for (const PoolPlan::Group& group : p.groups) {
+    groups.push_back(Json::array());
+    for (const PoolPlan::Share& share : group.shares) {
+      Json kernels = Json::array();
+      for (const PoolPlan::Kernel& kernel : share.kernels)
+        kernels.push_back({{"name", kernel.name}, {"times", kernel.times}});
+      groups.back().push_back(
+          {{"processor", p.processors[size_t(share.processor)].name}, {"kernels", std::move(kernels)}});
+    }
+  }
+  return groups;
 }
 
 Json SentJson(const PoolPlan& p) {

@@ -193,7 +193,8 @@ them, and is a plan that `mete run --plan` executes on the machine that it is fo
 
 With --processors a group is consecutive layers of which each processor computes its rows while nothing is sent; before the group
 processors get the data that they lack. --explain adds for each group how long a processor waits for the slower one, and by how much
-the request would take longer with that group elsewhere; each link; and the time that processors without a part would take.
+the request would take longer with that group elsewhere; the kernels of each share, with the type that each reads; each link; and the time that
+processors without a part would take.
 With --machine as well, the processors are a board's: its cores (cpu) and its GPU (gpu, or gpu:f16 with products of halves), which share its memory.
 
 Examples:
@@ -262,7 +263,8 @@ void AddPlan(CLI::App& app, Context& context) {
   command
       ->add_flag("--explain", flags->explain,
                  "with --processors: also how long processors wait in each group, what other ways for it "
-                 "would take, what each link carries, and why processors have no part")
+                 "would take, which kernels compute it, what each link carries, and why processors have no "
+                 "part")
       ->needs("--processors")
       ->group("Report");
   AddJsonFlag(*command, context);

@@ -20,6 +20,7 @@ PoolPlan PlanThePool(const Model& model, const PlanPoolFlags& flags, const Conte
   PoolOptions options;
   options.objective = flags.objective;
   options.planner = flags.planner;
+  options.kernel_names = flags.explain || context.json;
   options.note = [&context](const std::string& note) { PrintNote(context, note); };
   CheckMeasured(pool, model, options);
   return pool.Plan(model, options);
@@ -75,6 +76,7 @@ Json PoolJson(const PoolPlan& p) {
     for (const PoolPlan::Instead& other : group.instead)
       json["instead"].back().push_back({{"how", other.how}, {"us", other.us}});
   }
+  json["kernels"] = KernelsJson(p);
   json["lacks"] = Json::array();
   for (const PoolPlan::Processor& processor : p.processors) json["lacks"].push_back(processor.lacks);
   json["left_out"] = Json::array();

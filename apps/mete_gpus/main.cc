@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/json.h"
 #include "mete/error.h"
@@ -19,16 +21,18 @@ namespace mete::opencl {
 namespace {
 
 constexpr const char* kHelp =
-    "Usage: mete-gpus\n\n"
+    "Usage: mete-gpus [--driver FILE]\n\n"
     "Loads the OpenCL drivers of this machine, tries what each GPU can do, and prints it as a line of JSON.\n"
     "'mete machine' runs this program and shows its answer. The environment variable METE_GPU=off asks no\n"
-    "driver, METE_GPU=cpu counts OpenCL devices on the CPU as GPUs, METE_OPENCL_LIBRARY names the loader.\n";
+    "driver, METE_GPU=cpu counts OpenCL devices on the CPU as GPUs, METE_OPENCL_LIBRARY names the loader.\n"
+    "With --driver it loads the driver alone that FILE registers, such as /etc/OpenCL/vendors/pocl.icd.\n";
 
-GpuAnswer Answer() {
+// `drivers`: the files of those that are loaded alone; empty: all.
+GpuAnswer Answer(const std::vector<std::string>& drivers) {
   const GpuChoice choice = GpuChoiceFromEnvironment();
   if (choice.off) return {.list = {.left_out = {"METE_GPU=off: no driver was asked"}}};
   GpuAnswer answer;
-  DeviceList devices = ListDevices(choice.cpu_devices);
+  DeviceList devices = ListDevices(choice.cpu_devices, drivers);
   answer.list.left_out = std::move(devices.left_out);
   for (const std::string& file : LoadedFiles()) answer.files.push_back(FileFacts(file));
   for (const Device& device : devices.devices) {
@@ -41,7 +45,10 @@ GpuAnswer Answer() {
 }
 
 int Main(int count, char** arguments) {
-  if (count > 1) {
+  std::vector<std::string> drivers;
+  if (count == 3 && std::string_view(arguments[1]) == "--driver") {
+    drivers.emplace_back(arguments[2]);
+  } else if (count > 1) {
     const bool asked = std::string_view(arguments[1]) == "--help";
     fmt::print(asked ? stdout : stderr, "{}", kHelp);
     return asked ? 0 : 2;
@@ -51,7 +58,7 @@ int Main(int count, char** arguments) {
   dup2(STDERR_FILENO, STDOUT_FILENO);
   std::string text;
   try {
-    text = JsonText(ToJson(Answer()), -1) + "\n";
+    text = JsonText(ToJson(Answer(drivers)), -1) + "\n";
   } catch (const Error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

@@ -86,6 +86,9 @@ struct PoolOptions {
   // The kernels of the processors of this process. `threads`, `cores` and `speeds` count only for a processor
   // without cores of its own; `plan_json` and `progress` do not count.
   SessionOptions kernels = {};
+  // Plan() alone: the names of kernels, PoolPlan::Share::kernels, are filled in. It takes as long as dividing
+  // the model and running the passes over each share.
+  bool kernel_names = false;
   // Stops measuring and the making of a session, which then throw CANCELLED; a plan that is being made is
   // finished first. It must outlive them.
   const CancelToken* cancel = nullptr;
@@ -143,12 +146,19 @@ struct PoolFigures {
 
 // A plan, with the alternatives that were weighed. Times are predictions.
 struct PoolPlan {
+  struct Kernel {
+    std::string name;  // with the type that it reads: "conv_f32", "pool_f16", "reference"
+    int times = 0;     // for how many nodes; on a GPU, in how many launches
+  };
   struct Share {
     int processor = 0;    // an index into `processors`
     std::string part;     // "all", "rows 0 to 20 of 56", "branches: 3 of 4 values"
     int64_t bytes = 0;    // sent to the processor before the group
     double ready_us = 0;  // until the processor has its inputs
     double compute_us = 0;
+    // with PoolOptions::kernel_names: the kernels by estimate, in the order of their first use; none of a
+    // worker's share, for which the worker chooses them
+    std::vector<Kernel> kernels = {};
   };
   // Another way for one group, while all others stay as they are.
   struct Instead {
@@ -177,6 +187,8 @@ struct PoolPlan {
     double alone_compute_us = 0;   // the part of it that it computes
     double alone_figure = 0;       // of the objective: microseconds, or joules
     double there_and_back_us = 0;  // of the least message to it, and its answer
+    double share_us = 0;           // of each share beside its layers, such as a launch; in `compute_us`
+    double slowed = 1;  // how many times as long its shares take while others of its memory compute
     // why it cannot compute some layers, a line for each reason: "cannot compute layer 'boxes' and 3 more: no
     // kernel for operator NonMaxSuppression". Times of all layers alone are infinite then
     std::vector<std::string> lacks;
@@ -248,11 +260,10 @@ class Pool {
   // model, the pool, this device's CPU, the version of Mete or `kernels` of the options changed.
   std::optional<PoolFigures> Measured(const Model& model, const PoolOptions& options = {}) const;
 
-  // Plans without running anything. Only `objective`, `planner`, `kernels` and `note` of the options count;
-  // planners that measure plans get simulated times. For a pool
-  // that is one CPU, a plan for latency is of its cores as one pool of threads, or of them as several
-  // processors if that was measured and is predicted to be faster. Error FAILED_PRECONDITION if the model was
-  // not measured.
+  // Plans without running anything. Only `objective`, `planner`, `kernels`, `kernel_names` and `note` of the
+  // options count; planners that measure plans get simulated times. For a pool that is one CPU, a plan for
+  // latency is of its cores as one pool of threads, or of them as several processors if that was measured and
+  // is predicted to be faster. Error FAILED_PRECONDITION if the model was not measured.
   PoolPlan Plan(const Model& model, const PoolOptions& options = {}) const;
 
   Pool() = default;  // empty, to be assigned to

@@ -74,9 +74,9 @@ void Keeper::MakeFirst() {
       knows_costs_ = true;
       TellLacks();
       Rebuild();
-      if (why_alone_.empty() && !parts_.ending.cancelled())
-        parts_.teller.Tell(fmt::format("kernels of {} are built; from now on: {}",
-                                       fmt::join(parts_.members.LateOnes(), ", "),
+      const std::vector<std::string> built = parts_.members.LateOnes();
+      if (why_alone_.empty() && !built.empty() && !parts_.ending.cancelled())
+        parts_.teller.Tell(fmt::format("kernels of {} are built; from now on: {}", fmt::join(built, ", "),
                                        Summary(parts_.in_use.plan())));
     } catch (const std::exception& error) {
       if (!parts_.ending.cancelled()) StayAlone(error.what());

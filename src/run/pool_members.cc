@@ -59,8 +59,8 @@ int64_t PoolMembers::lost() const {
 
 std::vector<std::string> PoolMembers::LateOnes() const {
   std::vector<std::string> names;
-  for (const auto& member : members_)
-    if (member && member->PreparesLate()) names.push_back(member->name());
+  for (const size_t d : There())
+    if (members_[d] && members_[d]->PreparesLate()) names.push_back(members_[d]->name());
   return names;
 }
 

@@ -41,9 +41,10 @@ class PoolMembers {
   std::vector<size_t> There() const;  // the home is always among them
   PoolPart PartOf(std::vector<size_t> processors) const;
   size_t size() const { return members_.size(); }
-  int64_t lost() const;                       // the number of losses
-  std::vector<std::string> LateOnes() const;  // the names of those with Member::PreparesLate()
-  std::vector<Member*> pointers() const;      // of all; the home's is null
+  int64_t lost() const;  // the number of losses
+  // the names of those that are there and have Member::PreparesLate()
+  std::vector<std::string> LateOnes() const;
+  std::vector<Member*> pointers() const;  // of all; the home's is null
   // Replaces the costs by those of the same processors. The thread that asks members calls this function.
   void SetCosts(PoolCosts costs);
 

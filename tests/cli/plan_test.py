@@ -215,11 +215,17 @@ class Plans(Cli):
         self.assertLess(halves["alone_us"][1], answer["alone_us"][1])
         self.assertEqual(halves["alone_us"][0], answer["alone_us"][0])
         self.assertEqual(self.answer(*command, "cpu")["predicted_us"], answer["alone_us"][0])
+        for plan, type_, other in ((answer, "f32", "f16"), (halves, "f16", "u8")):
+            self.assertEqual([[share["processor"] for share in group] for group in plan["kernels"]],
+                             [[plan["processors"][share["processor"]] for share in group["shares"]] for group in plan["groups"]])
+            kernels = {(share["processor"], kernel["name"]) for group in plan["kernels"] for share in group for kernel in share["kernels"]}
+            types = [kernel.rpartition("_")[2] for processor, kernel in kernels if processor.startswith("gpu")]
+            self.assertTrue(type_ in types and other not in types if types else plan is answer, kernels)
         best = self.answer(*command, "cpu,gpu", "--planner", "exhaustive")
         self.assertEqual(best["planner"], "exhaustive")
         self.assertLessEqual(best["predicted_us"], answer["predicted_us"] * 1.000001)
         text = mete(*command, "cpu,gpu", "--explain").stdout
-        for told in ("on a GPU waves of blocks", "then waits", "instead, the request takes longer by", "whole on gpu"):
+        for told in ("on a GPU waves of blocks", "then waits", "instead, the request takes longer by", "whole on gpu", "kernels, by estimate"):
             self.assertIn(told, text)
         machine = self.answer("machine", "--machine", BOARDS / "snapdragon-855.toml")
         self.assertEqual(machine["gpus"][0]["name"], "Adreno 640")

@@ -254,10 +254,10 @@ class Commands(Cli):
                  "sub_buffer_alignment": 128, "float_vector": 1, "has_unified_memory": True, "has_svm": True, "has_fine_svm": False,
                  "states_f16": True, "states_f64": False, "states_dot8": True, "most_sub_devices": 0, "computes_f32": True, "stores_f16": True,
                  "computes_f16": True, "dot8": "arm", "maps_in_place": True, "uses_host_memory": False, "shares_memory": False,
-                 "f32_gflops": 700.5, "f16_gflops": 1401, "build_ms": 30, "problems": ["shared memory: none"],
+                 "f32_gflops": 700.5, "f16_gflops": 1401, "build_ms": 30, "out_of_time": False, "problems": ["shared memory: none"],
                  **{name: {"median_us": us, "p95_us": 2 * us} for name, us in (("small_map", 40), ("map", 60), ("host_map", 500), ("read", 700),
                     ("host_copy", 400), ("launch_drained", 90), ("launch_asleep", 95), ("launch_running", 12))}}
-        answer = json.dumps({"gpus": [facts], "left_out": ["an old one: the driver has no compiler"], "failed": False, "files": []})
+        answer = json.dumps({"gpus": [facts], "left_out": ["an old one: the driver has no compiler"], "drivers": [], "failed": False, "files": []})
         gpus, left_out, text = self.gpus_by(f"cat << 'X'\n{answer}\nX")
         self.assertEqual((gpus, left_out), ([facts], ["an old one: the driver has no compiler"]))
         for line in ("  model                   Mali-G78", "  f16                     yes, 1401 GFLOP/s", "  sums of 8-bit products  arm",

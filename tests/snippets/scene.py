@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tempfile
 import threading
 
 import cli_testing
@@ -49,7 +50,8 @@ class Tools:
 
     def environment(self, root):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("METE_")}
-        return {**kept, "METE_CACHE": self.cache, "METE_SLOWCORE": str(self.build / "slowcore"), "HOME": str(root / "home"),
+        pocl = pathlib.Path(tempfile.gettempdir()) / f"mete-tests-pocl-{os.getuid()}"  # as the unit tests have it
+        return {**kept, "METE_CACHE": self.cache, "POCL_CACHE_DIR": str(pocl), "METE_SLOWCORE": str(self.build / "slowcore"), "HOME": str(root / "home"),
                 "PATH": f"{root / 'bin'}:{kept['PATH']}"}
 
 

@@ -101,6 +101,9 @@ class Session(Scene):
         if missing:
             self.tools.not_here.append(f"{command.place}: this machine lacks core {min(missing)}")
             return "mete commands for machines with more cores"
+        if self.lacks_gpu(words):
+            self.tools.not_here.append(f"{command.place}: this machine has no GPU, and no PoCL")
+            return "mete commands for machines with a GPU"
         if words == ["mete", "profile"] and self.tools.profiled:
             return "mete profile: one serves all documents, as it takes long"
         self.tools.profiled |= words == ["mete", "profile"]
@@ -125,6 +128,18 @@ class Session(Scene):
         expect(page.count(f"Usage: mete {' '.join(known[:1])}"), command, "no such command")
         self.check_flags(command, command.words, page)
         return "mete commands in sentences: flags checked"
+
+    def export(self, command):
+        """For the other commands of the document."""
+        self.environment.update(word.split("=", 1) for word in command.words[1:])
+        return "environment variables set"
+
+    def lacks_gpu(self, words):
+        """Whether the command names a GPU that this machine does not have."""
+        lists = values(words, "--processors") if "--machine" not in words else []
+        if not any(re.search(r"(^|,)gpu", value) for value in lists):
+            return False
+        return not json.loads(self.run(["mete", "machine", "--json"]).stdout)["gpus"]
 
     def filter(self, command):
         try:
@@ -234,6 +249,7 @@ RULES = {
     "jq *": Session.filter,
     "dot *": Session.filter,
     "source <(mete *": Session.source,
+    "export *": Session.export,
     "scp -r keys/*": Session.copy,
     "make *": Session.make,
     "cmake --install build/release": Session.install,

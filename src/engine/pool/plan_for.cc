@@ -7,7 +7,9 @@
 
 #include "base/error.h"
 #include "engine/model.h"
+#include "engine/pool/kernel_names.h"
 #include "engine/pool/pool_internals.h"
+#include "engine/pool/stored_profile.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/instead.h"
 #include "plan/pool/lacks.h"
@@ -116,6 +118,8 @@ void AddProcessors(const Weighed& w, PoolPlan& report) {
     processor.alone_figure = FigureOf(w.alone[p], w.objective);
     processor.there_and_back_us =
         AloneReadyUs({0, int(p), 0}, w.costs) + AloneReadyUs({int(p), 0, 0}, w.costs);
+    processor.share_us = w.costs.processors[p].share_us;
+    if (w.costs.processors[p].co_run) processor.slowed = w.costs.processors[p].co_run->slowed;
     processor.lacks = LacksOf(w.graph, w.costs.processors[p]);
     processor.alike = AlikeOf(w.costs, p);
     if (!processor.is_used) processor.with_it_us = WithIt(w, p);
@@ -146,6 +150,7 @@ PoolPlan ReportOf(const Graph& graph, const KnownCosts& known, const PoolOptions
   AddInstead(w, report);
   AddProcessors(w, report);
   AddTransfers(w, report);
+  if (options.kernel_names) AddKernelNames(graph, w.plan, AsMeasured(known.file, known.costs), report);
   for (const LeftOutProcessor& left_out : w.left_out)
     report.left_out.push_back({left_out.processor, left_out.us});
   report.predicted_us = w.plan.predicted_us;

@@ -50,7 +50,7 @@ void CheckReachesWorkers(const PoolFile& file, const Network* network, const std
            Printable(device.name), Printable(device.address));
 }
 
-KnownCosts Known(PoolCosts costs) {
+KnownCosts Known(PoolCosts costs, PoolFile file) {
   const bool power = std::any_of(costs.processors.begin(), costs.processors.end(),
                                  [](const ProcessorCosts& p) { return p.power.has_value(); });
   return {
@@ -58,7 +58,7 @@ KnownCosts Known(PoolCosts costs) {
       fmt::format("Times of layers, each by itself, and the links' figures are those that mete profile has "
                   "measured.{}",
                   power ? " Watts are the file's." : ""),
-      ""};
+      "", std::move(file)};
 }
 
 KnownCosts Estimated(const Graph& graph, const PoolFile& file) {
@@ -72,7 +72,8 @@ KnownCosts Estimated(const Graph& graph, const PoolFile& file) {
             "roofline of the machine file's figures, on a GPU waves of blocks by its figures; and, as the "
             "file says, launching, mapping, waiting, and how much both sides slow each other.",
       devices ? "all times of layers, and the links' figures"
-              : "all times of layers, of sharing, and by how much both sides slow each other"};
+              : "all times of layers, of sharing, and by how much both sides slow each other",
+      file};
 }
 
 }  // namespace
@@ -131,7 +132,8 @@ bool Pool::is_here() const { return !PoolInternals::Of(*this).file.described(); 
 KnownCosts PoolInternals::CostsOf(const Pool& pool, const Graph& graph, const PoolOptions& options) {
   const Impl& impl = Of(pool);
   if (impl.file.described()) return Estimated(graph, impl.file);
-  return Known(CostsOn(NeededPoolProfile(graph, impl.file, options.kernels, options.note), impl.file));
+  return Known(CostsOn(NeededPoolProfile(graph, impl.file, options.kernels, options.note), impl.file),
+               impl.file);
 }
 
 std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const Graph& graph,
@@ -142,7 +144,7 @@ std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const 
   if (!file) return std::nullopt;
   const std::optional<PoolProfile> stored = StoredPoolProfile(graph, *file, options.kernels, options.note);
   if (!stored) return std::nullopt;
-  return Known(CostsOn(*stored, *file));
+  return Known(CostsOn(*stored, *file), *file);
 }
 
 }  // namespace mete

@@ -28,6 +28,7 @@ struct KnownCosts {
   PoolCosts costs;
   std::string note;       // where they come from
   std::string estimates;  // which of them are estimates; empty: none
+  PoolFile file = {};     // the pool that they are of
 };
 
 // Returns the microseconds of a request on each session.

@@ -15,6 +15,7 @@
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "processor/cpu/stored_profile.h"
+#include "processor/make/make_processor.h"
 
 namespace mete {
 namespace {
@@ -71,6 +72,7 @@ std::string PoolProfilePath(const std::string& digest, const PoolFile& file, con
     for (const ProcessorEntry& p : device.processors) {
       pool += fmt::format("\n  {} {} {}", p.name, FormatCoreList(p.cores), p.speed);
       if (p.kind != "cpu") pool += fmt::format(" {} {}", p.kind, p.timed_settings);
+      if (device.address.empty()) pool += HardwareOf(p);
     }
   }
   const std::string cache = CacheFolder();

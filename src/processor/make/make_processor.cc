@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "machine/machine.h"
 #include "processor/cpu/cpu.h"
+#include "processor/cpu/kernels_of.h"
 #include "processor/emulated/emulated.h"
 #include "processor/opencl/gpu/gpu_processor.h"
 
@@ -22,6 +23,12 @@ std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions o
   return std::make_shared<Cpu>(entry.name, CpuOptionsOf(entry, std::move(options)));
 }
 
+std::string OfCores(const ProcessorEntry&) { return ""; }
+
+std::vector<std::string> KernelsOnCores(const ProcessorEntry&, const Graph& share) {
+  return CpuKernelsOf(share);
+}
+
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, SessionOptions options) {
   return opencl::MakeGpu(entry, options);
 }
@@ -31,13 +38,22 @@ struct Kind {
   void (*read)(TomlKeys& keys, ProcessorEntry& entry);  // its own keys in a pool file; null: it has none
   // `options` have the threads and cores of the entry.
   std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options);
+  std::string (*hardware)(const ProcessorEntry& entry);
+  std::vector<std::string> (*kernels)(const ProcessorEntry& entry, const Graph& share);
 };
 
 constexpr Kind kKinds[] = {
-    {"cpu", nullptr, MakeCpu},
-    {"emulated", ReadEmulation, MakeEmulated},
-    {"gpu", opencl::ReadGpu, MakeGpu},
+    {"cpu", nullptr, MakeCpu, OfCores, KernelsOnCores},
+    {"emulated", ReadEmulation, MakeEmulated, OfCores, KernelsOnCores},
+    {"gpu", opencl::ReadGpu, MakeGpu, opencl::GpuHardwareOf, opencl::KernelsOnGpu},
 };
+
+const Kind& KindOf(const ProcessorEntry& entry) {
+  for (const Kind& kind : kKinds)
+    if (kind.name == entry.kind) return kind;
+  Invalid(entry.name, "its kind is unknown; got '{}'{}", Printable(entry.kind),
+          ExpectedOneOf(entry.kind, ProcessorKinds()));
+}
 
 }  // namespace
 
@@ -71,10 +87,13 @@ SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options)
 }
 
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options) {
-  for (const Kind& kind : kKinds)
-    if (kind.name == entry.kind) return kind.make(entry, OnCoresOf(entry, std::move(options)));
-  Invalid(entry.name, "its kind is unknown; got '{}'{}", Printable(entry.kind),
-          ExpectedOneOf(entry.kind, ProcessorKinds()));
+  return KindOf(entry).make(entry, OnCoresOf(entry, std::move(options)));
+}
+
+std::string HardwareOf(const ProcessorEntry& entry) { return KindOf(entry).hardware(entry); }
+
+std::vector<std::string> KernelsOf(const ProcessorEntry& entry, const Graph& share) {
+  return KindOf(entry).kernels(entry, share);
 }
 
 }  // namespace mete

@@ -22,6 +22,16 @@ PoolFile ReadPoolThatIsThere(const std::string& path);
 // which are the entry's. Error INVALID_ARGUMENT if the entry's kind is unknown.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
+// Returns the device and the driver that compute the shares of an entry, as lines: times are of these alone.
+// "" for the kinds that compute on cores, and for a device that is not there now.
+std::string HardwareOf(const ProcessorEntry& entry);
+
+// Returns the kernels that are expected to compute a share on the processor of an entry, in their order, with
+// the type that each reads: "conv_f32", "pool_f16". They are estimates, which need no hardware; a processor
+// that prepares the share may take others by their measured times. `share` is a graph before the pass
+// `layout`. Errors are those of preparing it.
+std::vector<std::string> KernelsOf(const ProcessorEntry& entry, const Graph& share);
+
 // Returns `options` with the threads, cores and speeds of an entry that is a CPU.
 SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options);
 

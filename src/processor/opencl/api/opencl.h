@@ -66,12 +66,15 @@ struct DeviceList {
 };
 
 // Loads the drivers, each into this process: one that crashes takes the program with it. A program that
-// must not crash asks the child process first (processor/opencl/find/find_gpus.h).
-DeviceList ListDevices(CpuDevices cpu_devices);
+// must not crash asks the child process first (processor/opencl/find/find_gpus.h). `drivers` are the files
+// that register drivers (GpuList::drivers) of which the devices are alone; others, and OpenCL's loader, which
+// loads all drivers, are not loaded then. Empty: the loader's.
+DeviceList ListDevices(CpuDevices cpu_devices, const std::vector<std::string>& drivers = {});
 
 // Returns the device of that name, "gpu:0", or one compute unit of it, "gpu:0/1". Error UNAVAILABLE with the
 // reasons if there is none.
-Device OpenDevice(const std::string& name, CpuDevices cpu_devices);
+Device OpenDevice(const std::string& name, CpuDevices cpu_devices,
+                  const std::vector<std::string>& drivers = {});
 
 // Frees an OpenCL object, unless its context has been abandoned.
 struct Release {

@@ -47,9 +47,12 @@ std::string LastWholeLine(const std::string& output) {
   return output.substr(before == output.npos ? 0 : before + 1);
 }
 
-GpuAnswer Ask(const std::string& program, Clock::Duration deadline, Clock& clock) {
+using Arguments = std::vector<std::string>;
+
+GpuAnswer Ask(const std::string& program, const Arguments& arguments, Clock::Duration deadline,
+              Clock& clock) {
   const Clock::Time end = clock.Now() + deadline;
-  Child child(program, {}, Child::WhenFull::kWait, clock);
+  Child child(program, arguments, Child::WhenFull::kWait, clock);
   std::string output;
   child.Read(output, kMostOutput, "", end);
   if (output.size() >= kMostOutput)
@@ -88,9 +91,10 @@ GpuAnswer GpuAnswerFromJson(const Json& j, const std::string& where) {
   return answer;
 }
 
-GpuAnswer AskChild(const std::string& program, Clock::Duration deadline, Clock& clock) {
+GpuAnswer AskChild(const std::string& program, const std::string& driver, Clock::Duration deadline,
+                   Clock& clock) {
   try {
-    return Ask(program, deadline, clock);
+    return Ask(program, driver.empty() ? Arguments() : Arguments{"--driver", driver}, deadline, clock);
   } catch (const Error& e) {
     return {.list = {.left_out = {e.what()}}, .failed = true};
   }

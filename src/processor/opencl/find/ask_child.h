@@ -22,7 +22,9 @@ nlohmann::ordered_json ToJson(const GpuAnswer& answer);
 GpuAnswer GpuAnswerFromJson(const nlohmann::ordered_json& j, const std::string& where);
 
 // Runs the program until the deadline and returns its answer, the last line of its output. Throws nothing:
-// what goes wrong is the reason of a failed answer.
-GpuAnswer AskChild(const std::string& program, Clock::Duration deadline, Clock& clock);
+// what goes wrong is the reason of a failed answer. `driver`: the file that registers the only driver that
+// the program shall load; empty: all that the loader finds.
+GpuAnswer AskChild(const std::string& program, const std::string& driver, Clock::Duration deadline,
+                   Clock& clock);
 
 }  // namespace mete::opencl

@@ -1,10 +1,99 @@
 #include "processor/opencl/find/find_gpus.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <mutex>
+
 #include "processor/opencl/find/ask_child.h"
 #include "processor/opencl/find/gpu_cache.h"
+#include "processor/opencl/find/mapped_files.h"
 #include "processor/opencl/info/gpu_choice.h"
 
 namespace mete::opencl {
+namespace {
+
+void Append(const GpuAnswer& answer, const std::string& driver, GpuAnswer& all) {
+  const std::string name = std::filesystem::path(driver).filename().string();
+  for (const std::string& reason : answer.list.left_out)
+    all.list.left_out.push_back(fmt::format("{}: {}", name, reason));
+  if (answer.failed) return;
+  all.list.drivers.push_back(driver);
+  all.list.gpus.insert(all.list.gpus.end(), answer.list.gpus.begin(), answer.list.gpus.end());
+  all.files.insert(all.files.end(), answer.files.begin(), answer.files.end());
+}
+
+// Gives devices of several answers the names that ListDevices() gives the same devices in one process.
+void NameInOrder(std::vector<Gpu>& gpus) {
+  std::stable_sort(gpus.begin(), gpus.end(), [](const Gpu& a, const Gpu& b) {
+    return OrderOfType(a.facts.type) < OrderOfType(b.facts.type);
+  });
+  for (size_t i = 0; i < gpus.size(); ++i) gpus[i].facts.name = fmt::format("gpu:{}", i);
+}
+
+// Returns the GPUs of the drivers that answer alone, after a child with all of them has failed.
+GpuAnswer AskEach(const std::vector<std::string>& drivers, const GpuAnswer& together,
+                  const std::string& program, const FindGpusOptions& options) {
+  GpuAnswer all{.list = {.left_out = together.list.left_out}, .failed = true};
+  for (const std::string& driver : drivers)
+    Append(AskChild(program, driver, options.deadline, options.clock), driver, all);
+  NameInOrder(all.list.gpus);
+  std::sort(all.files.begin(), all.files.end());
+  all.files.erase(std::unique(all.files.begin(), all.files.end()), all.files.end());
+  return all;
+}
+
+GpuAnswer AskAll(const std::string& program, const FindGpusOptions& options) {
+  const GpuAnswer together = AskChild(program, "", options.deadline, options.clock);
+  const std::vector<std::string> drivers = RegisteredDrivers();
+  const char* own_loader = std::getenv("METE_OPENCL_LIBRARY");  // which need not load what is registered
+  if (!together.failed || drivers.size() < 2 || (own_loader && *own_loader)) return together;
+  return AskEach(drivers, together, program, options);
+}
+
+bool IsComplete(const GpuAnswer& answer) {
+  return std::none_of(answer.list.gpus.begin(), answer.list.gpus.end(),
+                      [](const Gpu& gpu) { return gpu.proved.out_of_time; });
+}
+
+// The answers of this process that are not complete, by their keys.
+class Incomplete {
+ public:
+  static Incomplete& OfThisProcess() {
+    static Incomplete all;
+    return all;
+  }
+  void Keep(const std::string& key, const GpuAnswer& answer) {
+    const std::lock_guard lock(mutex_);
+    answers_[key] = answer;
+  }
+  std::optional<GpuAnswer> Find(const std::string& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = answers_.find(key);
+    return found == answers_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, GpuAnswer> answers_;
+};
+
+std::optional<GpuAnswer> KnownAnswer(const std::string& cache_folder, const std::string& key) {
+  std::optional<GpuAnswer> kept = KeptAnswer(cache_folder, key);
+  return kept ? kept : Incomplete::OfThisProcess().Find(key);
+}
+
+}  // namespace
+
+std::optional<GpuList> KnownGpus(const std::string& cache_folder) {
+  const std::string program = GpusProgram();
+  if (GpuChoiceFromEnvironment().off || program.empty()) return std::nullopt;
+  const std::optional<GpuAnswer> known = KnownAnswer(cache_folder, GpuKey(program));
+  return known ? std::optional(known->list) : std::nullopt;
+}
 
 GpuList FindGpus(const FindGpusOptions& options) {
   if (GpuChoiceFromEnvironment().off) return {.left_out = {"METE_GPU=off: no driver was asked"}};
@@ -13,10 +102,12 @@ GpuList FindGpus(const FindGpusOptions& options) {
     return {.left_out = {
                 "the program mete-gpus, which loads the drivers, is missing; METE_GPUS_PROGRAM names it"}};
   const std::string key = GpuKey(program);
-  const auto kept = KeptAnswer(options.cache_folder, key);
-  if (kept && !(kept->failed && options.failures == Failures::kTryAgain)) return kept->list;
-  const GpuAnswer answer = AskChild(program, options.deadline, options.clock);
-  KeepAnswer(options.cache_folder, key, answer);
+  const std::optional<GpuAnswer> kept = KnownAnswer(options.cache_folder, key);
+  const bool again = kept && options.failures == Failures::kTryAgain && (kept->failed || !IsComplete(*kept));
+  if (kept && !again) return kept->list;
+  const GpuAnswer answer = AskAll(program, options);
+  if (IsComplete(answer)) KeepAnswer(options.cache_folder, key, answer);
+  else Incomplete::OfThisProcess().Keep(key, answer);
   return answer.list;
 }
 

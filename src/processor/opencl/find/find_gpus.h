@@ -1,7 +1,9 @@
 // Finds this machine's GPUs without loading a driver into this process: a child process, the program
-// `mete-gpus`, does it. A driver that crashes, hangs or makes nonsense is a reason why there is no GPU.
+// `mete-gpus`, does it. If a driver crashes, hangs or makes nonsense, a child for each driver alone finds the
+// GPUs of the others, and the list says of which drivers they are.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
@@ -20,14 +22,19 @@ struct FindGpusOptions {
   // make every start of a program slow.
   Failures failures = Failures::kRemember;
   // This value is a guess: PoCL takes 4 s on a core at 2.6 GHz when it compiles for the first time, and
-  // boards are slower.
+  // boards are slower. Each child has it: with two drivers of which one hangs, twice the time passes.
   Clock::Duration deadline = std::chrono::seconds(30);
   Clock& clock = Clock::Steady();
 };
 
-// Returns the GPUs by METE_GPU (info/gpu_choice.h). Throws FAILED_PRECONDITION if that has a wrong value, and
+// Returns the GPUs by METE_GPU (info/gpu_choice.h). An answer whose probes ran out of time is kept for this
+// process alone: the next one asks again. Throws FAILED_PRECONDITION if that has a wrong value, and
 // no other Error. Thread-safe.
 GpuList FindGpus(const FindGpusOptions& options);
+
+// Returns what FindGpus() would return at once, without a child process; nothing if it would ask one, or if
+// no driver may be asked. Throws as FindGpus() does. Thread-safe.
+std::optional<GpuList> KnownGpus(const std::string& cache_folder);
 
 // Returns the path of the program: that of the environment variable METE_GPUS_PROGRAM; else `mete-gpus`
 // beside the file that has this code, a program or libmete.so; else in the folder for such programs of the

@@ -9,8 +9,8 @@
 #include <fstream>
 
 #include "base/temp_path_testing.h"
-#include "processor/opencl/api/device_testing.h"
 #include "processor/opencl/find/ask_child.h"
+#include "processor/opencl/find/find_gpus_testing.h"
 #include "processor/opencl/find/gpu_cache.h"
 #include "processor/opencl/find/mapped_files.h"
 #include "processor/opencl/info/gpu_json.h"
@@ -20,34 +20,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Sets an environment variable, and puts the old value back.
-class Variable {
- public:
-  Variable(const char* name, const char* value) : name_(name) {
-    const char* before = std::getenv(name);
-    was_set_ = before;
-    if (before) before_ = before;
-    if (value) setenv(name, value, /*overwrite=*/1);
-    else unsetenv(name);
-  }
-  ~Variable() {
-    if (was_set_) setenv(name_, before_.c_str(), /*overwrite=*/1);
-    else unsetenv(name_);
-  }
-  Variable(const Variable&) = delete;
-  Variable& operator=(const Variable&) = delete;
+GpuAnswer OneGpu(const std::string& model, const std::string& type) {
+  GpuAnswer answer;
+  DeviceFacts& facts = answer.list.gpus.emplace_back().facts;
+  facts.name = "gpu:0";
+  facts.model = model;
+  facts.type = type;
+  return answer;
+}
 
- private:
-  const char* name_;
-  bool was_set_ = false;
-  std::string before_;
-};
+std::string TextOf(const GpuAnswer& answer) { return JsonText(ToJson(answer), -1); }
 
 std::string AnswerText(const std::vector<std::string>& files = {}) {
-  GpuAnswer answer{.files = files};
-  answer.list.gpus.emplace_back().facts.model = "Mali-G78";
-  return JsonText(ToJson(answer), -1);
+  GpuAnswer answer = OneGpu("Mali-G78", "gpu");
+  answer.files = files;
+  return TextOf(answer);
 }
+
+// A script that prints the text.
+std::string Print(const std::string& text) { return fmt::format("cat << 'X'\n{}\nX", text); }
 
 // A shell script in place of mete-gpus.
 class FindGpusBy : public testing::Test {
@@ -56,6 +47,13 @@ class FindGpusBy : public testing::Test {
     fs::create_directory(folder_.str());
     options_.program = folder_.str() + "/mete-gpus";
     options_.cache_folder = folder_.str() + "/cache";
+    fs::create_directory(drivers());
+  }
+
+  std::string drivers() const { return folder_.str() + "/vendors"; }
+  std::string Register(const std::string& name) const {
+    std::ofstream(drivers() + "/" + name) << "lib.so\n";
+    return drivers() + "/" + name;
   }
 
   void Write(const std::string& script) const {
@@ -82,14 +80,11 @@ class FindGpusBy : public testing::Test {
     return list.left_out.empty() ? "" : list.left_out[0];
   }
 
-  const Variable choice_{"METE_GPU", nullptr};
+  const Variable choice_{"METE_GPU", nullptr}, loader_{"METE_OPENCL_LIBRARY", nullptr};
   const TempPath folder_;
+  const Variable vendors_{"OCL_ICD_VENDORS", (folder_.str() + "/vendors").c_str()};
   FindGpusOptions options_;
 };
-
-#define EXPECT_HAS(text, part)                                                                             \
-  EXPECT_PRED2([](const std::string& all, const std::string& p) { return all.find(p) != all.npos; }, text, \
-               part)
 
 TEST_F(FindGpusBy, TheLastLineOfTheChildIsTheAnswer) {
   Write(fmt::format("echo a driver says hello\nprintf 'half a line'\necho\ncat << 'X'\n{}\nX", AnswerText()));
@@ -141,7 +136,7 @@ TEST_F(FindGpusBy, OffAsksNothing) {
 
 TEST_F(FindGpusBy, AnAnswerIsKeptUntilAFileChanges) {
   std::ofstream(path("a driver.so")) << "1";
-  Write(CountAnd(fmt::format("cat << 'X'\n{}\nX", AnswerText({FileFacts(path("a driver.so"))}))));
+  Write(CountAnd(Print(AnswerText({FileFacts(path("a driver.so"))}))));
   const GpuList list = FindGpus(options_);
   EXPECT_EQ(FindGpus(options_), list);
   EXPECT_EQ(Asked(), 1u);
@@ -168,8 +163,53 @@ TEST_F(FindGpusBy, AFailureIsKeptUntilSomeoneTriesAgain) {
   EXPECT_EQ(Asked(), 2u);
 }
 
+TEST_F(FindGpusBy, ADriverThatCrashesHidesNoGpuOfOthers) {
+  const std::string crash = Register("a.icd"), cpu = Register("b.icd"), gpu = Register("c.icd");
+  Register("no driver.txt");
+  Write(CountAnd(fmt::format(
+      "case \"$*\" in\n\"--driver {}\") ;;\n\"--driver {}\") {}\nexit 0;;\n\"--driver {}\") {}\nexit 0;;\n"
+      "esac\nkill -SEGV $$",
+      crash, cpu, Print(TextOf(OneGpu("a CPU", "cpu"))), gpu, Print(TextOf(OneGpu("a GPU", "gpu"))))));
+  const GpuList list = FindGpus(options_);
+  ASSERT_EQ(list.gpus.size(), 2u);
+  EXPECT_EQ(list.gpus[0].facts.name, "gpu:0");
+  EXPECT_EQ(list.gpus[0].facts.model, "a GPU");
+  EXPECT_EQ(list.gpus[1].facts.name, "gpu:1");
+  EXPECT_EQ(list.gpus[1].facts.model, "a CPU");
+  EXPECT_EQ(list.drivers, (std::vector{cpu, gpu}));
+  ASSERT_EQ(list.left_out.size(), 2u);
+  EXPECT_HAS(list.left_out[0], "signal 11");
+  EXPECT_TRUE(list.left_out[1].starts_with("a.icd: ")) << list.left_out[1];
+  EXPECT_EQ(Asked(), 4u);
+  EXPECT_EQ(FindGpus(options_), list);
+  EXPECT_EQ(Asked(), 4u);
+  options_.failures = Failures::kTryAgain;  // the driver may have been mended
+  EXPECT_EQ(FindGpus(options_), list);
+  EXPECT_EQ(Asked(), 8u);
+}
+
+TEST_F(FindGpusBy, TheOnlyDriverIsNotAskedTwice) {
+  Register("a.icd");
+  Write(CountAnd("exit 1"));
+  FindGpus(options_);
+  EXPECT_EQ(Asked(), 1u);
+}
+
+TEST_F(FindGpusBy, AnAnswerWithoutAllProbesIsKeptForThisProcessAlone) {
+  GpuAnswer answer = OneGpu("slow", "gpu");
+  answer.list.gpus[0].proved.out_of_time = true;
+  Write(CountAnd(Print(TextOf(answer))));
+  EXPECT_EQ(FindGpus(options_), answer.list);
+  EXPECT_EQ(FindGpus(options_), answer.list);
+  EXPECT_EQ(Asked(), 1u);
+  EXPECT_FALSE(fs::exists(options_.cache_folder));
+  options_.failures = Failures::kTryAgain;
+  EXPECT_EQ(FindGpus(options_), answer.list);
+  EXPECT_EQ(Asked(), 2u);
+}
+
 TEST_F(FindGpusBy, DamagedFilesAndMissingFoldersAreNoAnswer) {
-  Write(CountAnd(fmt::format("cat << 'X'\n{}\nX", AnswerText())));
+  Write(CountAnd(Print(AnswerText())));
   FindGpus(options_);
   for (const auto& kept : fs::directory_iterator(options_.cache_folder))
     std::ofstream(kept.path()) << "{\"key\": 3";
@@ -196,28 +236,6 @@ TEST(LoadedFiles, AreThoseOfThisProgram) {
 #endif
   EXPECT_FALSE(files.empty());
   EXPECT_EQ(FileFacts("/nowhere"), "/nowhere missing");
-}
-
-// The real program finds what this process finds.
-TEST(FindGpus, TheChildTellsOfTheDevicesOfThisMachine) {
-#ifdef METE_EMULATED
-  GTEST_SKIP() << "the child is a program for another processor";
-#endif
-  const Variable choice("METE_GPU", "cpu");
-  std::string why;
-  const auto device = AnyDevice(why);
-  const TempPath cache;
-  const FindGpusOptions options{.cache_folder = cache.str(), .deadline = std::chrono::minutes(4)};
-  const GpuList list = FindGpus(options);
-  if (!device) {
-    EXPECT_TRUE(list.gpus.empty());
-    EXPECT_FALSE(list.left_out.empty());
-    GTEST_SKIP() << why;
-  }
-  ASSERT_FALSE(list.gpus.empty()) << fmt::format("{}", fmt::join(list.left_out, "\n"));
-  EXPECT_EQ(list.gpus[0].facts, device->facts());
-  EXPECT_TRUE(list.gpus[0].proved.computes_f32);
-  EXPECT_EQ(FindGpus(options), list);  // times included, which only a kept answer has again
 }
 
 }  // namespace

@@ -38,18 +38,9 @@ constexpr std::string_view kVariables[] = {"METE_GPU=", "METE_OPENCL_LIBRARY=",
 // Lists of drivers and of libraries, and drivers that no list has: those of Android.
 constexpr const char* kFiles[] = {"/etc/ld.so.cache", "/vendor/lib64/libOpenCL.so",
                                   "/system/vendor/lib64/libOpenCL.so"};
-constexpr const char* kDriverFolder = "/etc/OpenCL/vendors";
 
 // Names of the device files of GPUs: NVIDIA's, AMD's, Arm's, Qualcomm's; /dev/dri has those of Mesa.
 constexpr std::string_view kDevices[] = {"nvidia", "kfd", "mali", "kgsl"};
-
-std::vector<std::string> EntriesOf(const char* folder) {
-  std::vector<std::string> paths;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) paths.push_back(entry.path().string());
-  std::sort(paths.begin(), paths.end());
-  return paths;
-}
 
 std::vector<std::string> DeviceFiles() {
   std::vector<std::string> paths = EntriesOf("/dev/dri");
@@ -95,7 +86,7 @@ std::string GpuKey(const std::string& program) {
   uname(&system);
   std::string key = fmt::format("{}\n{} {}\n", FileFacts(program), system.release, system.machine);
   for (const char* file : kFiles) key += FileFacts(file) + "\n";
-  for (const std::string& driver : EntriesOf(kDriverFolder)) key += FileFacts(driver) + "\n";
+  for (const std::string& driver : RegisteredDrivers()) key += FileFacts(driver) + "\n";
   for (const std::string& device : DeviceFiles())
     key += fmt::format("{} {}\n", device, access(device.c_str(), R_OK | W_OK) == 0 ? "opens" : "closed");
   for (const std::string& variable : Variables()) key += variable + "\n";

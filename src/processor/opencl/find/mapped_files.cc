@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 
@@ -12,6 +15,27 @@ std::string FileFacts(const std::string& path) {
   struct stat facts;
   if (stat(path.c_str(), &facts) != 0) return path + " missing";
   return fmt::format("{} {} {}.{:09}", path, facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec);
+}
+
+std::vector<std::string> EntriesOf(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+    paths.push_back(entry.path().string());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+std::vector<std::string> RegisteredDrivers() {
+  std::string folder = "/etc/OpenCL/vendors";
+  for (const char* name : {"OCL_ICD_VENDORS", "OPENCL_VENDOR_PATH"})  // the first one counts (ocl-icd)
+    if (const char* value = std::getenv(name); value && *value) {
+      folder = value;
+      break;
+    }
+  std::vector<std::string> drivers = EntriesOf(folder);
+  std::erase_if(drivers, [](const std::string& path) { return !path.ends_with(".icd"); });
+  return drivers;
 }
 
 std::vector<std::string> LoadedFiles() {

@@ -94,6 +94,12 @@ class GpuProcessor : public Processor {
 
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry);
+// Returns the device and the driver of an entry as lines, of which times and programs are; "" if no child
+// process has found such a GPU.
+std::string GpuHardwareOf(const ProcessorEntry& entry);
+// Returns the kernels that are expected to compute a share on the GPU of an entry (share/share_on_gpu.h),
+// which need not be there.
+std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share);
 // Makes the processor of an entry. Its device is found when it is first needed, after a child process has
 // tried the drivers: then Error UNAVAILABLE, with the reasons, if there is no such GPU or it has not proved
 // what is needed. `options` say where kernels are kept.

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 namespace {
 
 struct Header {
-  char magic[8] = {'m', 'e', 't', 'e', 'c', 'l', '0', '1'};
+  char magic[8] = {'m', 'e', 't', 'e', 'c', 'l', '0', '2'};
+  uint64_t bytes = 0;  // of the binary behind it
   uint64_t checksum = 0;
 };
 
@@ -29,20 +30,15 @@ using Bytes = std::span<const std::byte>;
 
 Header HeaderOf(Bytes binary) {
   Header header;
+  header.bytes = binary.size();
   header.checksum = XXH3_64bits(binary.data(), binary.size());
   return header;
-}
-
-// What else than the text decides over a binary.
-std::string TextOf(const DeviceFacts& f) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", f.platform, f.driver, f.version, f.vendor, f.model, f.type,
-                     f.compute_units);
 }
 
 }  // namespace
 
 KeptPrograms::KeptPrograms(const std::string& folder, const DeviceFacts& facts, int64_t most_bytes)
-    : folder_(folder.empty() ? "" : folder + "/gpu"), device_(TextOf(facts)), most_bytes_(most_bytes) {}
+    : folder_(folder.empty() ? "" : folder + "/gpu"), device_(DriverText(facts)), most_bytes_(most_bytes) {}
 
 std::string KeptPrograms::PathOf(const std::string& digest) const {
   const std::string key = device_ + "\n" + digest;
@@ -56,8 +52,12 @@ std::vector<std::byte> KeptPrograms::Find(const std::string& digest) const {
   try {
     const auto file = MappedFile::Open(path);
     const Bytes bytes = file->bytes();
-    if (bytes.size() <= sizeof(Header)) return {};
+    // The binary is read after the file's size has proved to be the one that was written.
+    if (bytes.size() <= sizeof(Header) || bytes.size() > uint64_t(most_bytes_)) return {};
     const Bytes binary = bytes.subspan(sizeof(Header));
+    Header header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.bytes != binary.size()) return {};
     const Header expected = HeaderOf(binary);
     if (std::memcmp(bytes.data(), &expected, sizeof expected) != 0) return {};
     std::error_code ignored;

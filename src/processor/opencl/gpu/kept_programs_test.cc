@@ -48,7 +48,7 @@ TEST(KeptPrograms, ThatAreDamagedAreNone) {
   const TempPath folder;
   const KeptPrograms kept(folder.str(), {});
   const Binary binary(1000, std::byte{7});
-  for (const int64_t at : {0, 8, 16, 500, 1015}) {
+  for (const int64_t at : {0, 8, 16, 24, 500, 1023}) {
     kept.Keep("a", binary);
     ASSERT_EQ(kept.Find("a"), binary);
     std::fstream file(FilesIn(folder.str() + "/gpu").at(0), std::ios::in | std::ios::out | std::ios::binary);
@@ -58,8 +58,22 @@ TEST(KeptPrograms, ThatAreDamagedAreNone) {
     EXPECT_TRUE(kept.Find("a").empty()) << "byte " << at;
   }
   kept.Keep("a", binary);
-  fs::resize_file(FilesIn(folder.str() + "/gpu").at(0), 16);
+  fs::resize_file(FilesIn(folder.str() + "/gpu").at(0), 24);
   EXPECT_TRUE(kept.Find("a").empty());
+}
+
+TEST(KeptPrograms, OfNonsenseSizesAreNotRead) {
+  const TempPath folder;
+  const KeptPrograms kept(folder.str(), {}), small(folder.str(), {}, 1000);
+  const Binary binary(1000, std::byte{7});
+  kept.Keep("a", binary);
+  EXPECT_EQ(kept.Find("a"), binary);
+  EXPECT_TRUE(small.Find("a").empty());  // whole, and larger than all files together may be
+  // A hole, which would be read for minutes.
+  fs::resize_file(FilesIn(folder.str() + "/gpu").at(0), uintmax_t{1} << 40);
+  EXPECT_TRUE(kept.Find("a").empty());
+  kept.Keep("a", binary);
+  EXPECT_EQ(kept.Find("a"), binary);
 }
 
 TEST(KeptPrograms, MakeRoomByThoseNotUsedForLong) {

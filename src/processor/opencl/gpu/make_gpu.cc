@@ -15,11 +15,23 @@ std::string ReasonsOf(const GpuList& list) {
   return list.left_out.empty() ? "" : fmt::format("; {}", fmt::join(list.left_out, "; "));
 }
 
-// Returns the device of "gpu:0/1" that a child process has tried: "gpu:0".
-const Gpu& FoundGpu(const GpuList& list, const std::string& device) {
+GpuEntry EntryOf(const ProcessorEntry& entry) {
+  const auto* settings = std::any_cast<GpuEntry>(&entry.settings);
+  return settings ? *settings : GpuEntry();
+}
+
+DType StorageOf(const GpuEntry& gpu) { return gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32; }
+
+// Returns the device of "gpu:0/1" that a child process has tried, "gpu:0"; null: it has found none.
+const Gpu* FindGpu(const GpuList& list, const std::string& device) {
   const std::string whole = device.substr(0, device.find('/'));
   for (const Gpu& gpu : list.gpus)
-    if (gpu.facts.name == whole) return gpu;
+    if (gpu.facts.name == whole) return &gpu;
+  return nullptr;
+}
+
+const Gpu& FoundGpu(const GpuList& list, const std::string& device) {
+  if (const Gpu* gpu = FindGpu(list, device)) return *gpu;
   Fail(Code::kUnavailable, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}",
        list.gpus.size(), ReasonsOf(list));
 }
@@ -36,7 +48,7 @@ TriedDevice Opened(const GpuEntry& gpu) {
   const GpuList list = FindGpus({.cache_folder = CacheFolder()});
   const Gpu& found = FoundGpu(list, gpu.device);
   CheckProved(found, gpu.type);
-  return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices), found.proved};
+  return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices, list.drivers), found.proved};
 }
 
 }  // namespace
@@ -64,12 +76,21 @@ void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
   SetGpu(entry, gpu);
 }
 
+std::string GpuHardwareOf(const ProcessorEntry& entry) {
+  const std::optional<GpuList> known = KnownGpus(CacheFolder());
+  const Gpu* const gpu = known ? FindGpu(*known, EntryOf(entry).device) : nullptr;
+  return gpu ? DriverText(gpu->facts) : "";
+}
+
+std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share) {
+  return GpuKernelsOf(share, {.storage = StorageOf(EntryOf(entry))});
+}
+
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
-  const auto* settings = std::any_cast<GpuEntry>(&entry.settings);
-  const GpuEntry gpu = settings ? *settings : GpuEntry();
+  const GpuEntry gpu = EntryOf(entry);
   return std::make_shared<GpuProcessor>(
       entry.name, [gpu] { return Opened(gpu); },
-      GpuProcessorOptions{.storage = gpu.type == GpuType::kF16 ? DType::kF16 : DType::kF32,
+      GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,
                           .tune = options.tune != Tune::kNever});

@@ -72,6 +72,7 @@ struct ProbeFacts {
   Times launch_running;   // of each further launch in a queue that is not drained
   double build_ms = 0;    // to compile the first kernel
 
+  bool out_of_time = false;           // some probes were not begun: the facts are not complete
   std::vector<std::string> problems;  // what a probe could not show, and why
 
   bool operator==(const ProbeFacts&) const = default;
@@ -88,8 +89,18 @@ struct Gpu {
 struct GpuList {
   std::vector<Gpu> gpus;
   std::vector<std::string> left_out;
+  // The drivers of which alone the GPUs are, because others crash or hang, by the files that register them
+  // (/etc/OpenCL/vendors/pocl.icd); empty: all drivers may be loaded.
+  std::vector<std::string> drivers;
 
   bool operator==(const GpuList&) const = default;
 };
+
+// Returns the place of a device's type in the order that gives devices their numbers: GPUs come first, then
+// accelerators, then CPUs, so that a GPU keeps its number whether or not CPUs count.
+int OrderOfType(const std::string& type);
+
+// Returns all that decides over the times and the binary of a kernel beside its text, as lines.
+std::string DriverText(const DeviceFacts& facts);
 
 }  // namespace mete::opencl

@@ -62,6 +62,7 @@ void VisitProbes(Facts& facts, Visit visit) {
   visit("launch_asleep", facts.launch_asleep);
   visit("launch_running", facts.launch_running);
   visit("build_ms", facts.build_ms);
+  visit("out_of_time", facts.out_of_time);
   visit("problems", facts.problems);
 }
 
@@ -139,7 +140,7 @@ Gpu GpuFromJson(const Json& j, const std::string& where) {
 }  // namespace
 
 Json ToJson(const GpuList& list) {
-  Json j{{"gpus", Json::array()}, {"left_out", list.left_out}};
+  Json j{{"gpus", Json::array()}, {"left_out", list.left_out}, {"drivers", list.drivers}};
   for (const Gpu& gpu : list.gpus) j["gpus"].push_back(ToJson(gpu));
   return j;
 }
@@ -149,6 +150,7 @@ GpuList GpuListFromJson(const Json& j, const std::string& where) {
   const Reader read{Object(j, where, "a list of GPUs"), where};
   for (const Json& gpu : read.Entries("gpus")) list.gpus.push_back(GpuFromJson(gpu, where));
   read("left_out", list.left_out);
+  read("drivers", list.drivers);
   return list;
 }
 

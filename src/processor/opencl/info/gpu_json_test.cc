@@ -10,6 +10,7 @@ namespace {
 GpuList SomeGpus() {
   GpuList list;
   list.left_out = {"another one: its numbers are big-endian"};
+  list.drivers = {"/etc/OpenCL/vendors/mali.icd"};
   Gpu& gpu = list.gpus.emplace_back();
   gpu.facts.name = "gpu:0";
   gpu.facts.model = "Mali-G78";
@@ -21,6 +22,7 @@ GpuList SomeGpus() {
   gpu.proved.dot8 = "arm";
   gpu.proved.map = {12.5, 40};
   gpu.proved.problems = {"f16: the compiler says no"};
+  gpu.proved.out_of_time = true;
   return list;
 }
 
@@ -52,6 +54,8 @@ TEST(GpuJson, MissingAndWrongFactsAreRefusedByName) {
   refused([](auto&, auto& gpu) { gpu["map"]["median_us"] = "fast"; }, "map");
   refused([](auto&, auto& gpu) { gpu["launch_asleep"]["p95_us"] = -1; }, "launch_asleep");
   refused([](auto&, auto& gpu) { gpu["problems"] = {1}; }, "problems");
+  refused([](auto&, auto& gpu) { gpu.erase("out_of_time"); }, "out_of_time");
+  refused([](auto& j, auto&) { j.erase("drivers"); }, "drivers");
   refused([](auto& j, auto&) { j["left_out"] = std::vector<std::string>(101); }, "left_out");
   refused([](auto& j, auto& gpu) { j["gpus"] = std::vector<nlohmann::ordered_json>(101, gpu); }, "gpus");
   refused([](auto& j, auto&) { j["gpus"] = {7}; }, "a GPU");

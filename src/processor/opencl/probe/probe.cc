@@ -42,6 +42,7 @@ ProbeFacts Probe(const Device& device, const ProbeOptions& options) {
   const Clock::Time end = options.clock.Now() + options.budget;
   for (const NamedProbe& probe : kProbes) {
     if (options.clock.Now() >= end) {
+      facts.out_of_time = true;
       facts.problems.push_back(fmt::format("{}: no time was left for it", probe.name));
       continue;
     }

@@ -178,4 +178,13 @@ ShareOnGpu Lower(const Graph& graph, const GpuTarget& target, const ChooseTile& 
   return to.Finish();
 }
 
+std::vector<std::string> GpuKernelsOf(const Graph& share, const GpuTarget& target) {
+  Graph graph = share;
+  (void)RunPasses(graph);
+  std::vector<std::string> kernels;
+  for (const Launch& launch : Lower(graph, target, {}).launches)
+    kernels.push_back(launch.text.name + "_" + Name(launch.type));
+  return kernels;
+}
+
 }  // namespace mete::opencl

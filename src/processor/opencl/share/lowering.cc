@@ -135,7 +135,7 @@ Array Lowering::Transposed(const Array& array, const std::vector<int>& perm) {
 void Lowering::Launch(KernelText text, const std::vector<Array>& arguments) {
   const bool once = buffers_[size_t(arguments.back().buffer)].space == Space::kPacked;
   std::vector<Step>& steps = once ? packing_ : steps_;
-  Step step{std::move(text), {}, node_};
+  Step step{std::move(text), {}, node_, arguments.front().type};
   for (const Array& array : arguments) {
     Buffer& buffer = buffers_[size_t(array.buffer)];
     if (!once) {
@@ -198,7 +198,7 @@ void Lowering::CheckBytes(const ShareOnGpu& share) const {
 }
 
 opencl::Launch Lowering::Placed(const Step& step) const {
-  opencl::Launch launch{step.text, {}, step.node};
+  opencl::Launch launch{step.text, {}, step.node, step.type};
   for (int b : step.buffers) {
     const Buffer& buffer = buffers_[size_t(b)];
     launch.arguments.push_back({buffer.space, buffer.index, buffer.offset, buffer.bytes});

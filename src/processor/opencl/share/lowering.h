@@ -83,6 +83,7 @@ class Lowering {
     KernelText text;
     std::vector<int> buffers;
     int node = -1;
+    DType type = DType::kUnknown;  // of the first argument
   };
 
   int AddBuffer(Space space, int32_t index, int64_t bytes);

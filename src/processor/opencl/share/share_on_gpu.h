@@ -35,6 +35,7 @@ struct Launch {
   KernelText text;
   std::vector<Place> arguments;  // in the kernel's order
   int node = -1;                 // of the graph, for traces; several launches may compute one node
+  DType type = DType::kUnknown;  // of the first argument's elements in memory, for explanations
 };
 
 struct ShareOnGpu {
@@ -65,5 +66,10 @@ std::string WhyNoKernel(const Graph& graph, const Node& node);
 // Returns the launches that compute a graph which has had all passes. One Error UNIMPLEMENTED lists every
 // node that no kernel computes; RESOURCE_EXHAUSTED if a buffer would be larger than the device's largest.
 ShareOnGpu Lower(const Graph& graph, const GpuTarget& target, const ChooseTile& choose);
+
+// Returns the kernels that compute a share for each request, one for each launch, with the type of the
+// elements that it reads: "conv_f16", "winograd_input_f32". `share` is a graph before the pass `layout`.
+// Errors are those of Lower().
+std::vector<std::string> GpuKernelsOf(const Graph& share, const GpuTarget& target);
 
 }  // namespace mete::opencl

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "processor/opencl/api/loaded/platforms.h"
 #include "processor/opencl/api/loaded/state.h"
 
 namespace mete::opencl {
@@ -117,41 +118,26 @@ std::string WhyNot(const Reader& read, const DeviceFacts& facts, CpuDevices cpu_
   return "";
 }
 
-void AddDevices(const Functions& cl, cl_platform_id platform, CpuDevices cpu_devices, DeviceList& list) {
+void AddDevices(const Platform& of, CpuDevices cpu_devices, DeviceList& list) {
   const std::string name = Printable(TextOf([&](size_t bytes, void* to, size_t* all) {
-    return cl.clGetPlatformInfo(platform, CL_PLATFORM_NAME, bytes, to, all);
+    return of.cl.clGetPlatformInfo(of.id, CL_PLATFORM_NAME, bytes, to, all);
   }));
   cl_device_id ids[kMostDevices];
   cl_uint count = 0;
-  const cl_int problem = cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, kMostDevices, ids, &count);
+  const cl_int problem = of.cl.clGetDeviceIDs(of.id, CL_DEVICE_TYPE_ALL, kMostDevices, ids, &count);
   if (problem != CL_SUCCESS) return list.left_out.push_back(fmt::format("{}: {}", name, WordsFor(problem)));
   for (cl_uint i = 0; i < std::min(count, kMostDevices); ++i) {
-    DeviceFacts facts = FactsOf(cl, ids[i], name);
-    const std::string why = WhyNot({cl, ids[i]}, facts, cpu_devices);
+    DeviceFacts facts = FactsOf(of.cl, ids[i], name);
+    const std::string why = WhyNot({of.cl, ids[i]}, facts, cpu_devices);
     if (!why.empty()) list.left_out.push_back(fmt::format("{} ({}): {}", facts.model, name, why));
-    else list.devices.emplace_back(std::make_shared<DeviceState>(cl, ids[i], false), std::move(facts));
+    else list.devices.emplace_back(std::make_shared<DeviceState>(of.cl, ids[i], false), std::move(facts));
   }
 }
 
-std::vector<cl_platform_id> Platforms(const Functions& cl) {
-  cl_uint count = 0;
-  Check(cl.clGetPlatformIDs(0, nullptr, &count), "OpenCL", "clGetPlatformIDs");
-  std::vector<cl_platform_id> platforms(std::min(count, kMostDevices));
-  if (!platforms.empty())
-    Check(cl.clGetPlatformIDs(cl_uint(platforms.size()), platforms.data(), nullptr), "OpenCL",
-          "clGetPlatformIDs");
-  return platforms;
-}
-
-// A GPU keeps its number whether or not CPUs count, because these come last.
-int Order(const Device& device) {
-  const std::string& type = device.facts().type;
-  return type == "gpu" ? 0 : type == "accelerator" ? 1 : 2;
-}
-
 DeviceList NamedInOrder(DeviceList list) {
-  std::stable_sort(list.devices.begin(), list.devices.end(),
-                   [](const Device& a, const Device& b) { return Order(a) < Order(b); });
+  std::stable_sort(list.devices.begin(), list.devices.end(), [](const Device& a, const Device& b) {
+    return OrderOfType(a.facts().type) < OrderOfType(b.facts().type);
+  });
   for (size_t i = 0; i < list.devices.size(); ++i) {
     DeviceFacts facts = list.devices[i].facts();
     facts.name = fmt::format("gpu:{}", i);
@@ -204,21 +190,24 @@ Device Device::SubDevice(int64_t unit) const {
   return Device(std::move(one), std::move(facts));
 }
 
-DeviceList ListDevices(CpuDevices cpu_devices) {
+DeviceList ListDevices(CpuDevices cpu_devices, const std::vector<std::string>& drivers) {
   DeviceList list;
-  try {
-    const Functions& cl = LoadedFunctions();
-    for (cl_platform_id platform : Platforms(cl)) AddDevices(cl, platform, cpu_devices, list);
-  } catch (const Error& e) {
-    list.left_out.emplace_back(e.what());
-  }
+  const auto add = [&](const auto& platforms) {
+    try {
+      for (const Platform& platform : platforms()) AddDevices(platform, cpu_devices, list);
+    } catch (const Error& e) {
+      list.left_out.emplace_back(e.what());
+    }
+  };
+  if (drivers.empty()) add([] { return PlatformsOfLoader(); });
+  for (const std::string& driver : drivers) add([&] { return PlatformsOfDriver(driver); });
   return NamedInOrder(std::move(list));
 }
 
-Device OpenDevice(const std::string& name, CpuDevices cpu_devices) {
+Device OpenDevice(const std::string& name, CpuDevices cpu_devices, const std::vector<std::string>& drivers) {
   const auto parts = Parse(name);
   if (!parts) Invalid(Printable(name), "no name of a GPU; expected 'gpu:0', or 'gpu:0/1' for a unit of it");
-  const DeviceList list = ListDevices(cpu_devices);
+  const DeviceList list = ListDevices(cpu_devices, drivers);
   if (parts->device >= list.devices.size())
     Fail(Code::kUnavailable, name, "there is no such GPU; there {} {}{}{}",
          list.devices.size() == 1 ? "is" : "are", list.devices.size(),

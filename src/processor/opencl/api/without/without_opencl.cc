@@ -16,13 +16,13 @@ namespace {
 
 }  // namespace
 
-DeviceList ListDevices(CpuDevices) {
+DeviceList ListDevices(CpuDevices, const std::vector<std::string>&) {
   DeviceList list;
   list.left_out.emplace_back(
       "this build of Mete has no GPUs (METE_OPENCL was off, or OpenCL's headers missing)");
   return list;
 }
-Device OpenDevice(const std::string&, CpuDevices) { None(); }
+Device OpenDevice(const std::string&, CpuDevices, const std::vector<std::string>&) { None(); }
 Device Device::SubDevice(int64_t) const { None(); }
 
 void Release::operator()(void*) const {}
