@@ -1,0 +1,88 @@
+// Sessions on a pool whose GPU is not there: the answers are the CPU's, and the notes say why.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/errors_testing.h"
+#include "engine/engine_testing.h"
+#include "mete/pool.h"
+
+namespace mete {
+namespace {
+
+namespace fs = std::filesystem;
+
+const Shape kInput{1, 3, 16, 16};
+
+// Each test is a process of its own under CTest, in whose environment it may write.
+class AbsentGpu : public testing::Test {
+ protected:
+  AbsentGpu() {
+    fs::create_directory(folder_.str());
+    setenv("METE_CACHE", folder_.str().c_str(), /*overwrite=*/1);
+    setenv("METE_GPU", "cpu", /*overwrite=*/1);
+    for (const char* name : {"METE_GPUS_PROGRAM", "METE_OPENCL_LIBRARY", "OCL_ICD_VENDORS"}) unsetenv(name);
+  }
+
+  // In place of the program that asks the drivers.
+  void WriteProgram(const std::string& script) const {
+    const std::string path = folder_.str() + "/mete-gpus";
+    std::ofstream(path) << "#!/bin/sh\n" << script << "\n";
+    fs::permissions(path, fs::perms(0755));
+    setenv("METE_GPUS_PROGRAM", path.c_str(), /*overwrite=*/1);
+  }
+
+  void ExpectAnswersWithNote(const std::string& part) const {
+    const Model model = Model::Load(file_.path());
+    const int core = ThisDevice().cores.at(0);
+    const Pool pool = Pool::FromList(fmt::format("cpu:{},gpu:0", core));
+    PoolOptions options;
+    options.kernels = SessionOptions::Estimated();
+    Session session(model, pool, options);
+    Session alone(model, SessionOptions::Estimated());
+    for (const bool settled : {false, true}) {
+      if (settled) session.Settle();
+      RunReport report;
+      const std::vector<float> got =
+          Values(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.report = &report}).at(0));
+      const std::vector<float> want = Values(alone.Run({Ramp(kInput, 0.02f)}).at(0));
+      ASSERT_EQ(got.size(), want.size());
+      for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-5f) << i;
+      EXPECT_TRUE(report.alone);
+    }
+    std::string notes;
+    for (const std::string& note : session.Notes()) notes += note + "\n";
+    EXPECT_NE(notes.find("this processor computes alone: "), std::string::npos) << notes;
+    EXPECT_NE(notes.find(part), std::string::npos) << notes;
+    EXPECT_TELLS((void)pool.Measure(model, options), part);
+  }
+
+  const TempPath folder_;
+  const ModelFile file_{ConvNet()};
+};
+
+TEST_F(AbsentGpu, ThatIsOff) {
+  setenv("METE_GPU", "off", /*overwrite=*/1);
+  ExpectAnswersWithNote("METE_GPU=off: no driver was asked");
+}
+
+TEST_F(AbsentGpu, WithoutTheProgramThatAsksDrivers) {
+  setenv("METE_GPUS_PROGRAM", "/no/such/program", /*overwrite=*/1);
+  ExpectAnswersWithNote("/no/such/program");
+}
+
+TEST_F(AbsentGpu, WhoseDriverCrashes) {
+  WriteProgram("echo 'gpu:0: probe of f32' >&2\nkill -SEGV $$");
+  ExpectAnswersWithNote("a driver failed: the program was ended by signal 11");
+}
+
+TEST_F(AbsentGpu, ThatNoDriverHas) {
+  WriteProgram(R"(echo '{"gpus":[],"left_out":["no platform"],"drivers":[],"failed":false,"files":[]}')");
+  ExpectAnswersWithNote("there is no such GPU; this machine has 0 GPUs; try 'mete machine'; no platform");
+}
+
+}  // namespace
+}  // namespace mete
