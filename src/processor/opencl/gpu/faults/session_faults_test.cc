@@ -74,6 +74,16 @@ class SessionWithGpu : public WithDevice {
     ASSERT_FALSE(Answer().alone) << Notes();
   }
 
+  // The GPU cannot prepare its share: the notes say so, and why.
+  void ExpectAnswersUnprepared(const std::string& what, const std::string& why) {
+    Open();
+    session->AwaitFirstPlan();
+    EXPECT_TRUE(Answer().alone);
+    ExpectNote(what);
+    ExpectNote(why);
+    EXPECT_EQ(Notes().find("kernels of gpu are built"), std::string::npos) << Notes();
+  }
+
   // Computes a request, and expects the answer.
   RequestReport Answer() {
     RequestReport report;
@@ -123,23 +133,14 @@ class SessionWithGpu : public WithDevice {
 
 TEST_F(SessionWithGpu, AnswersWithoutMemoryOfTheGpu) {
   Faults::Now().buffers = CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  Open();
-  session->AwaitFirstPlan();
-  EXPECT_TRUE(Answer().alone);
-  ExpectNote("gpu cannot serve");
-  ExpectNote("no memory for a buffer");
+  ExpectAnswersUnprepared("gpu cannot serve", "no memory for a buffer");
   Faults::Clear();
   AwaitGpu(milliseconds(20));  // who refuses is asked again after ten seconds
 }
 
 TEST_F(SessionWithGpu, AnswersWhereKernelsDoNotCompile) {
   Faults::Now().builds = CL_BUILD_PROGRAM_FAILURE;
-  Open();
-  session->AwaitFirstPlan();
-  EXPECT_TRUE(Answer().alone);
-  ExpectNote("gpu is lost, the others go on without it");
-  ExpectNote("does not compile");
-  EXPECT_EQ(Notes().find("kernels of gpu are built"), std::string::npos) << Notes();
+  ExpectAnswersUnprepared("gpu is lost, the others go on without it", "does not compile");
   Faults::Clear();
   AwaitGpu();
 }
