@@ -40,6 +40,7 @@ TEST_F(ProbeOnDevice, ShowsTypesTimesAndMemory) {
   // Whether a device has halves or not, a problem has the probe's name.
   for (const std::string& problem : facts.problems) EXPECT_NE(problem.find(": "), problem.npos) << problem;
   EXPECT_EQ(facts.problems.size(), facts.computes_f16 ? 0u : 1u);
+  EXPECT_FALSE(facts.out_of_time);
 }
 
 TEST_F(ProbeOnDevice, StartsNothingWhenItsTimeIsUp) {
@@ -53,6 +54,7 @@ TEST_F(ProbeOnDevice, StartsNothingWhenItsTimeIsUp) {
   EXPECT_EQ(started, std::vector<std::string>{"f32"});
   EXPECT_TRUE(facts.computes_f32);
   EXPECT_EQ(facts.problems.size(), 8u);
+  EXPECT_TRUE(facts.out_of_time);
 }
 
 }  // namespace
