@@ -7,6 +7,7 @@
 #include "dispatch/quantized.h"
 #include "processor/opencl/kernels/window.h"
 #include "processor/opencl/share/byte_sums.h"
+#include "processor/opencl/share/elementwise.h"
 #include "processor/opencl/share/families.h"
 #include "processor/opencl/share/implicit_product.h"
 #include "processor/opencl/share/reductions.h"
@@ -17,9 +18,9 @@ namespace {
 MapOperand Dense(const Array& array) { return {.type = array.type, .strides = DenseStrides(array.shape)}; }
 
 std::string WhyNotBytes(const QuantizedConvolution& conv) {
-  if (conv.sums) return "its output is sums";
+  if (conv.sums && conv.scale_input < 0) return "its output is sums";
   if (conv.table) return "its output goes through a table";
-  if (conv.weights_input >= 0 || conv.zero_input >= 0) return "the weights are computed";
+  if (conv.weights_input >= 0 || conv.zero_input >= 0) return "the weights or zero points are computed";
   for (int64_t m = 1; m < conv.shape.out_channels; ++m)
     if (conv.weight_zero(m) != conv.weight_zero(0)) return "each channel of the weights has a zero point";
   return "";
@@ -65,7 +66,7 @@ void LaunchDepthwise(Lowering& to, const QuantizedConvolution& conv, const ByteA
                            .output = arrays.output.type,
                            .output_first = first,
                            .bias = arrays.bias.has_value(),
-                           .bytes = SumsOf(conv, to.within_a_level())};
+                           .bytes = SumsOf(conv, to.within_a_level() && !conv.sums)};
   std::vector<Array> arguments{arrays.input, weights, arrays.scale};
   if (arrays.bias) arguments.push_back(*arrays.bias);
   arguments.push_back(arrays.output);
@@ -79,7 +80,7 @@ void LaunchDirect(Lowering& to, const QuantizedConvolution& conv, const ByteArra
                 .weights = TypeOfWeights(conv),
                 .output = arrays.output.type};
   spec.output_first = first;
-  spec.bytes = SumsOf(conv, to.within_a_level());
+  spec.bytes = SumsOf(conv, to.within_a_level() && !conv.sums);
   source.type = arrays.weights.type;
   source.bias = arrays.bias.has_value();
   source.zero = conv.weight_zero(0);
@@ -95,7 +96,62 @@ void LaunchDirect(Lowering& to, const QuantizedConvolution& conv, const ByteArra
 // Sums of f32 over more taps of a depthwise convolution are not exact (DepthwiseSpec::bytes).
 constexpr int64_t kMostTaps = 257;
 
+// Appends the convolution or, with `is_product`, the product.
+void LaunchProduct(Lowering& to, const QuantizedConvolution& conv, const ByteArrays& arrays, bool is_product,
+                   int64_t first) {
+  const ConvShape& s = conv.shape;
+  if (IsDepthwise(s) && s.kernel_height * s.kernel_width <= kMostTaps)
+    return LaunchDepthwise(to, conv, arrays, first);
+  LaunchDirect(to, conv, arrays,
+               is_product ? RowsOfK(s.in_channels, s.out_channels, false) : OnnxWeights(s, false), first);
+}
+
+// Returns one number for each of `channels` of a constant that has one or as many; nothing for others.
+std::optional<std::vector<float>> ByChannel(const Graph& graph, ValueId id, int64_t channels) {
+  if (!IsConstant(graph, id) || graph.value(id).type != DType::kF32) return std::nullopt;
+  const Tensor& t = graph.value(id).constant;
+  if (t.elements() != 1 && t.elements() != channels) return std::nullopt;
+  std::vector<float> all(size_t(channels), *t.as<float>());
+  if (t.elements() == channels) std::copy_n(t.as<float>(), channels, all.begin());
+  return all;
+}
+
 }  // namespace
+
+// The sums are exact, also where bytes may differ: nothing says what a level of the output is.
+std::string LowerScaledSums(Lowering& to, const Node& node) {
+  std::string why;
+  const bool is_product = node.op == "mete.ScaledMatMulInteger";
+  auto conv = is_product ? QuantizedProductOf(to.graph(), node, &why)
+                         : QuantizedConvolutionOf(to.graph(), node, OptionsFor(to.graph()), &why);
+  if (!conv) return why;
+  if (why = WhyNotBytes(*conv); !why.empty()) return why;
+  const int64_t channels = conv->shape.out_channels;
+  const auto scale = ByChannel(to.graph(), node.inputs[size_t(conv->scale_input)], channels);
+  if (!scale) return "the scale is computed";
+  conv->scale = *scale;
+  const Array output = to.Of(node.outputs[0]);
+  const bool has_bias = conv->bias_input >= 0;
+  const auto bias = has_bias ? ByChannel(to.graph(), node.inputs[size_t(conv->bias_input)], channels)
+                             : std::vector<float>();
+  if (!bias) return "the bias is computed";
+  const bool is_last = !has_bias && output.type == DType::kF32;
+  const ByteArrays arrays{to.Of(node.inputs[0]),
+                          to.Of(node.inputs[1]),
+                          to.Constant(Tensor::Floats({channels}, *scale)),
+                          is_last ? output : to.Temporary(DType::kF32, output.shape),
+                          {}};
+  LaunchProduct(to, *conv, arrays, is_product, /*first=*/0);
+  if (is_last) return "";
+  if (!has_bias) {
+    to.Copy(arrays.output, output);
+    return "";
+  }
+  FusedProgram add{.inputs = 2, .steps = 1, .step = {}};
+  add.step[0] = {{FusedOp::kAdd}, {0, 1, -1}};
+  LowerProgram(to, add, {arrays.output, to.Constant(Tensor::Floats({channels}, *bias))}, output);
+  return "";
+}
 
 std::string LowerByteProduct(Lowering& to, const Node& node) {
   std::string why;
@@ -109,15 +165,7 @@ std::string LowerByteProduct(Lowering& to, const Node& node) {
   if (continues && to.Of(into).buffer != to.Of(node.outputs[0]).buffer)
     return "the channels that it continues lie elsewhere";
   const ByteArrays arrays = ArraysOf(to, node, *conv);
-  const ConvShape& s = conv->shape;
-  const int64_t first = node.attributes.Int(kIntoOffset, 0);
-  if (IsDepthwise(s) && s.kernel_height * s.kernel_width <= kMostTaps) {
-    LaunchDepthwise(to, *conv, arrays, first);
-  } else {
-    const bool is_product = node.op == "QLinearMatMul";
-    LaunchDirect(to, *conv, arrays,
-                 is_product ? RowsOfK(s.in_channels, s.out_channels, false) : OnnxWeights(s, false), first);
-  }
+  LaunchProduct(to, *conv, arrays, node.op == "QLinearMatMul", node.attributes.Int(kIntoOffset, 0));
   return "";
 }
 

@@ -30,6 +30,7 @@ std::string LowerReduce(Lowering& to, const Node& node);                 // Redu
 std::string LowerArg(Lowering& to, const Node& node);                    // ArgMax, ArgMin
 std::string LowerGather(Lowering& to, const Node& node);                 // Gather
 std::string LowerByteProduct(Lowering& to, const Node& node);            // QLinearConv, QLinearMatMul
+std::string LowerScaledSums(Lowering& to, const Node& node);             // mete.ScaledConvInteger, ...
 std::string LowerByteOperation(Lowering& to, const Node& node);          // mete.QLinearAdd, mete.QLinearMul
 std::string LowerBytePool(Lowering& to, const Node& node);       // mete.QLinearAveragePool, MaxPool of bytes
 std::string LowerLevels(Lowering& to, const Node& node);         // QuantizeLinear, DequantizeLinear

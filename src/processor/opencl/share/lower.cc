@@ -57,6 +57,8 @@ const std::map<std::string_view, LowerNode>& Table() {
       {"Gather", LowerGather},
       {"QLinearConv", LowerByteProduct},
       {"QLinearMatMul", LowerByteProduct},
+      {"mete.ScaledConvInteger", LowerScaledSums},
+      {"mete.ScaledMatMulInteger", LowerScaledSums},
       {"mete.QLinearAdd", LowerByteOperation},
       {"mete.QLinearMul", LowerByteOperation},
       {"mete.QLinearAveragePool", LowerBytePool},
