@@ -46,6 +46,7 @@ kWays = [
     Way("f32 on the CPU", "f32", "--cores {cpu}"),
     Way("f16 on the GPU", "f16", "--processors gpu:0/{gpu}:f16"),
     Way("8 bits on the CPU", "8 bits", "--cores {cpu}"),
+    Way("8 bits, f16 on the GPU", "8 bits", "--processors gpu:0/{gpu}:f16"),
     Way("8 bits on the CPU, f16 on the GPU", "8 bits", _BOTH),
     Way("the same with --exact", "8 bits", _BOTH + " --exact"),
 ]

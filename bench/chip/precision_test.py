@@ -72,6 +72,7 @@ class Program(unittest.TestCase):
             self.assertEqual(rows.count("f32 on the CPU 100.0 100.0 100.0 - 4.00 2.50"), 2)
             self.assertEqual(rows.count("f16 on the GPU 100.0 100.0 100.0 - 2.00 5.00"), 2)
             self.assertEqual(rows.count("8 bits on the CPU 0.0 50.0 0.0 100.0 1.00 2.50"), 2)
+            self.assertEqual(rows.count("8 bits, f16 on the GPU 0.0 50.0 0.0 100.0 1.00 5.00"), 2)
             self.assertEqual(rows.count("8 bits on the CPU, f16 on the GPU 0.0 50.0 0.0 0.0 1.00 5.00"), 2)
             self.assertEqual(rows.count("the same with --exact 0.0 50.0 0.0 100.0 1.00 5.00"), 2)
             self.assertIn("8 bits on the CPU: the largest loss of top-5 against f32 on the CPU is +50.0 points (mobilenet_v1_0.25_128).", text)
