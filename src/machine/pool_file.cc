@@ -238,4 +238,15 @@ void CheckCores(const PoolFile& pool, const std::vector<int>& allowed) {
   problems.ThrowIfAny();
 }
 
+std::vector<ProcessorEntry> WithCallerCores(std::vector<ProcessorEntry> processors,
+                                            const std::vector<int>& allowed) {
+  std::vector<int> left = allowed;
+  for (const ProcessorEntry& processor : processors)
+    for (const int core : CoresOf(processor, allowed)) std::erase(left, core);
+  size_t next = 0;
+  for (ProcessorEntry& processor : processors)
+    if (!processor.has_cores && !left.empty()) processor.cores = {left[next++ % left.size()]};
+  return processors;
+}
+
 }  // namespace mete

@@ -71,8 +71,10 @@ struct ProcessorPower {
 
 struct ProcessorEntry {
   std::string name;
-  std::vector<int> cores;  // ascending; empty: all that the process may use
-  double speed = 1;        // emulated
+  // ascending; empty: all that the process may use. Of a kind without `has_cores` the core of the thread that
+  // starts its shares; empty: any
+  std::vector<int> cores;
+  double speed = 1;  // emulated
   std::string kind = "cpu";
   std::any settings = {};  // the values of the kind's own keys, in a type of the kind's own
   // the settings that change times, as a text; a pool with others is measured anew
@@ -145,5 +147,11 @@ bool IsProcessorList(const std::string& text);
 // Throws one Error with all problems that the pool has on this machine: cores that are not there or not
 // allowed, and cores that two processors share.
 void CheckCores(const PoolFile& pool, const std::vector<int>& allowed);
+
+// Gives each of a device's processors without cores of its own, such as a GPU, a core on which no other one
+// computes, if there is one: the thread that starts its shares and waits for them would otherwise take turns
+// with a CPU's. On cores 0 to 3, for example, the GPU of "cpu:0,cpu:1,gpu" gets core 2.
+std::vector<ProcessorEntry> WithCallerCores(std::vector<ProcessorEntry> processors,
+                                            const std::vector<int>& allowed);
 
 }  // namespace mete

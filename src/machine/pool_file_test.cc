@@ -209,5 +209,19 @@ TEST(PoolFile, CoresAreThereAndOfOneProcessorEach) {
   EXPECT_TELLS(CheckCores(PoolOfList("cpu,cpu:1"), {0, 1}), "shares core 1 with cpu;");
 }
 
+TEST(PoolFile, AThreadThatStartsSharesOfAGpuHasACoreThatIsLeft) {
+  const auto cores = [](const char* list, const std::vector<int>& allowed) {
+    std::vector<std::vector<int>> of;
+    for (const ProcessorEntry& entry : WithCallerCores(PoolOfList(list).devices[0].processors, allowed))
+      of.push_back(entry.cores);
+    return of;
+  };
+  using Cores = std::vector<std::vector<int>>;
+  EXPECT_EQ(cores("cpu:0,cpu:1,gpu", {0, 1, 2, 3}), (Cores{{0}, {1}, {2}}));
+  EXPECT_EQ(cores("gpu:1,cpu:4-5,gpu:0/1", {2, 4, 5}), (Cores{{2}, {4, 5}, {2}}));
+  EXPECT_EQ(cores("cpu:0,gpu:0,gpu:1,gpu:2", {0, 6, 7}), (Cores{{0}, {6}, {7}, {6}}));
+  EXPECT_EQ(cores("cpu,gpu", {0, 1}), (Cores{{}, {}}));  // the CPU has all cores
+}
+
 }  // namespace
 }  // namespace mete

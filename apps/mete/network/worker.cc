@@ -78,17 +78,14 @@ PoolFile FileOf(const std::string& processors) {
 
 // What the worker offers, by --processors; empty: its CPU.
 std::vector<std::shared_ptr<Processor>> ProcessorsOf(const WorkerFlags& flags) {
-  std::vector<std::shared_ptr<Processor>> processors;
-  if (flags.processors.empty()) return processors;
+  if (flags.processors.empty()) return {};
   const PoolFile pool = FileOf(flags.processors);
   if (pool.devices.size() > 1)
     throw UsageError(fmt::format(
         "[--processors] a worker offers processors of its own; got a file with {} devices, expected one",
         pool.devices.size()));
   CheckCores(pool, ReadMachine().affinity.allowed);
-  for (const ProcessorEntry& entry : pool.devices[0].processors)
-    processors.push_back(MakeProcessor(entry, SessionOptionsOf(flags.machine)));
-  return processors;
+  return MakeProcessors(pool.devices[0].processors, SessionOptionsOf(flags.machine));
 }
 
 WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {

@@ -50,9 +50,7 @@ const PoolFile& FileOf(const PoolInternals::Impl& pool) {
 OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolOptions& options) {
   CheckCores(file, ReadMachine().affinity.allowed);
   const SessionOptions kernels = KernelOptionsOf(options);
-  std::vector<std::shared_ptr<Processor>> here;
-  for (const ProcessorEntry& entry : file.devices[0].processors)
-    here.push_back(MakeProcessor(entry, kernels));
+  std::vector<std::shared_ptr<Processor>> here = MakeProcessors(file.devices[0].processors, kernels);
   if (here.empty()) here.push_back(MakeProcessor({.name = file.devices[0].name}, kernels));
   OpenPool open;
   open.home = here[0];

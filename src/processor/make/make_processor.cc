@@ -90,6 +90,14 @@ std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOpt
   return KindOf(entry).make(entry, OnCoresOf(entry, std::move(options)));
 }
 
+std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<ProcessorEntry>& entries,
+                                                       const SessionOptions& options) {
+  std::vector<std::shared_ptr<Processor>> processors;
+  for (const ProcessorEntry& entry : WithCallerCores(entries, ReadMachine().affinity.allowed))
+    processors.push_back(MakeProcessor(entry, options));
+  return processors;
+}
+
 std::string HardwareOf(const ProcessorEntry& entry) { return KindOf(entry).hardware(entry); }
 
 std::vector<std::string> KernelsOf(const ProcessorEntry& entry, const Graph& share) {

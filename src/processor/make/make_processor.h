@@ -22,6 +22,10 @@ PoolFile ReadPoolThatIsThere(const std::string& path);
 // which are the entry's. Error INVALID_ARGUMENT if the entry's kind is unknown.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
+// Makes the processors of this device that a file names, which share its cores (WithCallerCores()).
+std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<ProcessorEntry>& entries,
+                                                       const SessionOptions& options);
+
 // Returns the device and the driver that compute the shares of an entry, as lines: times are of these alone.
 // "" for the kinds that compute on cores, and for a device that is not there now.
 std::string HardwareOf(const ProcessorEntry& entry);

@@ -27,6 +27,7 @@ struct GpuProcessorOptions {
   bool exact_bytes = false;         // as in GpuTarget (share_on_gpu.h)
   std::string kernels_folder = {};  // keeps compiled programs and times of tiles; "": none are kept
   bool tune = false;                // tiles of convolutions are measured, not estimated
+  int caller_core = -1;             // of the thread that starts shares; -1: any
   Clock& clock = Clock::Steady();
 };
 
@@ -60,6 +61,7 @@ class GpuProcessor : public Processor {
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
   bool PreparesLate() const override { return true; }
+  int CallerCore() const override { return options_.caller_core; }
   MakeTensor SharedMemory() override;
   void CancelPreparing() override;
 

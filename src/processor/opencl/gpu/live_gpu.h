@@ -104,6 +104,7 @@ class LiveGpu {
   const std::string name_;
   Context context_;
   const StagingKind staging_;
+  const Clock::Duration spin_;
   Clock& clock_;
   std::optional<SharedTensors> shared_;
   std::atomic<bool> lost_ = false, cancelled_ = false;

@@ -93,7 +93,8 @@ std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOpt
       GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,
-                          .tune = options.tune != Tune::kNever});
+                          .tune = options.tune != Tune::kNever,
+                          .caller_core = entry.cores.empty() ? -1 : entry.cores[0]});
 }
 
 }  // namespace mete::opencl
