@@ -81,7 +81,7 @@ std::vector<KernelText> Distinct(const std::vector<Launch>& launches) {
   std::vector<KernelText> texts;
   std::set<std::string> seen;
   for (const Launch& launch : launches)
-    if (seen.insert(DigestOf(launch.text)).second) texts.push_back(launch.text);
+    if (seen.insert(DigestOfProgram(launch.text)).second) texts.push_back(launch.text);
   return texts;
 }
 

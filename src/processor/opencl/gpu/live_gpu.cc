@@ -99,7 +99,7 @@ void LiveGpu::CheckPreparing() const {
 
 std::shared_ptr<LiveGpu::Compiled> LiveGpu::ProgramOf(const KernelText& text) {
   CheckPreparing();
-  const std::string digest = DigestOf(text);
+  const std::string digest = DigestOfProgram(text);
   const std::lock_guard lock(programs_mutex_);
   std::weak_ptr<Compiled>& known = programs_[digest];
   std::shared_ptr<Compiled> compiled = known.lock();

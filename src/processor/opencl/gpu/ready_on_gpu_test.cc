@@ -165,7 +165,7 @@ TEST_P(ReadyShares, KeepTheirProgramsForTheNextStart) {
   };
   EXPECT_FALSE(compiled());
   const KeptPrograms damaged(kept.str(), device().facts());
-  damaged.Keep(DigestOf(made.share.launches[0].text), std::vector<std::byte>(500, std::byte{1}));
+  damaged.Keep(DigestOfProgram(made.share.launches[0].text), std::vector<std::byte>(500, std::byte{1}));
   EXPECT_TRUE(compiled());
 }
 

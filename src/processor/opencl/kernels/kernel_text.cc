@@ -1,6 +1,7 @@
 #include "processor/opencl/kernels/kernel_text.h"
 
 #define XXH_INLINE_ALL
+#include <fmt/ranges.h>
 #include <xxhash.h>
 
 #include <cmath>
@@ -10,12 +11,33 @@
 
 namespace mete::opencl {
 
-std::string DigestOf(const KernelText& text) {
-  const std::string all =
-      fmt::format("{}\n{},{},{}\n{},{},{}\n{}", text.name, text.items[0], text.items[1], text.items[2],
-                  text.group[0], text.group[1], text.group[2], text.source);
-  const XXH128_hash_t hash = XXH3_128bits(all.data(), all.size());
+namespace {
+
+std::string Digest(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace
+
+std::string DigestOf(const KernelText& text) {
+  return Digest(fmt::format("{}\n{},{},{}\n{},{},{}\n{}{}{}", text.name, text.items[0], text.items[1],
+                            text.items[2], text.group[0], text.group[1], text.group[2],
+                            fmt::join(text.sizes, ","), text.sizes.empty() ? "" : "\n", text.source));
+}
+
+std::string DigestOfProgram(const KernelText& text) { return Digest(text.name + "\n" + text.source); }
+
+std::string SizeList::operator()(int64_t size) {
+  sizes_.push_back(int32_t(size));
+  return fmt::format("n{}", sizes_.size() - 1);
+}
+
+std::string SizeList::Declarations() const {
+  std::string text;
+  for (size_t i = 0; i < sizes_.size(); ++i)
+    text += fmt::format("{}n{}=sizes[{}]", i ? "," : "const int ", i, i);
+  return text + ";";
 }
 
 int VectorWidth(int64_t most) {

@@ -2,7 +2,8 @@
 // Nothing here calls OpenCL or compiles anything.
 //
 // Texts are made of integers, enumerations and numbers alone, never of a model's names, and all sizes are
-// constants in them: addresses are then displacements, and loops have known ends. A text needs nothing but
+// constants in them: addresses are then displacements, and loops have known ends. Kernels that run once for
+// some weights read their sizes instead, so that one program serves all layers. A text needs nothing but
 // the full profile of OpenCL 1.2. Elements of f16 and of bytes are converted to f32 where they are read, and
 // arithmetic is in f32, so a device needs no arithmetic on halves.
 //
@@ -15,6 +16,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include "mete/tensor.h"
 
@@ -25,11 +27,28 @@ struct KernelText {
   std::string source;
   std::array<int64_t, 3> items = {1, 1, 1};  // multiples of those of the group
   std::array<int64_t, 3> group = {1, 1, 1};  // the text requires these
+  std::vector<int32_t> sizes;  // what the text reads from its first argument; empty: it has none
   bool operator==(const KernelText&) const = default;
 };
 
 // Returns 32 hexadecimal digits that differ if the texts, or their launches, do (XXH3, 128 bits).
 std::string DigestOf(const KernelText& text);
+// Returns such digits of what a driver compiles: launches of one program may differ in their sizes.
+std::string DigestOfProgram(const KernelText& text);
+
+// Gives the sizes of a kernel names in its text, and collects them for KernelText::sizes.
+class SizeList {
+ public:
+  // Returns the name of a size, another one at each call.
+  std::string operator()(int64_t size);
+  static constexpr const char* kArgument = "global const int* restrict sizes,";
+  // Returns the statements that make the names known.
+  std::string Declarations() const;
+  const std::vector<int32_t>& sizes() const { return sizes_; }
+
+ private:
+  std::vector<int32_t> sizes_;
+};
 
 // The widths that vectors have here, and the largest of them that is at most `most`.
 inline constexpr std::array<int, 5> kVectorWidths = {16, 8, 4, 2, 1};

@@ -84,7 +84,15 @@ class WithQueue : public WithDevice {
   }
   void ReadInto(const Buffer& buffer, std::span<std::byte> bytes) { queue_->Read(buffer, 0, bytes); }
 
-  void Run(const KernelText& text, const std::vector<const Buffer*>& arguments) {
+  // Runs a kernel; null arguments are left out. The sizes that it reads are put before them.
+  void Run(const KernelText& text, std::vector<const Buffer*> arguments) {
+    if (text.sizes.empty()) return RunWithAll(text, arguments);
+    const Buffer sizes = Make(std::as_bytes(std::span(text.sizes)));
+    arguments.insert(arguments.begin(), &sizes);
+    RunWithAll(text, arguments);
+  }
+  // The same with arguments that have the sizes.
+  void RunWithAll(const KernelText& text, const std::vector<const Buffer*>& arguments) {
     SCOPED_TRACE(text.source);
     const Program program(*context_, text.source, "");
     Kernel kernel(program, text.name);

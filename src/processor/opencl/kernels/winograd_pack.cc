@@ -34,22 +34,26 @@ KernelText WinogradPackKernel(const WinogradSpec& spec, const Tile& tile) {
   KernelText k;
   k.name = "winograd_pack";
   k.items = {p.panel_channels, p.sets * p.panels + 1, 1};
+  SizeList n;
   Writer w;
-  w.Line("#pragma OPENCL FP_CONTRACT OFF\nconstant float factors[]={{");
-  for (double factor : Factors(spec.m, scale)) w.Line("{},", FloatLiteral(float(factor)));
-  w.Line("}};\n{}global const float* restrict weights,global float* restrict packed){{", Head(k));
   w.Line("const int lane=get_global_id(0),panel=get_global_id(1);");
-  w.Line("if(panel=={}){{for(int i={}+lane;i<{};i+={})packed[i]=0.0f;return;}}", p.sets * p.panels,
-         p.bias_at / 4, p.bytes / 4, p.panel_channels);
-  w.Line("const int position=panel/{0},m=panel%{0}*{1}+lane;", p.panels, p.panel_channels);
-  w.Line("global float* to=packed+panel*{}+lane;", p.steps * p.panel_channels);
-  w.Line("for(int c=0;c<{};++c){{float sum=0,rest=0;", s.in_channels);
-  w.Line("if(m<{})for(int tap=0;tap<9;++tap){{", s.out_channels);
-  w.Line("const float g=weights[(m*{}+c)*9+tap],f=factors[position*9+tap];", s.in_channels);
+  w.Line("if(panel=={}){{for(int i={}+lane;i<{};i+={})packed[i]=0.0f;return;}}", n(p.sets * p.panels),
+         n(p.bias_at / 4), n(p.bytes / 4), n(p.panel_channels));
+  w.Line("const int position=panel/{0},m=panel%{0}*{1}+lane;", n(p.panels), n(p.panel_channels));
+  w.Line("global float* to=packed+panel*{}+lane;", n(p.steps * p.panel_channels));
+  w.Line("for(int c=0;c<{};++c){{float sum=0,rest=0;", n(s.in_channels));
+  w.Line("if(m<{})for(int tap=0;tap<9;++tap){{", n(s.out_channels));
+  w.Line("const float g=weights[(m*{}+c)*9+tap],f=factors[position*9+tap];", n(s.in_channels));
   w.Line("const float product=f*g,low=fma(f,g,-product),next=sum+product,part=next-sum;");
   w.Line("rest+=(sum-(next-part))+(product-part)+low;\nsum=next;}}");
-  w.Line("to[c*{}]=(sum+rest)/{};}}}}", p.panel_channels, FloatLiteral(float(scale)));
-  k.source = w.text();
+  w.Line("to[c*{}]=(sum+rest)/{};}}}}", n(p.panel_channels), FloatLiteral(float(scale)));
+  Writer head;
+  head.Line("#pragma OPENCL FP_CONTRACT OFF\nconstant float factors[]={{");
+  for (double factor : Factors(spec.m, scale)) head.Line("{},", FloatLiteral(float(factor)));
+  head.Line("}};\n{}{}global const float* restrict weights,global float* restrict packed){{{}", Head(k),
+            SizeList::kArgument, n.Declarations());
+  k.source = head.text() + w.text();
+  k.sizes = n.sizes();
   return k;
 }
 

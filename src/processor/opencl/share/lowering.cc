@@ -132,10 +132,21 @@ Array Lowering::Transposed(const Array& array, const std::vector<int>& perm) {
   return transposed;
 }
 
+namespace {
+
+Tensor SizesOf(const KernelText& text) {
+  Tensor sizes(DType::kI32, Shape{int64_t(text.sizes.size())});
+  std::copy(text.sizes.begin(), text.sizes.end(), sizes.mutable_view().as<int32_t>());
+  return sizes;
+}
+
+}  // namespace
+
 void Lowering::Launch(KernelText text, const std::vector<Array>& arguments) {
   const bool once = buffers_[size_t(arguments.back().buffer)].space == Space::kPacked;
   std::vector<Step>& steps = once ? packing_ : steps_;
   Step step{std::move(text), {}, node_, arguments.front().type};
+  if (!step.text.sizes.empty()) step.buffers.push_back(Constant(SizesOf(step.text)).buffer);
   for (const Array& array : arguments) {
     Buffer& buffer = buffers_[size_t(array.buffer)];
     if (!once) {

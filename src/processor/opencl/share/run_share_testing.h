@@ -65,7 +65,7 @@ class WithShares : public WithQueue {
       parts.push_back(whole.Part(place.offset, place.bytes));
       arguments.push_back(&parts.back());
     }
-    WithQueue::Run(launch.text, arguments);
+    RunWithAll(launch.text, arguments);
   }
 
   std::map<Key, Buffer> buffers_;
