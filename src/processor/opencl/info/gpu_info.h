@@ -53,7 +53,8 @@ struct ProbeFacts {
   bool computes_f32 = false;  // without this Mete uses nothing of the device
   bool stores_f16 = false;    // vload_half and vstore_half: halves in memory, f32 in registers
   bool computes_f16 = false;  // half arithmetic, stated or not
-  // How products of four pairs of i8 are summed in one instruction: "khr", "arm" or "nvidia"; "": not at all.
+  // How products of four pairs of i8 are summed in one instruction: "khr" (in OpenCL C 3.0), "arm" or
+  // "nvidia"; "": not at all.
   std::string dot8;
 
   bool maps_in_place = false;     // a map of the driver's memory for the host (Memory::kMapped) is no copy

@@ -14,9 +14,9 @@ constexpr int kCount = 64;  // values of a probe
 // Runs kernel `name`(in, out) once over kCount work-items.
 template <class In, class Out>
 std::vector<Out> Compute(const Context& context, const std::string& text, const std::string& name,
-                         const std::vector<In>& in) {
+                         const std::vector<In>& in, const std::string& options = "") {
   Queue queue(context, {});
-  Kernel kernel(Program(context, text, ""), name);
+  Kernel kernel(Program(context, text, options), name);
   std::vector<Out> out(kCount);
   const Buffer from(context, {.bytes = int64_t(in.size() * sizeof(In))});
   const Buffer to(context, {.bytes = int64_t(out.size() * sizeof(Out))});
@@ -73,11 +73,12 @@ float Polynomial(float x) { return (x * 0.5f + 3.0f) * x - 0.25f; }
 // Ways to sum four products of i8, by compiler and instruction.
 struct Dot8Way {
   const char* name;
+  const char* options;  // of the compiler
   const char* text;
 };
 constexpr Dot8Way kDot8Ways[] = {
     // Khronos: cl_khr_integer_dot_product, and OpenCL C 3.0's feature of packed bytes
-    {"khr", R"(
+    {"khr", "-cl-std=CL3.0", R"(
 #if !defined(__opencl_c_integer_dot_product_input_4x8bit_packed) && !defined(cl_khr_integer_dot_product)
 #error "no cl_khr_integer_dot_product"
 #endif
@@ -86,7 +87,7 @@ kernel void dot8(global const uint* in, global int* out) {
   out[i] = dot_4x8packed_ss_int(in[i], in[i + 64]) + i;
 })"},
     // Arm: cl_arm_integer_dot_product_accumulate_int8
-    {"arm", R"(
+    {"arm", "", R"(
 #pragma OPENCL EXTENSION cl_arm_integer_dot_product_accumulate_int8 : enable
 #if !defined(cl_arm_integer_dot_product_accumulate_int8)
 #error "no cl_arm_integer_dot_product_accumulate_int8"
@@ -96,7 +97,7 @@ kernel void dot8(global const uint* in, global int* out) {
   out[i] = arm_dot_acc(as_char4(in[i]), as_char4(in[i + 64]), i);
 })"},
     // NVIDIA: dp4a of PTX ISA 5.0, from sm_61 on
-    {"nvidia", R"(
+    {"nvidia", "", R"(
 #if !defined(cl_nv_compiler_options)
 #error "no compiler of NVIDIA's"
 #endif
@@ -112,11 +113,11 @@ int32_t Dot8(uint32_t a, uint32_t b, int32_t sum) {
   return sum;
 }
 
-bool DotsAreRight(const Context& context, const char* text) {
+bool DotsAreRight(const Context& context, const Dot8Way& way) {
   std::vector<uint32_t> in;
   for (uint32_t i = 0; i < 2 * kCount; ++i)
     in.push_back(i * 2654435761u + 0x80ff7f01u);  // signs of all kinds
-  const auto out = Compute<uint32_t, int32_t>(context, text, "dot8", in);
+  const auto out = Compute<uint32_t, int32_t>(context, way.text, "dot8", in, way.options);
   for (int i = 0; i < kCount; ++i)
     if (out[size_t(i)] != Dot8(in[size_t(i)], in[size_t(i + kCount)], i)) return false;
   return true;
@@ -162,7 +163,7 @@ void ProbeDot8(const Device& device, ProbeFacts& facts) {
   const Context context(device);
   for (const Dot8Way& way : kDot8Ways) {
     try {
-      if (!DotsAreRight(context, way.text)) continue;
+      if (!DotsAreRight(context, way)) continue;
       facts.dot8 = way.name;
       return;
     } catch (const Error&) {  // the compiler does not know it
