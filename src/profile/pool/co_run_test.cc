@@ -17,7 +17,7 @@ constexpr int64_t kAloneNs = 300'000;  // of a share: more than a thread takes t
 constexpr double kSlowed = 4;
 
 // Who computes in a memory now, and who ever did beside whom.
-struct SharedMemory {
+struct OneMemory {
   std::atomic<int> computing{0};
   std::atomic<bool> any_together{false};
 };
@@ -26,8 +26,7 @@ struct SharedMemory {
 // of the memory computes.
 class OnSharedMemory : public Processor {
  public:
-  OnSharedMemory(std::string name, SharedMemory& memory)
-      : info_{std::move(name), "fake", ""}, memory_(memory) {}
+  OnSharedMemory(std::string name, OneMemory& memory) : info_{std::move(name), "fake", ""}, memory_(memory) {}
 
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph&, const Node&) const override { return ""; }
@@ -38,7 +37,7 @@ class OnSharedMemory : public Processor {
  private:
   class Share : public Ready {
    public:
-    Share(const Graph& graph, SharedMemory& memory) : memory_(memory) {
+    Share(const Graph& graph, OneMemory& memory) : memory_(memory) {
       for (const Node& node : graph.nodes) names_.push_back(node.name);
     }
     void Start(std::span<const ConstView>, std::span<const View>, const RunOptions& options) override {
@@ -70,11 +69,11 @@ class OnSharedMemory : public Processor {
 
    private:
     std::vector<std::string> names_;
-    SharedMemory& memory_;
+    OneMemory& memory_;
   };
 
   const ProcessorInfo info_;
-  SharedMemory& memory_;
+  OneMemory& memory_;
 };
 
 Graph SmallNet() {
@@ -84,7 +83,7 @@ Graph SmallNet() {
   return b.graph;
 }
 
-PoolProfile Profile(const std::string& memory_name, SharedMemory& memory) {
+PoolProfile Profile(const std::string& memory_name, OneMemory& memory) {
   const auto home = std::make_shared<OnSharedMemory>("cpu", memory);
   LocalMember gpu(std::make_shared<OnSharedMemory>("gpu", memory));
   PoolProfileOptions options;
@@ -94,7 +93,7 @@ PoolProfile Profile(const std::string& memory_name, SharedMemory& memory) {
 }
 
 TEST(CoRunProfile, HasTimesAloneAndByHowMuchTheOthersSlow) {
-  SharedMemory memory;
+  OneMemory memory;
   const PoolProfile profile = Profile("chip", memory);
   EXPECT_TRUE(memory.any_together);
   for (const ProcessorCosts& processor : profile.costs.processors) {
@@ -109,7 +108,7 @@ TEST(CoRunProfile, HasTimesAloneAndByHowMuchTheOthersSlow) {
 }
 
 TEST(CoRunProfile, IsNotMeasuredWhereTimesContainIt) {
-  SharedMemory memory;
+  OneMemory memory;
   const PoolProfile profile = Profile("", memory);
   for (const ProcessorCosts& processor : profile.costs.processors) EXPECT_FALSE(processor.co_run);
 }
