@@ -156,8 +156,9 @@ struct PoolPlan {
     int64_t bytes = 0;    // sent to the processor before the group
     double ready_us = 0;  // until the processor has its inputs
     double compute_us = 0;
-    // with PoolOptions::kernel_names: the kernels by estimate, in the order of their first use; none of a
-    // worker's share, for which the worker chooses them
+    // with PoolOptions::kernel_names: the kernels by estimate, in the order of their first use. None of a
+    // worker's share, for which the worker chooses them, and of one with a node that no kernel computes,
+    // which only a plan for boards that are not here may have
     std::vector<Kernel> kernels = {};
   };
   // Another way for one group, while all others stay as they are.

@@ -265,6 +265,16 @@ class Commands(Cli):
                      "  left out: an old one: the driver has no compiler"):
             self.assertIn(line, text.splitlines())
 
+    def test_a_pool_answers_without_the_loader_of_its_gpu(self):
+        env = {"METE_OPENCL_LIBRARY": "/no/such.so", "METE_CACHE": str(self.path("cache")), "METE_GPU": "on"}
+        classes = [c["class"] for c in self.answer("run", self.net, self.picture, env=env)["results"][0]["top"]]
+        for list_ in (f"cpu:{min(os.sched_getaffinity(0))},gpu:0", f"cpu:{min(os.sched_getaffinity(0))},gpu:0/1:f16"):
+            done = mete("run", self.net, self.picture, "--processors", list_, env=env)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            self.assertIn("computes alone", done.stderr)
+            self.assertEqual([int(line.split()[0]) for line in done.stdout.splitlines()[2:2 + len(classes)]], classes)
+        self.fails(FAILURE, "there is no such GPU", "profile", self.net, "--processors", list_, env=env)
+
     def test_machine_reads_a_recorded_tree(self):
         tree = self.path("tree")
         for path, content in {"proc/self/status": "Cpus_allowed_list:\t0-2\n", "sys/devices/system/cpu/online": "0-3\n",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mete/error.h"
 #include "plan/pool/program.h"
 #include "processor/make/make_processor.h"
 
@@ -33,6 +34,17 @@ std::vector<PoolPlan::Kernel> Counted(const std::vector<std::string>& names) {
   return kernels;
 }
 
+// A plan for boards that are not there may give a processor what it has no kernel for: estimates know of
+// none.
+std::vector<std::string> NamesOrNone(const ProcessorEntry& entry, const Graph& share) {
+  try {
+    return KernelsOf(entry, share);
+  } catch (const Error& error) {
+    if (error.code() != Code::kUnimplemented) throw;
+    return {};
+  }
+}
+
 }  // namespace
 
 void AddKernelNames(const Graph& graph, const Plan& plan, const PoolFile& file, PoolPlan& report) {
@@ -42,7 +54,7 @@ void AddKernelNames(const Graph& graph, const Plan& plan, const PoolFile& file, 
     for (PoolPlan::Share& share : report.groups[g].shares) {
       const auto& entry = entries[size_t(share.processor)];
       if (entry)
-        share.kernels = Counted(KernelsOf(*entry, programs[size_t(share.processor)].stages[g].graph));
+        share.kernels = Counted(NamesOrNone(*entry, programs[size_t(share.processor)].stages[g].graph));
     }
 }
 
