@@ -189,8 +189,8 @@ kLegend = [
 def document(flags, by_network, pictures, described):
     parts = [kHead, f"Measured on {datetime.date.today().isoformat()} on one core of an {described['cpu']} and PoCL's sub-device of another core, "
              f"commit {state()}, {len(pictures.paths)} pictures with known classes; {flags.calibration} pictures, spread over all, are the "
-             "quantizer's calibration. **The GPU is an OpenCL device that computes on a CPU and has no arithmetic of halves**: right answers are "
-             "those of a GPU, milliseconds are not."]
+             "quantizer's calibration. **The GPU is an OpenCL device that computes on a CPU and has no arithmetic of halves**: its answers "
+             "have the roundings that Mete's kernels have on any GPU, and its milliseconds are no GPU's. Other programs may have run meanwhile."]
     parts += [f"## {name}\n\n" + table(results, pictures.classes) for name, results in by_network.items()]
     parts += ["## What holds\n\n" + listed(summary(by_network, pictures.classes), markdown=True), listed(kLegend, markdown=True)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
