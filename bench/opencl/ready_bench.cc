@@ -16,6 +16,7 @@
 #include <ctime>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <memory>
@@ -42,18 +43,27 @@ double CpuMs() {
   return double(now.tv_sec) * 1e3 + double(now.tv_nsec) * 1e-6;
 }
 
+// The most memory that the process has had until now (VmHWM of proc(5)).
+double PeakMib() {
+  std::ifstream status("/proc/self/status");
+  double kib = 0;
+  for (std::string word; status >> word && word != "VmHWM:";) {}
+  status >> kib;
+  return kib / 1024;
+}
+
 struct Ms {
   double wall = 0, cpu = 0;
 };
 
-// Writes what each step of a start took as a line, as `FILE` has it: "wall cpu name".
+// Writes what each step of a start took as a line: "wall cpu peak name".
 class Steps {
  public:
   explicit Steps(std::FILE* to) : to_(to) {}
   // A step has ended that began with the object, or when the last step ended.
   void End(const std::string& name) {
     const Ms now = Now();
-    fmt::print(to_, "{} {} {}\n", now.wall - begin_.wall, now.cpu - begin_.cpu, name);
+    fmt::print(to_, "{} {} {} {}\n", now.wall - begin_.wall, now.cpu - begin_.cpu, PeakMib(), name);
     begin_ = Now();
   }
 
@@ -145,19 +155,22 @@ void Measure(const std::string& path, const std::string& name, int starts) {
   const auto start = [&](std::FILE* to) { Start(model, name, folder, to); };
   (void)StartApart(start);
   std::vector<std::string> names;
-  std::map<std::string, std::vector<double>> wall, cpu;
+  std::map<std::string, std::vector<double>> wall, cpu, peak;
   for (int i = 0; i < starts; ++i) {
     std::istringstream lines(StartApart(start));
     Ms ms;
-    for (std::string step; lines >> ms.wall >> ms.cpu && std::getline(lines, step);) {
+    double mib = 0;
+    for (std::string step; lines >> ms.wall >> ms.cpu >> mib && std::getline(lines, step);) {
       if (!wall.contains(step)) names.push_back(step);
       wall[step].push_back(ms.wall);
       cpu[step].push_back(ms.cpu);
+      peak[step].push_back(mib);
     }
   }
   fs::remove_all(folder);
   for (const std::string& step : names)
-    fmt::print("{:8.1f} ms {:8.1f} ms of processor time {}\n", Median(wall[step]), Median(cpu[step]), step);
+    fmt::print("{:8.1f} ms {:8.1f} ms of processor time, peak {:6.1f} MiB {}\n", Median(wall[step]),
+               Median(cpu[step]), Median(peak[step]), step);
 }
 
 }  // namespace
