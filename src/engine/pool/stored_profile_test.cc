@@ -7,7 +7,9 @@
 #include <fstream>
 
 #include "base/temp_path_testing.h"
+#include "mete/device.h"
 #include "processor/opencl/find/ask_child.h"
+#include "processor/opencl/find/find_gpus.h"
 
 namespace mete {
 namespace {
@@ -34,6 +36,8 @@ TEST(PoolProfilePath, IsAnotherForAnotherDriverOfAGpu) {
   const auto path_with = [&](const std::string& driver, const char* choice, const std::string& list) {
     WriteProgram(program, driver);
     setenv("METE_GPU", choice, /*overwrite=*/1);
+    (void)opencl::FindGpus(
+        {.cache_folder = CacheFolder()});  // as a profile does when it opens its processors
     return PoolProfilePath("digest", PoolOfList(list), SessionOptions::Estimated());
   };
   const std::string first = path_with("r32", "on", "cpu:0,gpu:0");
