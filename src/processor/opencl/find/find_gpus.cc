@@ -59,6 +59,10 @@ bool IsComplete(const GpuAnswer& answer) {
                       [](const Gpu& gpu) { return gpu.proved.out_of_time; });
 }
 
+std::string ProgramOf(const FindGpusOptions& options) {
+  return options.program.empty() ? GpusProgram() : options.program;
+}
+
 // The answers of this process that are not complete, by their keys.
 class Incomplete {
  public:
@@ -81,30 +85,25 @@ class Incomplete {
   std::map<std::string, GpuAnswer> answers_;
 };
 
-std::optional<GpuAnswer> KnownAnswer(const std::string& cache_folder, const std::string& key) {
-  std::optional<GpuAnswer> kept = KeptAnswer(cache_folder, key);
-  return kept ? kept : Incomplete::OfThisProcess().Find(key);
-}
-
 }  // namespace
 
-std::optional<GpuList> KnownGpus(const std::string& cache_folder) {
-  const std::string program = GpusProgram();
-  if (GpuChoiceFromEnvironment().off || program.empty()) return std::nullopt;
-  const std::optional<GpuAnswer> known = KnownAnswer(cache_folder, GpuKey(program));
-  return known ? std::optional(known->list) : std::nullopt;
+std::optional<GpuList> KnownGpus(const FindGpusOptions& options) {
+  if (GpuChoiceFromEnvironment().off) return GpuList{.left_out = {"METE_GPU=off: no driver was asked"}};
+  const std::string program = ProgramOf(options);
+  if (program.empty())
+    return GpuList{
+        .left_out = {
+            "the program mete-gpus, which loads the drivers, is missing; METE_GPUS_PROGRAM names it"}};
+  const std::string key = GpuKey(program);
+  auto kept = KeptAnswer(options.cache_folder, key);
+  if (!kept) kept = Incomplete::OfThisProcess().Find(key);
+  const bool again = kept && options.failures == Failures::kTryAgain && (kept->failed || !IsComplete(*kept));
+  return kept && !again ? std::optional(kept->list) : std::nullopt;
 }
 
 GpuList FindGpus(const FindGpusOptions& options) {
-  if (GpuChoiceFromEnvironment().off) return {.left_out = {"METE_GPU=off: no driver was asked"}};
-  const std::string program = options.program.empty() ? GpusProgram() : options.program;
-  if (program.empty())
-    return {.left_out = {
-                "the program mete-gpus, which loads the drivers, is missing; METE_GPUS_PROGRAM names it"}};
-  const std::string key = GpuKey(program);
-  const std::optional<GpuAnswer> kept = KnownAnswer(options.cache_folder, key);
-  const bool again = kept && options.failures == Failures::kTryAgain && (kept->failed || !IsComplete(*kept));
-  if (kept && !again) return kept->list;
+  if (const std::optional<GpuList> known = KnownGpus(options)) return *known;
+  const std::string program = ProgramOf(options), key = GpuKey(program);
   const GpuAnswer answer = AskAll(program, options);
   if (IsComplete(answer)) KeepAnswer(options.cache_folder, key, answer);
   else Incomplete::OfThisProcess().Keep(key, answer);

@@ -32,9 +32,8 @@ struct FindGpusOptions {
 // no other Error. Thread-safe.
 GpuList FindGpus(const FindGpusOptions& options);
 
-// Returns what FindGpus() would return at once, without a child process; nothing if it would ask one, or if
-// no driver may be asked. Throws as FindGpus() does. Thread-safe.
-std::optional<GpuList> KnownGpus(const std::string& cache_folder);
+// Returns what FindGpus() would, if it needed no child process for that; else nothing.
+std::optional<GpuList> KnownGpus(const FindGpusOptions& options);
 
 // Returns the path of the program: that of the environment variable METE_GPUS_PROGRAM; else `mete-gpus`
 // beside the file that has this code, a program or libmete.so; else in the folder for such programs of the

@@ -153,6 +153,18 @@ TEST_F(FindGpusBy, AnAnswerIsKeptUntilAFileChanges) {
   EXPECT_EQ(Asked(), 4u);
 }
 
+TEST_F(FindGpusBy, WhatIsKnownAsksNobody) {
+  Write(CountAnd(fmt::format("cat << 'X'\n{}\nX", AnswerText())));
+  EXPECT_FALSE(KnownGpus(options_));
+  EXPECT_EQ(Asked(), 0u);
+  const GpuList list = FindGpus(options_);
+  EXPECT_EQ(KnownGpus(options_), list);
+  EXPECT_EQ(Asked(), 1u);
+  const Variable off("METE_GPU", "off");
+  ASSERT_TRUE(KnownGpus(options_));
+  EXPECT_HAS(KnownGpus(options_)->left_out.at(0), "METE_GPU=off");
+}
+
 TEST_F(FindGpusBy, AFailureIsKeptUntilSomeoneTriesAgain) {
   Write(CountAnd("exit 1"));
   FindGpus(options_);

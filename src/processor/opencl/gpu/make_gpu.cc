@@ -77,7 +77,7 @@ void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
 }
 
 std::string GpuHardwareOf(const ProcessorEntry& entry) {
-  const std::optional<GpuList> known = KnownGpus(CacheFolder());
+  const std::optional<GpuList> known = KnownGpus({.cache_folder = CacheFolder()});
   const Gpu* const gpu = known ? FindGpu(*known, EntryOf(entry).device) : nullptr;
   return gpu ? DriverText(gpu->facts) : "";
 }

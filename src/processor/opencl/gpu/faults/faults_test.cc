@@ -136,9 +136,14 @@ TEST_F(FaultyGpu, ThatHangsIsLeftAloneByARunThatIsCancelled) {
   const auto ready = gpu->Prepare(graph);
   Faults::Now().events_hang = true;
   CancelToken cancel;
-  std::thread canceller([&] { cancel.Cancel(); });
-  EXPECT_EQ(CodeOfWaiting([&] { (void)ready->Run(inputs, {.cancel = &cancel}); }), Code::kCancelled);
-  canceller.join();
+  Code code = Code::kOk;
+  std::thread waiter([&] { code = CodeOf([&] { (void)ready->Run(inputs, {.cancel = &cancel}); }); });
+  const auto soon = std::chrono::milliseconds(50);
+  clock.AwaitSleeper(Clock::Duration::zero(), soon);
+  cancel.Cancel();
+  clock.Advance(soon);
+  waiter.join();
+  EXPECT_EQ(code, Code::kCancelled);
   Faults::Clear();
   ExpectAnswers(*ready);
 }
