@@ -110,7 +110,7 @@ def measure_network(flags, name, pictures, pocl):
     calibration, _ = quantizer.divide(flags.shared / "images" / "val", flags.calibration)
     results = {}
     with tempfile.TemporaryDirectory() as folder, awake.awake(flags.cores):
-        environment = measured.environment(pocl, os.path.join(folder, "cache"))
+        environment = measured.environment(_BOTH, pocl, os.path.join(folder, "cache"))
         quantized = os.path.join(folder, f"{name}.onnx")
         chosen = [word for picture in calibration.paths for word in ("--calibrate", str(picture))]
         measured.mete(flags, environment, "quantize", str(path), *chosen, "--pictures", str(len(calibration.paths)), "-o", quantized,

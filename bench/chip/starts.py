@@ -51,7 +51,7 @@ def words_of(kind, cores):
 
 def start(flags, path, kind, cache, settle):
     """What a start takes: ms until the first answer and MiB until then; with `settle` also s and MiB until it has settled, and ms of a run."""
-    os.environ.update(measured.environment(os.path.join(cache, "pocl"), cache))
+    os.environ.update(measured.environment(kinds(flags.cores)["both"], os.path.join(cache, "pocl"), cache))
     os.makedirs(os.path.join(cache, "pocl"), exist_ok=True)
     worker = protocol.Worker(networks.serve_command(flags.mete, path, cache, *words_of(kind, flags.cores)), set(flags.cores))
     try:
