@@ -39,6 +39,15 @@ std::set<int> SendsTo(const Program& program) {
   return to;
 }
 
+// Returns the memory of the first processor with a part in the plan that has such memory; null: none has.
+MakeTensor SharedMemoryOf(const Plan& plan, const std::vector<Member*>& members) {
+  for (const PlannedGroup& group : plan.groups)
+    for (const Share& share : group.shares)
+      if (Member* const member = members[size_t(share.processor)])
+        if (MakeTensor make = member->SharedMemory()) return make;
+  return nullptr;
+}
+
 double ComputeUs(std::span<const StageTimes> times) {
   double us = 0;
   for (const StageTimes& t : times) us += t.compute_us;
@@ -68,7 +77,8 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
       members_(members),
       options_(options),
       id_(RandomId()),
-      inputs_(SharedMemoryOf(members_)),
+      shared_(SharedMemoryOf(plan_, members_)),
+      inputs_(shared_),
       outputs_(OutputsOf(graph, plan)),
       lanes_(size_t(options.lanes)),
       stages_(members.size()) {
@@ -86,8 +96,7 @@ void DeployedPlan::DeployAll(const HomeProcessor& home, const WeightsProgress& p
   std::vector<Program> programs = ProgramsOf(graph_, plan_);
   for (size_t d = 1; d < programs.size(); ++d)
     if (HasWork(programs[d])) DeployTo(int(d), programs[d], progress, notes);
-  own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make,
-                                           SharedMemoryOf(members_));
+  own_ = std::make_unique<PreparedProgram>(std::move(programs[0]), 0, home.processor, home.make, shared_);
   inboxes_.emplace(own_->program(), 0, options_.coding);
   for (auto& [processor, program] : programs_) {
     try {
@@ -121,8 +130,7 @@ void DeployedPlan::StopAll() {
 
 void DeployedPlan::DeployTo(int processor, const Program& program, const WeightsProgress& progress,
                             std::vector<std::string>* notes) {
-  ProgramToHost to_host{
-      program, processor, id_, {}, options_.coding, options_.lanes, SharedMemoryOf(members_)};
+  ProgramToHost to_host{program, processor, id_, {}, options_.coding, options_.lanes, shared_};
   for (const int to : SendsTo(program)) {
     if (to == 0) continue;
     const Member& peer = *members_[size_t(to)];

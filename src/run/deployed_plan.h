@@ -115,6 +115,7 @@ class DeployedPlan : private PlanEvents {
   const std::vector<Member*> members_;
   const DeployOptions options_;
   const std::string id_;
+  const MakeTensor shared_;  // allocates values of processors of this process; null: in any memory
   Buffers inputs_;
   const std::vector<ValueId> outputs_;  // of the values that the home holds at last
   std::unique_ptr<PreparedProgram> own_;

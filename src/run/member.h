@@ -121,11 +121,4 @@ class Member {
   virtual LinkProfile MeasureHandOver(Member& to) = 0;
 };
 
-// Returns the first memory that a processor of this process has for tensors of its shares; null: none has.
-inline MakeTensor SharedMemoryOf(const std::vector<Member*>& members) {
-  for (Member* const member : members)
-    if (MakeTensor make = member ? member->SharedMemory() : nullptr) return make;
-  return nullptr;
-}
-
 }  // namespace mete

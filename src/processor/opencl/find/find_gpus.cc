@@ -49,8 +49,10 @@ GpuAnswer AskEach(const std::vector<std::string>& drivers, const GpuAnswer& toge
 GpuAnswer AskAll(const std::string& program, const FindGpusOptions& options) {
   const GpuAnswer together = AskChild(program, "", options.deadline, options.clock);
   const std::vector<std::string> drivers = RegisteredDrivers();
-  const char* own_loader = std::getenv("METE_OPENCL_LIBRARY");  // which need not load what is registered
-  if (!together.failed || drivers.size() < 2 || (own_loader && *own_loader)) return together;
+  const char* own_loader = std::getenv("METE_OPENCL_LIBRARY");   // which need not load what is registered
+  const char* other_drivers = std::getenv("OCL_ICD_FILENAMES");  // which are not registered
+  const bool others = (own_loader && *own_loader) || (other_drivers && *other_drivers);
+  if (!together.failed || drivers.size() < 2 || others) return together;
   return AskEach(drivers, together, program, options);
 }
 
@@ -102,6 +104,8 @@ std::optional<GpuList> KnownGpus(const FindGpusOptions& options) {
 }
 
 GpuList FindGpus(const FindGpusOptions& options) {
+  static std::mutex asking;  // a second caller finds the answer of the first one's child
+  const std::lock_guard lock(asking);
   if (const std::optional<GpuList> known = KnownGpus(options)) return *known;
   const std::string program = ProgramOf(options), key = GpuKey(program);
   const GpuAnswer answer = AskAll(program, options);

@@ -20,8 +20,9 @@ std::string FileFacts(const std::string& path) {
 std::vector<std::string> EntriesOf(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
-    paths.push_back(entry.path().string());
+  for (std::filesystem::directory_iterator at(folder, ignored), end; !ignored && at != end;
+       at.increment(ignored))
+    paths.push_back(at->path().string());
   std::sort(paths.begin(), paths.end());
   return paths;
 }

@@ -68,6 +68,8 @@ TEST(FindGpus, TheOtherDriversServeWithoutTheLoaderWhereOneCrashes) {
   EXPECT_EQ(opened.facts(), device->facts());
   const Context context(opened);
   Queue(context, {}).Finish();
+  if (!device->facts().has_fine_svm) return;
+  EXPECT_NE(SharedMemory(context, 64).get(), nullptr);  // by functions of OpenCL 2.0
 }
 
 }  // namespace

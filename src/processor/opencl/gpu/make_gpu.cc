@@ -83,7 +83,8 @@ std::string GpuHardwareOf(const ProcessorEntry& entry) {
 }
 
 std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share) {
-  return GpuKernelsOf(share, {.storage = StorageOf(EntryOf(entry))});
+  const GpuEntry gpu = EntryOf(entry);
+  return GpuKernelsOf(share, {.storage = StorageOf(gpu), .exact_bytes = gpu.exact_bytes});
 }
 
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {

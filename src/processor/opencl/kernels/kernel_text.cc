@@ -29,6 +29,9 @@ std::string DigestOf(const KernelText& text) {
 std::string DigestOfProgram(const KernelText& text) { return Digest(text.name + "\n" + text.source); }
 
 std::string SizeList::operator()(int64_t size) {
+  if (size > std::numeric_limits<int32_t>::max())
+    Fail(Code::kResourceExhausted, "GPU kernel",
+         "weights are too large to be packed; got {} bytes, expected at most 2 GiB", size);
   sizes_.push_back(int32_t(size));
   return fmt::format("n{}", sizes_.size() - 1);
 }

@@ -9,23 +9,12 @@
 #include "base/error.h"
 #include "processor/opencl/api/loaded/platforms.h"
 #include "processor/opencl/api/loaded/state.h"
+#include "processor/opencl/api/loaded/text_of.h"
 
 namespace mete::opencl {
 namespace {
 
-constexpr size_t kLongestText = 64 << 10;  // guess: PoCL's list of extensions has 700 characters
-constexpr cl_uint kMostDevices = 64;       // guess, of a driver
-
-// Calls get(bytes, text, &bytes) as OpenCL's functions for texts are called. What a driver does not state is
-// "".
-template <class Get>
-std::string TextOf(Get get) {
-  size_t bytes = 0;
-  if (get(0, nullptr, &bytes) != CL_SUCCESS || bytes > kLongestText) return "";
-  std::string text(bytes, '\0');
-  if (get(bytes, text.data(), nullptr) != CL_SUCCESS) return "";
-  return text.substr(0, text.find('\0'));
-}
+constexpr cl_uint kMostDevices = 64;  // guess, of a driver
 
 // Reads what a driver states about a device. Numbers that it does not state are 0.
 struct Reader {

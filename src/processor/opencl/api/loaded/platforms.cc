@@ -12,6 +12,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "processor/opencl/api/loaded/text_of.h"
 
 namespace mete::opencl {
 namespace {
@@ -60,10 +61,10 @@ GetPlatforms LoadDriver(const std::string& path) {
 
 // The tables of drivers for OpenCL 1.2 end before the functions of 2.0.
 bool HasFunctionsOf2(const Functions& cl, cl_platform_id platform) {
-  char version[64] = {};  // "OpenCL 3.0 PoCL 3.1": shorter ones fit, and a longer one is an error
-  const cl_int problem =
-      cl.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof version - 1, version, nullptr);
-  return problem == CL_SUCCESS && std::string_view(version) >= "OpenCL 2";
+  const std::string version = TextOf([&](size_t bytes, void* text, size_t* needed) {
+    return cl.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, bytes, text, needed);
+  });
+  return version >= "OpenCL 2";  // "OpenCL 3.0 PoCL 3.1+debian ..."
 }
 
 std::unique_ptr<const Functions> FunctionsOf(cl_platform_id platform, const std::string& where) {
