@@ -94,8 +94,12 @@ MakeTensor GpuProcessor::SharedMemory() {
       const std::lock_guard lock(mutex_);
       live = live_;
     }
-    if (live && !live->is_lost()) return live->shared()->Make(type, shape);
-    return Tensor(type, shape);  // the share that is then prepared on another context copies it
+    if (live && !live->is_lost()) {
+      try {
+        return live->shared()->Make(type, shape);
+      } catch (const Error&) {}  // the device has no memory left, or has just been lost
+    }
+    return Tensor(type, shape);  // which shares copy
   };
 }
 

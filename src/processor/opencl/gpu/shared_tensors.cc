@@ -28,16 +28,17 @@ SharedTensors::SharedTensors(const Context& context)
 
 Tensor SharedTensors::Make(DType type, const Shape& shape) {
   const int64_t bytes = (shape.Elements() * int64_t(SizeOf(type)) + kLine) / kLine * kLine;
-  auto* const memory = new SharedMemory(context_, bytes);
+  auto memory = std::make_shared<SharedMemory>(context_, bytes);
   const auto* const address = static_cast<const std::byte*>(memory->get());
-  const std::shared_ptr<const void> owner(address, [blocks = blocks_, memory, address](const void*) {
+  std::memset(memory->get(), 0, size_t(bytes));
+  const std::shared_ptr<const void> owner(address, [blocks = blocks_, memory, address](const void*) mutable {
     {
       const std::lock_guard lock(blocks->mutex);
       blocks->by_address.erase(address);  // before another block gets this address
     }
-    delete memory;
+    memory = nullptr;  // this function may live longer
   });
-  std::memset(memory->get(), 0, size_t(bytes));
+  memory = nullptr;
   const std::lock_guard lock(blocks_->mutex);
   blocks_->by_address[address] = {bytes, owner};
   return {type, shape, address, owner};

@@ -13,10 +13,11 @@ namespace mete::opencl {
 
 // What calls return from now on; CL_SUCCESS: what the driver returns. One for the whole test program.
 struct Faults {
-  std::atomic<cl_int> buffers = CL_SUCCESS;   // clCreateBuffer
-  std::atomic<cl_int> builds = CL_SUCCESS;    // clBuildProgram
-  std::atomic<cl_int> launches = CL_SUCCESS;  // clEnqueueNDRangeKernel
-  std::atomic<cl_int> binaries = CL_SUCCESS;  // clCreateProgramWithBinary
+  std::atomic<cl_int> buffers = CL_SUCCESS;    // clCreateBuffer
+  std::atomic<cl_int> builds = CL_SUCCESS;     // clBuildProgram
+  std::atomic<cl_int> launches = CL_SUCCESS;   // clEnqueueNDRangeKernel
+  std::atomic<cl_int> binaries = CL_SUCCESS;   // clCreateProgramWithBinary
+  std::atomic<bool> no_shared_memory = false;  // clSVMAlloc finds none
   std::atomic<bool> events_hang = false;  // the status of a command stays "submitted", and nobody is called
   std::atomic<cl_int> commands = CL_SUCCESS;  // the status with which a command ends
 
@@ -29,7 +30,7 @@ struct Faults {
   static void Clear() {
     Faults& f = Now();
     f.buffers = f.builds = f.launches = f.binaries = f.commands = CL_SUCCESS;
-    f.events_hang = false;
+    f.no_shared_memory = f.events_hang = false;
     for (const auto& call : std::exchange(f.unheard, {})) call();
   }
 };
@@ -38,6 +39,12 @@ inline cl_mem CL_API_CALL FaultyBuffer(cl_context context, cl_mem_flags flags, s
                                        cl_int* problem) {
   *problem = Faults::Now().buffers;
   return *problem ? nullptr : LoadedFunctions().clCreateBuffer(context, flags, bytes, host, problem);
+}
+
+inline void* CL_API_CALL FaultySharedMemory(cl_context context, cl_bitfield flags, size_t bytes,
+                                            cl_uint alignment) {
+  if (Faults::Now().no_shared_memory) return nullptr;
+  return LoadedFunctions().clSVMAlloc(context, flags, bytes, alignment);
 }
 
 inline cl_int CL_API_CALL FaultyBuild(cl_program program, cl_uint count, const cl_device_id* devices,
@@ -87,6 +94,7 @@ inline Device WithFaults(const Device& device) {
   static const Functions faulty = [] {
     Functions all = LoadedFunctions();
     all.clCreateBuffer = FaultyBuffer;
+    if (all.clSVMAlloc) all.clSVMAlloc = FaultySharedMemory;
     all.clBuildProgram = FaultyBuild;
     all.clCreateProgramWithBinary = FaultyBinary;
     all.clEnqueueNDRangeKernel = FaultyLaunch;

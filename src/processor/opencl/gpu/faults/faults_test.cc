@@ -132,6 +132,22 @@ TEST_F(FaultyGpu, ThatHangsWhileItPreparesIsLostToo) {
   ExpectAnswers(*gpu->Prepare(graph));
 }
 
+// A request takes its tensors when it runs, and is not to fail for them.
+TEST_F(FaultyGpu, WithoutMemoryToShareLendsThatOfTheProcess) {
+  if (!device().facts().has_fine_svm)
+    GTEST_SKIP() << "the device has no memory that both sides see without a map";
+  GpuProcessor shares("gpu", WithFaults(device()), ProbeFacts{.shares_memory = true},
+                      GpuProcessorOptions{.kernels_folder = folder.str(), .clock = clock});
+  const auto ready = shares.Prepare(graph);
+  const MakeTensor make = shares.SharedMemory();
+  ASSERT_TRUE(make);
+  Faults::Now().no_shared_memory = true;
+  Tensor output = make(DType::kF32, expected[0].shape());
+  Faults::Clear();
+  ready->Ready::Run(std::array{inputs[0].view()}, std::array{output.mutable_view()}, {});
+  EXPECT_EQ(std::memcmp(output.data(), expected[0].data(), expected[0].bytes()), 0);
+}
+
 TEST_F(FaultyGpu, ThatHangsIsLeftAloneByARunThatIsCancelled) {
   const auto ready = gpu->Prepare(graph);
   Faults::Now().events_hang = true;
