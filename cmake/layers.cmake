@@ -117,6 +117,7 @@ foreach(folder opencl_info opencl_api opencl_find opencl_kernels opencl_share op
 endforeach()
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
+                            src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
