@@ -44,6 +44,8 @@ def arguments():
     p.add_argument("--settings", nargs="+", choices=list(kSettings), default=list(kSettings), metavar="S",
                    help=f"some of {', '.join(kSettings)} (default: all); equal needs as-is")
     p.add_argument("--rounds", type=int, default=20, metavar="N", help="turns of each plan (default: 20)")
+    p.add_argument("--kernels", metavar="FOLDER",
+                   help="keeps compiled kernels for the next call, which saves minutes; no times are kept (default: none are)")
     p.add_argument("--slowcore", default=os.path.join(common_flags.kRoot, "build", "release", "slowcore"), metavar="FILE", help="the program")
     common_flags.add_report(p)
     flags = common_flags.parsed(p)
@@ -77,6 +79,16 @@ def slowed(flags, which):
         yield
 
 
+@contextlib.contextmanager
+def empty_cache(kernels):
+    """A cache folder of Mete's without any times, whose programs for GPUs are those of `kernels`."""
+    with tempfile.TemporaryDirectory() as cache:
+        programs = os.path.join(kernels, "gpu")
+        os.makedirs(programs, exist_ok=True)
+        os.symlink(programs, os.path.join(cache, "gpu"))
+        yield cache
+
+
 def environment(processors, pocl, cache):
     """PoCL counts as a GPU, its threads stay on their cores, and what it compiles is kept; what Mete measures is not."""
     one_thread = {} if "gpu:0/" in processors else {"POCL_MAX_PTHREAD_COUNT": "1"}
@@ -90,10 +102,10 @@ def mete(flags, environment, *words):
     return json.loads(done.stdout)
 
 
-def measure_model(flags, path, which, pocl):
+def measure_model(flags, path, which, kernels):
     """A network under one setting: `which` is slowed."""
-    with slowed(flags, which), tempfile.TemporaryDirectory() as cache:
-        kept = environment(flags.processors, pocl, cache)
+    with slowed(flags, which), empty_cache(kernels) as cache:
+        kept = environment(flags.processors, os.path.join(kernels, "pocl"), cache)
         result = mete(flags, kept, "bench", path, "--processors", flags.processors, "--beside", ",".join(kBeside), "--runs",
                       str(flags.rounds))
         del result["model"]  # where the file lay
@@ -103,7 +115,7 @@ def measure_model(flags, path, which, pocl):
     return result
 
 
-def measure_settings(flags, name, path, pocl):
+def measure_settings(flags, name, path, kernels):
     """{setting: result}; what cannot be measured ends the network, not the others."""
     results = {}
     for setting in kSettings:
@@ -111,17 +123,17 @@ def measure_settings(flags, name, path, pocl):
             continue
         which = slowed_core(setting, flags.cores, results.get("as-is"))
         say(f"{name}: {kSettings[setting]}" + (f" (core {which[0]} at {which[1]})" if which else ""))
-        results[setting] = measure_model(flags, path, which, pocl)
+        results[setting] = measure_model(flags, path, which, kernels)
     return results
 
 
-def measure(flags, pocl):
+def measure(flags, kernels):
     results = {setting: {} for setting in kSettings if setting in flags.settings}
     failed = {}
     for word in flags.models:
         name, path = networks.model_file(flags.mete, word, flags.work)
         try:
-            for setting, result in measure_settings(flags, name, path, pocl).items():
+            for setting, result in measure_settings(flags, name, path, kernels).items():
                 results[setting][name] = result
         except networks.BadModel as problem:
             say(f"{name}: {problem}")
@@ -138,8 +150,8 @@ def measure(flags, pocl):
 def main():
     flags = arguments()
     try:
-        with tempfile.TemporaryDirectory() as pocl:
-            document = measure(flags, pocl)
+        with tempfile.TemporaryDirectory() as none_kept:
+            document = measure(flags, os.path.abspath(flags.kernels or none_kept))
     except networks.BadModel as problem:
         say(f"measured.py: {problem}")
         return kBadFile

@@ -18,6 +18,10 @@ import json, os, sys
 if sys.argv[2].endswith("broken.onnx"):
     sys.exit("mete: error: [broken] not a model")
 assert os.environ["METE_GPU"] == "cpu" and os.environ["METE_CACHE"], "not in the environment of this measurement"
+assert os.listdir(os.environ["METE_CACHE"]) == ["gpu"], "times of an earlier measurement"
+for of in [os.environ["POCL_CACHE_DIR"], os.environ["METE_CACHE"] + "/gpu"]:
+    os.makedirs(of, exist_ok=True)
+    open(of + "/compiled", "a").write("x")
 if sys.argv[1] == "profile":
     print(json.dumps([{{"processors": [{{"name": "cpu:0", "us": [95, 3]}}, {{"name": "gpu:0/1", "us": [80, 70]}}]}}]))
 else:
@@ -121,6 +125,14 @@ class Program(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("not measured: broken: ", done.stdout)
         self.assertIn("net ", done.stdout)
+
+    def test_kernels_and_no_times_are_kept(self):
+        with tempfile.TemporaryDirectory() as kernels:
+            for uses in (2, 4):  # bench and profile, each in two calls
+                done = self.run_on("--models", "{}/net.onnx", "--settings", "as-is", "--kernels", kernels)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                for of in ("gpu", "pocl"):
+                    self.assertEqual(pathlib.Path(kernels, of, "compiled").read_text(), "x" * uses)
 
     def test_problems_are_told(self):
         done = self.run_on("--models", "{}/broken.onnx", "--settings", "as-is")
