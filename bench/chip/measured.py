@@ -23,6 +23,7 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_here, "..", "cores")]
 import awake
 import common_flags
+import line_pass
 import machine
 import networks
 import shared
@@ -47,6 +48,7 @@ def arguments():
     p.add_argument("--kernels", metavar="FOLDER",
                    help="keeps compiled kernels for the next call, which saves minutes; no times are kept (default: none are)")
     p.add_argument("--slowcore", default=os.path.join(common_flags.kRoot, "build", "release", "slowcore"), metavar="FILE", help="the program")
+    line_pass.add_flag(p)
     common_flags.add_report(p)
     flags = common_flags.parsed(p)
     cores = flags.cores.split(",")
@@ -54,6 +56,7 @@ def arguments():
         p.error(f"[--cores] got {flags.cores}, expected two cores such as 0,1")
     if "equal" in flags.settings and "as-is" not in flags.settings:
         p.error("[--settings] 'equal' takes the speeds of 'as-is'; got it alone, expected both")
+    line_pass.check_flag(p, flags)
     flags.cores = [int(core) for core in cores]
     flags.processors = flags.processors or f"cpu:{cores[0]},gpu:0"
     return flags
@@ -104,12 +107,15 @@ def mete(flags, environment, *words):
 
 def measure_model(flags, path, which, kernels):
     """A network under one setting: `which` is slowed."""
+    marks = line_pass.Marks(flags.line_pass, dict(zip(("fast", "slow"), flags.cores)))
     with slowed(flags, which), empty_cache(kernels) as cache:
         kept = environment(flags.processors, os.path.join(kernels, "pocl"), cache)
         result = mete(flags, kept, "bench", path, "--processors", flags.processors, "--beside", ",".join(kBeside), "--runs",
                       str(flags.rounds))
         del result["model"]  # where the file lay
         again = mete(flags, kept, "profile", path, "--processors", flags.processors)[0]
+    marks.after_round()
+    [result["line_ns"]] = marks.of_rounds()
     result["again"] = {processor["name"]: processor["us"] for processor in again["processors"]}
     result["slowcore"] = {"core": which[0], "speed": which[1]} if which else None
     return result

@@ -39,6 +39,9 @@ at = sys.argv.index("--")
 code = subprocess.run(sys.argv[at + 1:]).returncode
 sys.stderr.write(json.dumps({{"exit_code": code}}, indent=2) + "\\n")
 """
+kFakeLinePass = f"""#!{sys.executable}
+print('{{"ns": 34.6}}')
+"""
 
 
 def plan(name, ms, same_as=None, **of):
@@ -48,7 +51,7 @@ def plan(name, ms, same_as=None, **of):
 def result(chosen, first, second, same_as=None, **of):
     return {"plans": [plan("chosen", chosen), plan("alone a", first, same_as), plan("alone b", second), plan("codl", 2 * chosen),
                       plan("dynamic", chosen)],
-            "layers": {}, "slowed": [1, 1], **of}
+            "layers": {}, "slowed": [1, 1], "line_ns": 35, **of}
 
 
 class Figures(unittest.TestCase):
@@ -76,7 +79,7 @@ class Figures(unittest.TestCase):
 
     def test_a_processor_that_cannot_compute_a_network_has_no_figure(self):
         alone = {"plans": [plan("chosen", 10), plan("alone a", 10, "chosen"), plan("codl", 10), plan("dynamic", 10)], "layers": {},
-                 "slowed": [1]}
+                 "slowed": [1], "line_ns": 35}
         self.assertEqual(shared.row("net", alone, ["codl"])[:6], ["net", "10.0", "-", "10.0", "-", "1.000 (the same)"])
         self.assertIn("networks that take more than 20 ms on the faster processor alone: -", shared.summary({"net": alone}, ["codl"])[0])
 
@@ -93,7 +96,7 @@ class Settings(unittest.TestCase):
 class Program(unittest.TestCase):
     def run_on(self, *words):
         with tempfile.TemporaryDirectory() as folder:
-            fakes = {"mete": kFakeMete, "slowcore": kFakeSlowCore}
+            fakes = {"mete": kFakeMete, "slowcore": kFakeSlowCore, "line_pass": kFakeLinePass}
             for name, script in fakes.items():
                 pathlib.Path(folder, name).write_text(script)
                 pathlib.Path(folder, name).chmod(0o755)
@@ -101,6 +104,7 @@ class Program(unittest.TestCase):
                 pathlib.Path(folder, model).write_text("")
             core = str(min(os.sched_getaffinity(0)))
             return subprocess.run([sys.executable, kHere / "measured.py", "--mete", f"{folder}/mete", "--slowcore", f"{folder}/slowcore",
+                                   "--line-pass", f"{folder}/line_pass",
                                    "--cores", f"{core},{int(core) + 1}", *(word.format(folder) for word in words)],
                                   capture_output=True, text=True)
 
@@ -117,6 +121,7 @@ class Program(unittest.TestCase):
         text = shared.text(document, markdown=True)
         self.assertIn("| net | 40.0 ", " ".join(text.split()))
         self.assertIn("0.80", text)
+        self.assertIn(" 35 |", text)
         self.assertIn("100 % of 3 within 10 %; as a line over operations: 33 % of 3", text)
         self.assertNotIn("onnx", text)
 

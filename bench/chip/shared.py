@@ -76,12 +76,13 @@ def row(name, result, beside):
     cells += [f"{efficiency(result):.2f}" if two else "-",
               f"{over_best(result):.3f}" + (" (the same)" if any(of[f"alone {p}"]["same_as"] == "chosen" for p in alone_ms(result)) else "")]
     cells += [f"{cell(of[other]['median_ms'])} ({of[other]['median_ms'] / chosen_ms(result):.2f})" for other in beside]
-    return [*cells, f"{of['chosen']['predicted_ms'] / chosen_ms(result):.2f}", ", ".join(f"{s:.2f}" for s in result["slowed"])]
+    return [*cells, f"{of['chosen']['predicted_ms'] / chosen_ms(result):.2f}", ", ".join(f"{s:.2f}" for s in result["slowed"]),
+            f"{result['line_ns']:.0f}"]
 
 
 def table(results, processors, beside, markdown):
     head = ["ms, medians", *(f"{p} alone" for p in processors), "Mete", "efficiency", "of the faster alone", *beside, "predicted / measured",
-            "slowed"]
+            "slowed", "line, ns"]
     return aligned([head] + [row(name, result, beside) for name, result in results.items()], markdown)
 
 
@@ -115,7 +116,8 @@ kLegend = ["efficiency: the time of the ideal, in which both processors compute 
            "alone), by the time that was measured.",
            "the same: the plan is that processor alone.",
            "In brackets: how many times as long as Mete's plan.",
-           "slowed: how many times as long each processor takes while the other computes, as profiled."]
+           "slowed: how many times as long each processor takes while the other computes, as profiled.",
+           "line: how long a cache line took from one core to the other, before or after, the longer one. A shared host moves its virtual cores."]
 
 
 def text(document, markdown):
