@@ -55,11 +55,14 @@ PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& gra
   return session;
 }
 
-// Measures in the keeper's thread, while the session answers by its home.
+// Measures in the keeper's thread, while the session answers by its home. The members are there, so their
+// drivers are known by now, and with them the name of a profile that may have been kept.
 MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolOptions& options) {
   return [&graph, file, own = options](const ToMeasure& to) mutable {
     own.cancel = &to.cancel;
-    return CostsOn(MeasureOn({to.home, to.members, &to.turn}, file, file, graph, own), file);
+    std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, own.kernels, own.note);
+    if (!profile) profile = MeasureOn({to.home, to.members, &to.turn}, file, file, graph, own);
+    return CostsOn(*profile, file);
   };
 }
 
@@ -81,14 +84,18 @@ struct Maker {
   const PoolOptions& options;  // whose notes go to the session's
   const PoolSessionOptions& session;
 
+  // No answer of the home waits for a child process that tries drivers: until it has, there is no profile.
+  std::optional<PoolProfile> Stored(const PoolFile& file) const {
+    if (HasWorkers(file)) return NeededPoolProfile(graph, file, options.kernels, options.note);
+    if (!KnowsPoolProfilePath(file)) return std::nullopt;
+    return StoredPoolProfile(graph, file, options.kernels, options.note);
+  }
   void Measure(const PoolFile& file) const {
     if (!StoredPoolProfile(graph, file, options.kernels, options.note))
       (void)MeasureHere(graph, file, Open(pool, file, options), options);
   }
   std::unique_ptr<PoolSession> Make(const PoolFile& file, Tell tell) const {
-    std::optional<PoolProfile> profile = HasWorkers(file)
-                                             ? NeededPoolProfile(graph, file, options.kernels, options.note)
-                                             : StoredPoolProfile(graph, file, options.kernels, options.note);
+    std::optional<PoolProfile> profile = Stored(file);
     const PoolFile used = profile ? AsMeasured(file, profile->costs) : file;
     if (session.plan) CheckGiven(*session.plan, used);
     OpenPool open = Open(pool, used, options);

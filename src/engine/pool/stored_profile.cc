@@ -82,6 +82,13 @@ std::string PoolProfilePath(const std::string& digest, const PoolFile& file, con
   return cache + "/pools/" + DigestOfText128(pool) + ".json";
 }
 
+bool KnowsPoolProfilePath(const PoolFile& file) {
+  return std::all_of(file.devices.begin(), file.devices.end(), [](const DeviceInPool& device) {
+    return !device.address.empty() ||
+           std::all_of(device.processors.begin(), device.processors.end(), KnowsHardwareOf);
+  });
+}
+
 std::optional<PoolProfile> StoredPoolProfile(const Graph& graph, const PoolFile& file,
                                              const SessionOptions& kernels,
                                              const std::function<void(const std::string&)>& note) {

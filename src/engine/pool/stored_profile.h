@@ -14,9 +14,13 @@ namespace mete {
 // names of the processors that a worker offers without being named in the pool's file.
 
 // Returns the path of the file for a graph on a pool whose processors of this device have these kernels. The
-// path is different for another CPU, version of Mete, instruction set, policy, GPU or driver of one. Error
-// FAILED_PRECONDITION if there is no cache folder.
+// path is different for another CPU, version of Mete, instruction set, policy, GPU or driver of one. Where
+// nobody knows the driver yet, as after a change of its settings, this function and those below wait seconds
+// for the child process that tries it. Error FAILED_PRECONDITION if there is no cache folder.
 std::string PoolProfilePath(const std::string& digest, const PoolFile& file, const SessionOptions& kernels);
+
+// Returns whether the path is known without such a wait.
+bool KnowsPoolProfilePath(const PoolFile& file);
 
 // Returns the profile that is kept; nothing if there is no file, or if it is of another model or version, or
 // damaged. If it is of another version or damaged, `note`, which may be empty, is called with a line about

@@ -24,6 +24,7 @@ std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions o
 }
 
 std::string OfCores(const ProcessorEntry&) { return ""; }
+bool KnowsCores(const ProcessorEntry&) { return true; }
 
 std::vector<std::string> KernelsOnCores(const ProcessorEntry&, const Graph& share) {
   return CpuKernelsOf(share);
@@ -39,13 +40,14 @@ struct Kind {
   // `options` have the threads and cores of the entry.
   std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options);
   std::string (*hardware)(const ProcessorEntry& entry);
+  bool (*knows_hardware)(const ProcessorEntry& entry);
   std::vector<std::string> (*kernels)(const ProcessorEntry& entry, const Graph& share);
 };
 
 constexpr Kind kKinds[] = {
-    {"cpu", nullptr, MakeCpu, OfCores, KernelsOnCores},
-    {"emulated", ReadEmulation, MakeEmulated, OfCores, KernelsOnCores},
-    {"gpu", opencl::ReadGpu, MakeGpu, opencl::GpuHardwareOf, opencl::KernelsOnGpu},
+    {"cpu", nullptr, MakeCpu, OfCores, KnowsCores, KernelsOnCores},
+    {"emulated", ReadEmulation, MakeEmulated, OfCores, KnowsCores, KernelsOnCores},
+    {"gpu", opencl::ReadGpu, MakeGpu, opencl::GpuHardwareOf, opencl::KnowsGpuHardware, opencl::KernelsOnGpu},
 };
 
 const Kind& KindOf(const ProcessorEntry& entry) {
@@ -99,6 +101,8 @@ std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<Process
 }
 
 std::string HardwareOf(const ProcessorEntry& entry) { return KindOf(entry).hardware(entry); }
+
+bool KnowsHardwareOf(const ProcessorEntry& entry) { return KindOf(entry).knows_hardware(entry); }
 
 std::vector<std::string> KernelsOf(const ProcessorEntry& entry, const Graph& share) {
   return KindOf(entry).kernels(entry, share);

@@ -27,8 +27,11 @@ std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<Process
                                                        const SessionOptions& options);
 
 // Returns the device and the driver that compute the shares of an entry, as lines: times are of these alone.
-// "" for the kinds that compute on cores, and for a device that is not there now.
+// "" for the kinds that compute on cores, and for a device that is not there now. Where nobody knows a GPU's
+// driver yet, a child process tries it first, which takes seconds.
 std::string HardwareOf(const ProcessorEntry& entry);
+// Returns whether HardwareOf() answers without a child process.
+bool KnowsHardwareOf(const ProcessorEntry& entry);
 
 // Returns the kernels that are expected to compute a share on the processor of an entry, in their order, with
 // the type that each reads: "conv_f32", "pool_f16". They are estimates, which need no hardware; a processor

@@ -96,9 +96,10 @@ class GpuProcessor : public Processor {
 
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry);
-// Returns the device and the driver of an entry as lines, of which times and programs are; "" if no child
-// process has found such a GPU.
+// Returns the device and the driver of an entry as lines, of which times and programs are; "" if there is no
+// such GPU. Asks a child process where nobody has.
 std::string GpuHardwareOf(const ProcessorEntry& entry);
+bool KnowsGpuHardware(const ProcessorEntry& entry);  // whether a child process has answered
 // Returns the kernels that are expected to compute a share on the GPU of an entry (share/share_on_gpu.h),
 // which need not be there.
 std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share);

@@ -77,9 +77,13 @@ void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
 }
 
 std::string GpuHardwareOf(const ProcessorEntry& entry) {
-  const std::optional<GpuList> known = KnownGpus({.cache_folder = CacheFolder()});
-  const Gpu* const gpu = known ? FindGpu(*known, EntryOf(entry).device) : nullptr;
+  const GpuList list = FindGpus({.cache_folder = CacheFolder()});
+  const Gpu* const gpu = FindGpu(list, EntryOf(entry).device);
   return gpu ? DriverText(gpu->facts) : "";
+}
+
+bool KnowsGpuHardware(const ProcessorEntry&) {
+  return KnownGpus({.cache_folder = CacheFolder()}).has_value();
 }
 
 std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share) {
