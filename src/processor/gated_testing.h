@@ -27,7 +27,14 @@ class Gated : public Processor {
     while (preparing_ == 0) std::this_thread::yield();
   }
 
+  // From now on CheckThere() fails, or does so no more.
+  void Leave() { gone_ = true; }
+  void Return() { gone_ = false; }
+
   const ProcessorInfo& info() const override { return inner_->info(); }
+  void CheckThere() const override {
+    if (gone_) Fail(Code::kUnavailable, info().name, "has left");
+  }
   std::string WhyNot(const Graph& graph, const Node& node) const override {
     return inner_->WhyNot(graph, node);
   }
@@ -79,7 +86,7 @@ class Gated : public Processor {
   }
 
   const std::shared_ptr<Processor> inner_;
-  std::atomic<bool> closed_{false}, prepare_closed_{false}, late_{false}, cancelled_{false};
+  std::atomic<bool> closed_{false}, prepare_closed_{false}, late_{false}, cancelled_{false}, gone_{false};
   std::atomic<int> waiting_{0}, preparing_{0};
 };
 

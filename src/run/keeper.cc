@@ -45,7 +45,7 @@ void Keeper::TellLacks() {
 }
 
 void Keeper::BeginAlone() {
-  const std::vector<std::string> late = parts_.members.LateOnes();
+  const std::vector<std::string> late = parts_.members.LateOnes(parts_.members.Answering());
   parts_.teller.Tell(fmt::format("kernels of {} are being built; {} computes alone until then",
                                  fmt::join(late, ", "), parts_.home.processor().info().name));
   UseHomeAlone();
@@ -62,19 +62,39 @@ void Keeper::AwaitFirst() {
   wake_.wait(lock, [this] { return has_first_; });
 }
 
+// A processor that is not there hinders no other: it is measured when it has come back.
+void Keeper::MeasureUnknown() {
+  while (measures_) {
+    parts_.members.DropSilent();
+    if (parts_.ending.cancelled()) return;  // then no processor counts as lost
+    const std::vector<size_t> answering = parts_.members.Answering();
+    if (answering.size() == 1 || parts_.members.AreMeasured(answering)) return;
+    try {
+      return Measure(answering);
+    } catch (const std::exception&) {
+      parts_.members.DropSilent();
+      measures_ = parts_.members.Answering() != answering;  // one of them has gone: the others are measured
+      if (!measures_) throw;
+    }
+  }
+}
+
+void Keeper::Measure(const std::vector<size_t>& processors) {
+  const std::vector<Member*> members = parts_.members.PartOf(processors).members;
+  parts_.members.SetCosts(processors, options_.measure({parts_.home.processor(), parts_.home.turn(),
+                                                        processors, members, parts_.ending}));
+  TellLacks();
+}
+
 // Without costs there is nothing to plan by: the home computes alone for good.
 void Keeper::MakeFirst() {
   {
     std::lock_guard keeping(keeping_);
     try {
       parts_.home.Settle(parts_.ending);
-      if (!knows_costs_)
-        parts_.members.SetCosts(options_.measure(
-            {parts_.home.processor(), parts_.home.turn(), parts_.members.pointers(), parts_.ending}));
-      knows_costs_ = true;
-      TellLacks();
+      if (!options_.measure) TellLacks();
       Rebuild();
-      const std::vector<std::string> built = parts_.members.LateOnes();
+      const std::vector<std::string> built = parts_.members.LateOnes(parts_.members.There());
       if (why_alone_.empty() && !built.empty() && !parts_.ending.cancelled())
         parts_.teller.Tell(fmt::format("kernels of {} are built; from now on: {}", fmt::join(built, ", "),
                                        Summary(parts_.in_use.plan())));
@@ -156,7 +176,12 @@ bool Keeper::Correct() {
 }
 
 void Keeper::Rebuild() {
-  if (!knows_costs_) return;
+  MeasureUnknown();
+  if (parts_.ending.cancelled()) return;
+  if (!parts_.members.AreMeasured({0})) {
+    if (measures_) StayAlone("no other processor is there");
+    return;
+  }
   for (bool first = true;; first = false) {
     // A processor that has gone is found now, and not by a deployment that waits for it.
     parts_.members.DropSilent();

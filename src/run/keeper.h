@@ -37,11 +37,12 @@ class Keeper {
     const CancelToken& ending;
   };
   Keeper(const PoolSessionOptions& options, const Parts& parts)
-      : options_(options), clock_(*options.deploy.clock), parts_(parts), knows_costs_(!options.measure) {}
+      : options_(options), clock_(*options.deploy.clock), parts_(parts), measures_(bool(options.measure)) {}
   ~Keeper();  // `ending` must be cancelled before
 
-  // Plans for all processors that are there, and deploys the plan. The thread that makes the session calls
-  // this function before Start(), or BeginAlone(), and then the keeper makes the first plan in its thread.
+  // Plans for all processors that are there, and deploys the plan. Measures them before, where nobody has.
+  // The thread that makes the session calls this function before Start(), or BeginAlone(), and then the
+  // keeper makes the first plan in its thread.
   void Rebuild();
   // Tells which layers processors cannot compute, and why.
   void TellLacks();
@@ -61,6 +62,9 @@ class Keeper {
 
  private:
   void MakeFirst();
+  // Measures the processors that are there, if one of them never was. Tells what they lack.
+  void MeasureUnknown();
+  void Measure(const std::vector<size_t>& processors);
   void UseHomeAlone();
   bool Wait();  // until there may be work; returns true if the plan in use has failed
   void Keep();
@@ -81,7 +85,7 @@ class Keeper {
   std::mutex keeping_;     // held while processors are asked, and plans made and deployed
   std::string why_alone_;  // why the home computes alone beside other processors; empty: it does not
   std::optional<Clock::Time> again_at_;  // when the keeper plans again after a failure
-  bool knows_costs_;
+  bool measures_;                        // processors that never were: until one of them cannot be
 
   mutable std::mutex mutex_;  // for the members below
   std::condition_variable wake_;

@@ -1,5 +1,6 @@
 #include "run/pool_members.h"
 
+#include <algorithm>
 #include <future>
 #include <utility>
 
@@ -31,14 +32,28 @@ PoolMembers::PoolMembers(PoolCosts costs, std::vector<std::unique_ptr<Member>> m
   if (members_.size() != costs_.processors.size() || members_.empty() || members_[0])
     Invalid("processors", "are others than the costs are of; got {}, expected {}", members_.size(),
             costs_.processors.size());
+  for (State& state : states_) state.measured = options.measured;
 }
 
 std::vector<size_t> PoolMembers::There() const {
   std::lock_guard lock(mutex_);
-  std::vector<size_t> there;
-  for (size_t d = 0; d < states_.size(); ++d)
-    if (states_[d].there) there.push_back(d);
+  std::vector<size_t> there{0};
+  for (size_t d = 1; d < states_.size(); ++d)
+    if (states_[d].there && states_[d].measured) there.push_back(d);
   return there;
+}
+
+std::vector<size_t> PoolMembers::Answering() const {
+  std::lock_guard lock(mutex_);
+  std::vector<size_t> answering;
+  for (size_t d = 0; d < states_.size(); ++d)
+    if (states_[d].there) answering.push_back(d);
+  return answering;
+}
+
+bool PoolMembers::AreMeasured(const std::vector<size_t>& processors) const {
+  std::lock_guard lock(mutex_);
+  return std::all_of(processors.begin(), processors.end(), [this](size_t d) { return states_[d].measured; });
 }
 
 PoolPart PoolMembers::PartOf(std::vector<size_t> processors) const {
@@ -57,22 +72,20 @@ int64_t PoolMembers::lost() const {
   return lost_;
 }
 
-std::vector<std::string> PoolMembers::LateOnes() const {
+std::vector<std::string> PoolMembers::LateOnes(const std::vector<size_t>& processors) const {
   std::vector<std::string> names;
-  for (const size_t d : There())
+  for (const size_t d : processors)
     if (members_[d] && members_[d]->PreparesLate()) names.push_back(members_[d]->name());
   return names;
 }
 
-std::vector<Member*> PoolMembers::pointers() const {
-  std::vector<Member*> all;
-  for (const auto& member : members_) all.push_back(member.get());
-  return all;
-}
-
-void PoolMembers::SetCosts(PoolCosts costs) {
+void PoolMembers::SetCosts(const std::vector<size_t>& processors, PoolCosts costs) {
   std::lock_guard lock(mutex_);
-  costs_ = std::move(costs);
+  for (size_t i = 0; i < processors.size(); ++i) {
+    costs_.processors[processors[i]] = std::move(costs.processors.at(i));
+    states_[processors[i]].measured = true;
+    states_[processors[i]].scale = 1;
+  }
 }
 
 void PoolMembers::Lose(size_t processor, const Error& error, BackOff::Loss loss) {
@@ -151,9 +164,9 @@ bool PoolMembers::TryAgain() {
 }
 
 void PoolMembers::DropSilent() {
-  std::vector<size_t> there = There();
-  std::erase(there, size_t{0});  // the home
-  (void)WhoAnswers(there);
+  std::vector<size_t> answering = Answering();
+  std::erase(answering, size_t{0});  // the home
+  (void)WhoAnswers(answering);
 }
 
 void PoolMembers::ForgetShares() {

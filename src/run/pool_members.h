@@ -28,6 +28,7 @@ struct PoolPart {
 struct PoolMembersOptions {
   std::chrono::milliseconds hello_timeout;
   Clock& clock;
+  bool measured = true;  // false: SetCosts() brings the costs
 };
 
 // Thread-safe, except for the functions that ask members: one thread at a time calls these.
@@ -38,15 +39,18 @@ class PoolMembers {
   PoolMembers(PoolCosts costs, std::vector<std::unique_ptr<Member>> members,
               const PoolMembersOptions& options, Teller& teller, const CancelToken& ending);
 
-  std::vector<size_t> There() const;  // the home is always among them
+  // Those that are there and whose costs are known, and the home: for these a plan may be made.
+  std::vector<size_t> There() const;
+  std::vector<size_t> Answering() const;  // all that are there; the home is always among them
+  bool AreMeasured(const std::vector<size_t>& processors) const;
   PoolPart PartOf(std::vector<size_t> processors) const;
   size_t size() const { return members_.size(); }
   int64_t lost() const;  // the number of losses
-  // the names of those that are there and have Member::PreparesLate()
-  std::vector<std::string> LateOnes() const;
-  std::vector<Member*> pointers() const;  // of all; the home's is null
-  // Replaces the costs by those of the same processors. The thread that asks members calls this function.
-  void SetCosts(PoolCosts costs);
+  // Returns the names of those of these processors that have Member::PreparesLate().
+  std::vector<std::string> LateOnes(const std::vector<size_t>& processors) const;
+  // Replaces the costs of these processors by measured ones. The thread that asks members calls this
+  // function.
+  void SetCosts(const std::vector<size_t>& processors, PoolCosts costs);
 
   void Lose(size_t processor, const Error& error, BackOff::Loss loss);
   void Serves(size_t processor);                 // the plan in use has a part for it
@@ -60,7 +64,7 @@ class PoolMembers {
 
  private:
   struct State {
-    bool there = true;
+    bool there = true, measured = true;
     BackOff back_off;
     // why it cannot serve, as the user was told; nothing if it serves, or is lost for another reason
     std::optional<Code> refusal;

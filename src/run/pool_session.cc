@@ -44,8 +44,8 @@ PoolSession::PoolSession(Graph graph, PoolCosts costs, std::shared_ptr<Processor
       teller_(options_.tell),
       home_(graph_, std::move(home), HomeUs(costs, graph_),
             BeginsAlone(options_, members) ? HomeModel::Begins::kSoon : HomeModel::Begins::kMeasured),
-      members_(std::move(costs), std::move(members), {options_.hello_timeout, *options_.deploy.clock},
-               teller_, ending_),
+      members_(std::move(costs), std::move(members),
+               {options_.hello_timeout, *options_.deploy.clock, !options_.measure}, teller_, ending_),
       runner_(graph_, home_, options_.deploy, options_.progress, teller_, ending_),
       keeper_(options_, {members_, in_use_, runner_, home_, teller_, ending_}) {
   if (home_.begins() == HomeModel::Begins::kSoon) {

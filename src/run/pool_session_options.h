@@ -14,13 +14,15 @@
 
 namespace mete {
 
-// What measures costs works with the session's processors; the home's member is null.
+// What measures costs works with the processors of the session that are there.
 struct ToMeasure {
   Processor& home;
-  Turn& turn;  // of the threads that compute on the home
-  std::vector<Member*> members;
+  Turn& turn;                      // of the threads that compute on the home
+  std::vector<size_t> processors;  // their numbers in the pool; the first is the home's
+  std::vector<Member*> members;    // theirs; the home's is null
   const CancelToken& cancel;
 };
+// Returns the costs of these processors in their order.
 using MeasureCosts = std::function<PoolCosts(const ToMeasure&)>;
 
 struct PoolSessionOptions {
@@ -45,7 +47,8 @@ struct PoolSessionOptions {
   // first.
   const CancelToken* cancel = nullptr;
   // Measures the costs, where nobody has yet; null: the session's constructor gets them. The keeper calls it
-  // once, while the home computes requests by `home`'s turns. Throws CANCELLED as `cancel` asks.
+  // when processors are there that were never measured, while the home computes requests by `home`'s turns,
+  // and not again after it has failed. Throws CANCELLED as `cancel` asks.
   MeasureCosts measure = {};
   WeightsProgress progress = [](const std::string&, int64_t, int64_t) {};
   // Gets notes about the processors, a line each: one at a time, from any thread. The function may use the

@@ -239,7 +239,7 @@ TEST(LocalPools, CostsThatNobodyKnowsAreMeasuredBehindTheFirstAnswer) {
   std::atomic<bool> answered{false};
   pool.options.measure = [&](const ToMeasure& to) {
     EXPECT_EQ(&to.home, pool.home.get());
-    EXPECT_EQ(to.members.size(), 2u);
+    EXPECT_EQ(to.processors, (std::vector<size_t>{0, 1}));
     while (!answered) std::this_thread::yield();
     return known;
   };
@@ -251,6 +251,80 @@ TEST(LocalPools, CostsThatNobodyKnowsAreMeasuredBehindTheFirstAnswer) {
   EXPECT_EQ(UsedProcessors(session->plan()).size(), 2u);
   EXPECT_GT(session->plan().predicted_us, 0);
   pool.ExpectWhole(session->Run(pool.inputs));
+}
+
+// A pool of three whose costs nobody knows; the last processor is not there.
+struct UnmeasuredPool : LocalPool {
+  UnmeasuredPool() : LocalPool(3) {
+    Add(std::make_shared<Cpu>("p1", ReferenceOptions()));
+    Add(gpu);
+    gpu->Leave();
+    known = std::exchange(costs, WithoutTimes({"own", "p1", "gpu"}, costs.processors[0].layers.size()));
+    options.measure = [this](const ToMeasure& to) {
+      EXPECT_EQ(to.members.size(), to.processors.size());
+      measured.push_back(to.processors);
+      PoolCosts some;
+      for (const size_t p : to.processors) some.processors.push_back(known.processors[p]);
+      return some;
+    };
+  }
+
+  const std::shared_ptr<Gated> gpu =
+      std::make_shared<Gated>(std::make_shared<Cpu>("gpu", ReferenceOptions()));
+  PoolCosts known;
+  std::vector<std::vector<size_t>> measured;  // the processors of each call; read it when nothing is measured
+};
+
+TEST(LocalPools, AProcessorThatIsNotThereHindersNoOther) {
+  UnmeasuredPool pool;
+  const auto session = pool.Open();
+  session->AwaitFirstPlan();
+  EXPECT_EQ(pool.measured, (std::vector<std::vector<size_t>>{{0, 1}}));
+  EXPECT_EQ(session->plan().processors, (std::vector<std::string>{"own", "p1"}));
+  EXPECT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_NE(pool.Notes().find("gpu is lost, the others go on without it: [gpu] has left"), std::string::npos)
+      << pool.Notes();
+  EXPECT_EQ(pool.Notes().find("computes alone: "), std::string::npos) << pool.Notes();
+  pool.gpu->Return();
+  const auto has_all = [&] { return session->plan().processors.size() == 3; };
+  pool.clock.AdvanceUntil(Keeper::kLook, has_all);
+  EXPECT_EQ(pool.measured, (std::vector<std::vector<size_t>>{{0, 1}, {0, 1, 2}}));
+  pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_NE(pool.Notes().find("gpu is there again"), std::string::npos) << pool.Notes();
+}
+
+TEST(LocalPools, OneThatGoesWhileItIsMeasuredHindersNoOther) {
+  UnmeasuredPool pool;
+  pool.gpu->Return();
+  pool.options.measure = [&pool, measure = pool.options.measure](const ToMeasure& to) {
+    if (to.processors.size() == 2) return measure(to);
+    pool.gpu->Leave();
+    Fail(Code::kUnavailable, "gpu", "has left in the middle");
+  };
+  const auto session = pool.Open();
+  session->AwaitFirstPlan();
+  EXPECT_EQ(pool.measured, (std::vector<std::vector<size_t>>{{0, 1}}));
+  EXPECT_EQ(UsedProcessors(session->plan()).size(), 2u);
+  pool.ExpectWhole(session->Run(pool.inputs));
+}
+
+TEST(LocalPools, AHomeThatIsLeftAloneMeasuresNothing) {
+  LocalPool pool(3);
+  const auto gpu = std::make_shared<Gated>(std::make_shared<Cpu>("gpu", ReferenceOptions()));
+  gpu->Leave();
+  pool.Add(gpu);
+  pool.costs = WithoutTimes({"own", "gpu"}, pool.costs.processors[0].layers.size());
+  pool.options.measure = [](const ToMeasure&) -> PoolCosts {
+    ADD_FAILURE();
+    return {};
+  };
+  const auto session = pool.Open();
+  session->AwaitFirstPlan();
+  pool.ExpectWhole(session->Run(pool.inputs));
+  EXPECT_NE(pool.Notes().find("this processor computes alone: no other processor is there"),
+            std::string::npos)
+      << pool.Notes();
 }
 
 TEST(LocalPools, WithoutCostsTheHomeComputesAloneForGood) {

@@ -16,6 +16,8 @@ namespace {
 namespace fs = std::filesystem;
 
 const Shape kInput{1, 3, 16, 16};
+constexpr const char* kNoGpu =
+    R"(echo '{"gpus":[],"left_out":["no platform"],"drivers":[],"failed":false,"files":[]}')";
 
 // Each test is a process of its own under CTest, in whose environment it may write.
 class AbsentGpu : public testing::Test {
@@ -64,6 +66,32 @@ class AbsentGpu : public testing::Test {
   const ModelFile file_{ConvNet()};
 };
 
+// The cores of a pool of three are measured, and kept under the names of theirs alone.
+TEST_F(AbsentGpu, OfAPoolHindersNoOther) {
+  const std::vector<int> cores = ThisDevice().cores;
+  if (cores.size() < 2) GTEST_SKIP() << "this machine has one core";
+  WriteProgram(kNoGpu);
+  const Model model = Model::Load(file_.path());
+  const std::string list = fmt::format("cpu:{},cpu:{}", cores[0], cores[1]);
+  PoolOptions options;
+  options.kernels = SessionOptions::Estimated();
+  std::string measured;
+  options.progress = [&](const std::string& what, int64_t, int64_t) { measured += what + "\n"; };
+  for (const bool again : {false, true}) {
+    SCOPED_TRACE(again);
+    measured.clear();
+    Session session(model, Pool::FromList(list + ",gpu:0"), options);
+    session.Settle();
+    std::string notes;
+    for (const std::string& note : session.Notes()) notes += note + "\n";
+    EXPECT_NE(notes.find("there is no such GPU"), std::string::npos) << notes;
+    EXPECT_EQ(notes.find("computes alone: "), std::string::npos) << notes;
+    EXPECT_EQ(session.pool_stats().parts.size(), 2u);
+    EXPECT_EQ(measured.empty(), again) << measured;
+    EXPECT_TRUE(Pool::FromList(list).Measured(model, options));
+  }
+}
+
 TEST_F(AbsentGpu, ThatIsOff) {
   setenv("METE_GPU", "off", /*overwrite=*/1);
   ExpectAnswersWithNote("METE_GPU=off: no driver was asked");
@@ -80,7 +108,7 @@ TEST_F(AbsentGpu, WhoseDriverCrashes) {
 }
 
 TEST_F(AbsentGpu, ThatNoDriverHas) {
-  WriteProgram(R"(echo '{"gpus":[],"left_out":["no platform"],"drivers":[],"failed":false,"files":[]}')");
+  WriteProgram(kNoGpu);
   ExpectAnswersWithNote("there is no such GPU; this machine has 0 GPUs; try 'mete machine'; no platform");
 }
 

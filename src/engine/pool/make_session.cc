@@ -55,14 +55,24 @@ PoolSessionOptions SessionOptionsOf(const PoolOptions& options, const Graph& gra
   return session;
 }
 
-// Measures in the keeper's thread, while the session answers by its home. The members are there, so their
-// drivers are known by now, and with them the name of a profile that may have been kept.
+// Returns the pool of this device with these of its processors alone.
+PoolFile WithOnly(const PoolFile& file, const std::vector<size_t>& processors) {
+  PoolFile some = file;
+  std::vector<ProcessorEntry>& entries = some.devices[0].processors;
+  entries.clear();
+  for (const size_t p : processors) entries.push_back(file.devices[0].processors.at(p));
+  return some;
+}
+
+// Measures in the keeper's thread, while the session answers by its home. What is kept is the profile of the
+// processors that are there. Their drivers have been tried by now, so a profile that was kept has its name.
 MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolOptions& options) {
   return [&graph, file, own = options](const ToMeasure& to) mutable {
     own.cancel = &to.cancel;
-    std::optional<PoolProfile> profile = StoredPoolProfile(graph, file, own.kernels, own.note);
-    if (!profile) profile = MeasureOn({to.home, to.members, &to.turn}, file, file, graph, own);
-    return CostsOn(*profile, file);
+    const PoolFile there = WithOnly(file, to.processors);
+    std::optional<PoolProfile> profile = StoredPoolProfile(graph, there, own.kernels, own.note);
+    if (!profile) profile = MeasureOn({to.home, to.members, &to.turn}, there, there, graph, own);
+    return CostsOn(*profile, there);
   };
 }
 
