@@ -76,6 +76,7 @@ GpuAnswer Ask(const std::string& program, const Arguments& arguments, Clock::Dur
 Json ToJson(const GpuAnswer& answer) {
   Json j = ToJson(answer.list);
   j["failed"] = answer.failed;
+  j["hung"] = answer.hung;
   j["files"] = answer.files;
   return j;
 }
@@ -88,6 +89,8 @@ GpuAnswer GpuAnswerFromJson(const Json& j, const std::string& where) {
     Invalid(where, "keys 'files' or 'failed' not found");
   answer.files = FilesFromJson(*files, where);
   answer.failed = failed->get<bool>();
+  const auto hung = j.find("hung");  // children before this version do not say it
+  answer.hung = hung != j.end() && hung->is_boolean() && hung->get<bool>();
   return answer;
 }
 
@@ -96,7 +99,7 @@ GpuAnswer AskChild(const std::string& program, const std::string& driver, Clock:
   try {
     return Ask(program, driver.empty() ? Arguments() : Arguments{"--driver", driver}, deadline, clock);
   } catch (const Error& e) {
-    return {.list = {.left_out = {e.what()}}, .failed = true};
+    return {.list = {.left_out = {e.what()}}, .failed = true, .hung = e.code() == Code::kDeadlineExceeded};
   }
 }
 

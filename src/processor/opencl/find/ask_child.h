@@ -15,6 +15,7 @@ struct GpuAnswer {
   GpuList list;
   std::vector<std::string> files;  // facts of those that the child had loaded (find/mapped_files.h)
   bool failed = false;             // the child crashed, hung or made nonsense; the list has the reason
+  bool hung = false;               // it failed because it had not answered at its deadline
 };
 
 nlohmann::ordered_json ToJson(const GpuAnswer& answer);

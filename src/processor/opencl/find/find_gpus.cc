@@ -20,6 +20,7 @@ void Append(const GpuAnswer& answer, const std::string& driver, GpuAnswer& all) 
   const std::string name = std::filesystem::path(driver).filename().string();
   for (const std::string& reason : answer.list.left_out)
     all.list.left_out.push_back(fmt::format("{}: {}", name, reason));
+  all.hung = all.hung || answer.hung;
   if (answer.failed) return;
   all.list.drivers.push_back(driver);
   all.list.gpus.insert(all.list.gpus.end(), answer.list.gpus.begin(), answer.list.gpus.end());
@@ -37,7 +38,7 @@ void NameInOrder(std::vector<Gpu>& gpus) {
 // Returns the GPUs of the drivers that answer alone, after a child with all of them has failed.
 GpuAnswer AskEach(const std::vector<std::string>& drivers, const GpuAnswer& together,
                   const std::string& program, const FindGpusOptions& options) {
-  GpuAnswer all{.list = {.left_out = together.list.left_out}, .failed = true};
+  GpuAnswer all{.list = {.left_out = together.list.left_out}, .failed = true, .hung = together.hung};
   for (const std::string& driver : drivers)
     Append(AskChild(program, driver, options.deadline, options.clock), driver, all);
   NameInOrder(all.list.gpus);
@@ -87,20 +88,29 @@ class Incomplete {
   std::map<std::string, GpuAnswer> answers_;
 };
 
+// Returns the last answer; nothing if a child has to be asked.
+std::optional<GpuAnswer> LastAnswer(const FindGpusOptions& options) {
+  const auto nobody = [](const char* why) { return GpuAnswer{.list = {.left_out = {why}}}; };
+  if (GpuChoiceFromEnvironment().off) return nobody("METE_GPU=off: no driver was asked");
+  const std::string program = ProgramOf(options);
+  if (program.empty())
+    return nobody("the program mete-gpus, which loads the drivers, is missing; METE_GPUS_PROGRAM names it");
+  const std::string key = GpuKey(program);
+  auto kept = KeptAnswer(options.cache_folder, key);
+  return kept ? kept : Incomplete::OfThisProcess().Find(key);
+}
+
 }  // namespace
 
 std::optional<GpuList> KnownGpus(const FindGpusOptions& options) {
-  if (GpuChoiceFromEnvironment().off) return GpuList{.left_out = {"METE_GPU=off: no driver was asked"}};
-  const std::string program = ProgramOf(options);
-  if (program.empty())
-    return GpuList{
-        .left_out = {
-            "the program mete-gpus, which loads the drivers, is missing; METE_GPUS_PROGRAM names it"}};
-  const std::string key = GpuKey(program);
-  auto kept = KeptAnswer(options.cache_folder, key);
-  if (!kept) kept = Incomplete::OfThisProcess().Find(key);
-  const bool again = kept && options.failures == Failures::kTryAgain && (kept->failed || !IsComplete(*kept));
-  return kept && !again ? std::optional(kept->list) : std::nullopt;
+  const std::optional<GpuAnswer> last = LastAnswer(options);
+  const bool again = last && options.failures == Failures::kTryAgain && (last->failed || !IsComplete(*last));
+  return last && !again ? std::optional(last->list) : std::nullopt;
+}
+
+bool MayFindMore(const FindGpusOptions& options) {
+  const std::optional<GpuAnswer> last = LastAnswer(options);
+  return last && (last->hung || !IsComplete(*last));
 }
 
 GpuList FindGpus(const FindGpusOptions& options) {

@@ -35,6 +35,10 @@ GpuList FindGpus(const FindGpusOptions& options);
 // Returns what FindGpus() would, if it needed no child process for that; else nothing.
 std::optional<GpuList> KnownGpus(const FindGpusOptions& options);
 
+// Returns whether the reason why the known answer lacks a GPU can pass by itself, so that FindGpus() with
+// kTryAgain may find it: a driver did not answer in time, or probes ran out of time.
+bool MayFindMore(const FindGpusOptions& options);
+
 // Returns the path of the program: that of the environment variable METE_GPUS_PROGRAM; else `mete-gpus`
 // beside the file that has this code, a program or libmete.so; else in the folder for such programs of the
 // installation that the file belongs to. Returns "" where there is none.

@@ -175,6 +175,20 @@ TEST_F(FindGpusBy, AFailureIsKeptUntilSomeoneTriesAgain) {
   EXPECT_EQ(Asked(), 2u);
 }
 
+TEST_F(FindGpusBy, MayFindMoreWhereADriverDidNotAnswerInTime) {
+  EXPECT_FALSE(MayFindMore(options_));  // nobody has looked
+  Write("exit 1");
+  FindGpus(options_);
+  EXPECT_FALSE(MayFindMore(options_));
+  options_.failures = Failures::kTryAgain;
+  options_.deadline = std::chrono::milliseconds(50);
+  Write("exec sleep 1000");
+  FindGpus(options_);
+  EXPECT_TRUE(MayFindMore(options_));
+  const Variable off("METE_GPU", "off");
+  EXPECT_FALSE(MayFindMore(options_));
+}
+
 TEST_F(FindGpusBy, ADriverThatCrashesHidesNoGpuOfOthers) {
   const std::string crash = Register("a.icd"), cpu = Register("b.icd"), gpu = Register("c.icd");
   Register("no driver.txt");
@@ -215,6 +229,7 @@ TEST_F(FindGpusBy, AnAnswerWithoutAllProbesIsKeptForThisProcessAlone) {
   EXPECT_EQ(FindGpus(options_), answer.list);
   EXPECT_EQ(Asked(), 1u);
   EXPECT_FALSE(fs::exists(options_.cache_folder));
+  EXPECT_TRUE(MayFindMore(options_));
   options_.failures = Failures::kTryAgain;
   EXPECT_EQ(FindGpus(options_), answer.list);
   EXPECT_EQ(Asked(), 2u);

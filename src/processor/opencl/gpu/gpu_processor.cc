@@ -48,17 +48,24 @@ GpuProcessor::GpuProcessor(const std::string& name, FindDevice find, const GpuPr
 
 const GpuProcessor::Opened& GpuProcessor::Open() const {
   const std::lock_guard lock(opening_);
-  if (why_not_opened_) std::rethrow_exception(why_not_opened_);
-  if (!opened_) {
-    try {
-      opened_ = std::make_unique<const Opened>(unopened_.name, find_(), options_);
-    } catch (const Error&) {
-      why_not_opened_ = std::current_exception();
-      throw;
-    }
-    found_ = opened_.get();
-  }
+  if (!opened_) Find();
   return *opened_;
+}
+
+void GpuProcessor::Find() const {
+  const Clock::Time begin = options_.clock.Now();
+  if (why_not_opened_ && begin < look_again_at_) std::rethrow_exception(why_not_opened_);
+  try {
+    opened_ = std::make_unique<const Opened>(
+        unopened_.name, find_(why_not_opened_ ? Look::kAgain : Look::kFirst), options_);
+    found_ = opened_.get();
+  } catch (const Error& error) {
+    why_not_opened_ = std::current_exception();
+    const Clock::Time now = options_.clock.Now();
+    const bool can_pass = error.code() == Code::kUnavailable;
+    look_again_at_ = can_pass ? now + kPause * (now - begin) : Clock::Time::max();
+    throw;
+  }
 }
 
 const ProcessorInfo& GpuProcessor::info() const {

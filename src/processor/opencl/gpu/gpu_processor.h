@@ -39,24 +39,29 @@ struct TriedDevice {
 
 class GpuProcessor : public Processor {
  public:
-  // Returns the device. It is called once, when the device is first needed: a child process takes seconds to
-  // try the drivers, and loading one takes a tenth of a second, for which no answer of the CPU is to wait.
-  using FindDevice = std::function<TriedDevice()>;
+  enum class Look { kFirst, kAgain };
+  // Returns the device. It is called when the device is first needed: a child process takes seconds to try the
+  // drivers, and loading one takes a tenth of a second, for which no answer of the CPU is to wait. After an
+  // Error UNAVAILABLE, whose reason can pass, it is called again; others stay.
+  using FindDevice = std::function<TriedDevice(Look)>;
+  // How many times as long as looking for a device took nobody looks for it again. This value is a guess: a
+  // child process of a driver that hangs is there for a tenth of the time at most.
+  static constexpr int kPause = 10;
 
   GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options);
   GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
                const GpuProcessorOptions& options)
       : GpuProcessor(
             name,
-            [device, proved] {
+            [device, proved](Look) {
               return TriedDevice{device, proved};
             },
             options) {}
 
   // The description is that of the device when CheckThere() or Prepare() has returned.
   const ProcessorInfo& info() const override;
-  // Finds and opens the device. If it is lost, tries to reach it by a new context. Error: that of `find`,
-  // the same one each time, or UNAVAILABLE.
+  // Finds and opens the device. If it is lost, tries to reach it by a new context. Error: that of `find`, or
+  // UNAVAILABLE.
   void CheckThere() const override;
   std::string WhyNot(const Graph& graph, const Node& node) const override;
   std::shared_ptr<Ready> Prepare(const Graph& share) override;
@@ -77,6 +82,7 @@ class GpuProcessor : public Processor {
     const std::unique_ptr<TileTuner> tuner;  // null: tiles are estimated
   };
   const Opened& Open() const;
+  void Find() const;  // with opening_ held
   std::shared_ptr<LiveGpu> Live() const;
   ShareOnGpu Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const;
 
@@ -86,7 +92,8 @@ class GpuProcessor : public Processor {
 
   mutable std::mutex opening_;  // held while `find_` runs
   mutable std::unique_ptr<const Opened> opened_;
-  mutable std::exception_ptr why_not_opened_;
+  mutable std::exception_ptr why_not_opened_;  // the last reason
+  mutable Clock::Time look_again_at_;
   mutable std::atomic<const Opened*> found_{nullptr};  // opened_, for those who do not wait
 
   mutable std::mutex mutex_;
@@ -104,8 +111,8 @@ bool KnowsGpuHardware(const ProcessorEntry& entry);  // whether a child process 
 // which need not be there.
 std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share);
 // Makes the processor of an entry. Its device is found when it is first needed, after a child process has
-// tried the drivers: then Error UNAVAILABLE, with the reasons, if there is no such GPU or it has not proved
-// what is needed. `options` say where kernels are kept.
+// tried the drivers: then Error FAILED_PRECONDITION, with the reasons, if there is no such GPU or it has not
+// proved what is needed, and UNAVAILABLE if a driver did not answer in time or does not open it now. `options` say where kernels are kept.
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options);
 
 }  // namespace mete::opencl

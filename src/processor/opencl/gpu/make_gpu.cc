@@ -30,24 +30,29 @@ const Gpu* FindGpu(const GpuList& list, const std::string& device) {
   return nullptr;
 }
 
-const Gpu& FoundGpu(const GpuList& list, const std::string& device) {
+// `code` is that of the Error if there is none.
+const Gpu& FoundGpu(const GpuList& list, const std::string& device, Code code) {
   if (const Gpu* gpu = FindGpu(list, device)) return *gpu;
-  Fail(Code::kUnavailable, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}",
+  Fail(code, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}",
        list.gpus.size(), ReasonsOf(list));
 }
 
-void CheckProved(const Gpu& gpu, GpuType type) {
+void CheckProved(const Gpu& gpu, GpuType type, Code code) {
   const bool serves = gpu.proved.computes_f32 && (type == GpuType::kF32 || gpu.proved.stores_f16);
   if (serves) return;
-  Fail(Code::kUnavailable, gpu.facts.name, "its kernels have not proved that it computes {}{}{}",
+  Fail(code, gpu.facts.name, "its kernels have not proved that it computes {}{}{}",
        gpu.proved.computes_f32 ? "with f16 in memory" : "f32", gpu.proved.problems.empty() ? "" : "; ",
        fmt::join(gpu.proved.problems, "; "));
 }
 
-TriedDevice Opened(const GpuEntry& gpu) {
-  const GpuList list = FindGpus({.cache_folder = CacheFolder()});
-  const Gpu& found = FoundGpu(list, gpu.device);
-  CheckProved(found, gpu.type);
+TriedDevice Opened(const GpuEntry& gpu, GpuProcessor::Look look) {
+  const FindGpusOptions options{
+      .cache_folder = CacheFolder(),
+      .failures = look == GpuProcessor::Look::kAgain ? Failures::kTryAgain : Failures::kRemember};
+  const GpuList list = FindGpus(options);
+  const Code code = MayFindMore(options) ? Code::kUnavailable : Code::kFailedPrecondition;
+  const Gpu& found = FoundGpu(list, gpu.device, code);
+  CheckProved(found, gpu.type, code);
   return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices, list.drivers), found.proved};
 }
 
@@ -94,7 +99,7 @@ std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& 
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
   const GpuEntry gpu = EntryOf(entry);
   return std::make_shared<GpuProcessor>(
-      entry.name, [gpu] { return Opened(gpu); },
+      entry.name, [gpu](GpuProcessor::Look look) { return Opened(gpu, look); },
       GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,

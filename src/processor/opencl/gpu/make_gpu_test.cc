@@ -3,6 +3,8 @@
 
 #include <fstream>
 
+#include "base/clock_testing.h"
+#include "base/error.h"
 #include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
 #include "machine/gpu_entry.h"
@@ -53,6 +55,43 @@ std::string ErrorOfMaking(const char* choice, const char* program) {
   const std::string error = ErrorOf([&] { gpu->CheckThere(); });
   EXPECT_EQ(ErrorOf([&] { (void)gpu->Prepare(Graph()); }), error);
   return error;
+}
+
+// A GPU whose driver does not answer, as `code` says, for three seconds each time.
+struct Absent {
+  explicit Absent(Code code)
+      : gpu("gpu",
+            [this, code](GpuProcessor::Look look) -> TriedDevice {
+              looks.push_back(look);
+              clock.Advance(std::chrono::seconds(3));
+              Fail(code, "gpu", "does not answer, look {}", looks.size());
+            },
+            {.clock = clock}) {}
+  std::string Check() {
+    return ErrorOf([&] { gpu.CheckThere(); });
+  }
+
+  FakeClock clock;
+  std::vector<GpuProcessor::Look> looks;
+  const GpuProcessor gpu;
+};
+
+TEST(AbsentGpu, IsLookedForAgainAfterAPauseWhereTheReasonCanPass) {
+  using Look = GpuProcessor::Look;
+  Absent absent(Code::kUnavailable);
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 1");
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 1");
+  absent.clock.Advance(GpuProcessor::kPause * std::chrono::seconds(3));
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 2");
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 2");
+  EXPECT_EQ(absent.looks, (std::vector{Look::kFirst, Look::kAgain}));
+}
+
+TEST(AbsentGpu, StaysSoWhereTheReasonDoesNotPass) {
+  Absent absent(Code::kFailedPrecondition);
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 1");
+  absent.clock.Advance(std::chrono::hours(1));
+  EXPECT_EQ(absent.Check(), "[gpu] does not answer, look 1");
 }
 
 TEST(MakeGpu, WhereGpusAreOffSaysSo) {
