@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "mete/engine.h"
 
 namespace mete {
 namespace {
@@ -35,6 +36,8 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
   pointers.push_back(nullptr);
   return pointers;
 }
+
+bool IsCancelled(const CancelToken* cancel) { return cancel && cancel->cancelled(); }
 
 // Returns the environment of this process, with messages in English, because callers look for certain
 // messages.
@@ -83,8 +86,8 @@ std::string LastLine(std::string output) {
 }
 
 Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full,
-             Clock& clock)
-    : clock_(clock) {
+             Clock& clock, const CancelToken* cancel)
+    : clock_(clock), cancel_(cancel) {
   std::vector<std::string> words{path}, environment = Environment();
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
@@ -107,9 +110,9 @@ Child::Child(const std::string& path, const std::vector<std::string>& arguments,
 Child::~Child() {
   if (pid_ > 0) kill(pid_, SIGTERM);
   Clock& steady = Clock::Steady();  // a clock that stands still must not keep this object
-  if (!EndsBefore(steady.Now() + kPatience, steady)) {
+  if (!EndsBefore(steady.Now() + kPatience, steady, nullptr)) {
     kill(pid_, SIGKILL);
-    EndsBefore(steady.Now() + kPatience, steady);
+    EndsBefore(steady.Now() + kPatience, steady, nullptr);
   }
   close(out_);
 }
@@ -117,7 +120,9 @@ Child::~Child() {
 void Child::Read(std::string& text, size_t most_bytes, const std::string& until, Clock::Time deadline) {
   char buffer[4096];
   while (text.size() < most_bytes) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.Now());
+    const auto left = IsCancelled(cancel_)
+                          ? std::chrono::milliseconds(0)
+                          : std::chrono::ceil<std::chrono::milliseconds>(deadline - clock_.Now());
     pollfd ready{out_, POLLIN, 0};
     const int events = poll(&ready, 1, int(std::clamp(left, std::chrono::milliseconds(0), kSlice).count()));
     if (events < 0 && errno != EINTR) return;
@@ -143,8 +148,8 @@ bool Child::Reap(int options) {
 
 bool Child::Running() { return pid_ > 0 && !Reap(WNOHANG); }
 
-bool Child::EndsBefore(Clock::Time deadline, Clock& clock) {
-  while (Running() && clock.Now() < deadline) std::this_thread::sleep_for(kNap);
+bool Child::EndsBefore(Clock::Time deadline, Clock& clock, const CancelToken* cancel) {
+  while (Running() && !IsCancelled(cancel) && clock.Now() < deadline) std::this_thread::sleep_for(kNap);
   return !Running();
 }
 

@@ -11,6 +11,8 @@
 
 namespace mete {
 
+class CancelToken;
+
 // Returns the path of the executable `name` in PATH, or "".
 std::string FindProgram(const std::string& name);
 
@@ -23,8 +25,10 @@ class Child {
 
   // Starts the program at `path` in the C locale with an empty standard input. This object reads the
   // program's standard output and its errors. The kernel kills the program when the thread that started it
-  // ends. Deadlines are those of `clock`, to which this object keeps a reference. Error UNAVAILABLE.
-  Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full, Clock& clock);
+  // ends. Deadlines are those of `clock`, to which this object keeps a reference. Once `cancel` is cancelled,
+  // which may be null, all deadlines have passed; waits notice it within 100 ms. Error UNAVAILABLE.
+  Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full, Clock& clock,
+        const CancelToken* cancel = nullptr);
   // Sends SIGTERM, then SIGKILL if the program goes on; takes a second at the longest. A program that hangs
   // within the kernel, in a driver, is left to itself.
   ~Child();
@@ -37,15 +41,16 @@ class Child {
 
   bool Running();
   // waits until the program has ended or the deadline has passed
-  bool EndsBefore(Clock::Time deadline) { return EndsBefore(deadline, clock_); }
+  bool EndsBefore(Clock::Time deadline) { return EndsBefore(deadline, clock_, cancel_); }
   // of a program that has ended: its exit status, or 128 + the signal that ended it
   int status() const { return status_; }
 
  private:
-  bool EndsBefore(Clock::Time deadline, Clock& clock);
+  bool EndsBefore(Clock::Time deadline, Clock& clock, const CancelToken* cancel);
   bool Reap(int options);
 
   Clock& clock_;
+  const CancelToken* const cancel_;
   pid_t pid_ = -1;  // -1: the program has ended and status_ is known
   int out_ = -1;
   int status_ = 0;

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/errors_testing.h"
 #include "engine/engine_testing.h"
@@ -105,6 +106,22 @@ TEST_F(AbsentGpu, WithoutTheProgramThatAsksDrivers) {
 TEST_F(AbsentGpu, WhoseDriverCrashes) {
   WriteProgram("echo 'gpu:0: probe of f32' >&2\nkill -SEGV $$");
   ExpectAnswersWithNote("a driver failed: the program was ended by signal 11");
+}
+
+// What a child that hangs makes a session wait for is its deadline, and then its answer would be kept.
+TEST_F(AbsentGpu, WhoseDriverHangsLetsASessionEnd) {
+  const fs::path asked = fs::path(folder_.str()) / "asked";
+  WriteProgram(fmt::format("PATH=/usr/bin:/bin\ntouch '{}'\nexec sleep 1000", asked.string()));
+  const Model model = Model::Load(file_.path());
+  {
+    PoolOptions options;
+    options.kernels = SessionOptions::Estimated();
+    Session session(model, Pool::FromList(fmt::format("cpu:{},gpu:0", ThisDevice().cores.at(0))), options);
+    (void)session.Run({Ramp(kInput, 0.02f)});
+    while (!fs::exists(asked)) std::this_thread::yield();
+  }
+  for (const auto& kept : fs::directory_iterator(folder_.str()))
+    EXPECT_FALSE(kept.path().filename().string().starts_with("gpus-")) << kept.path();
 }
 
 TEST_F(AbsentGpu, ThatNoDriverHas) {

@@ -7,6 +7,7 @@
 
 #include "base/child.h"
 #include "base/error.h"
+#include "mete/engine.h"
 #include "processor/opencl/info/gpu_json.h"
 
 namespace mete::opencl {
@@ -49,18 +50,20 @@ std::string LastWholeLine(const std::string& output) {
 
 using Arguments = std::vector<std::string>;
 
-GpuAnswer Ask(const std::string& program, const Arguments& arguments, Clock::Duration deadline,
-              Clock& clock) {
-  const Clock::Time end = clock.Now() + deadline;
-  Child child(program, arguments, Child::WhenFull::kWait, clock);
+GpuAnswer Ask(const std::string& program, const Arguments& arguments, const FindGpusOptions& options) {
+  const Clock::Time end = options.clock.Now() + options.deadline;
+  Child child(program, arguments, Child::WhenFull::kWait, options.clock, options.cancel);
   std::string output;
   child.Read(output, kMostOutput, "", end);
   if (output.size() >= kMostOutput)
     Fail(Code::kDataLoss, program, "a driver says too much: more than {} bytes; try {}", kMostOutput,
          kWayOut);
-  if (!child.EndsBefore(end))
+  const bool ends = child.EndsBefore(end);
+  if (options.cancel && options.cancel->cancelled())
+    Fail(Code::kCancelled, program, "drivers are asked no longer: the session ends");
+  if (!ends)
     Fail(Code::kDeadlineExceeded, program, "a driver hangs: no answer after {:.3g} s, {}; try {}",
-         std::chrono::duration<double>(deadline).count(), Said(output), kWayOut);
+         std::chrono::duration<double>(options.deadline).count(), Said(output), kWayOut);
   if (child.status() != 0)
     Fail(Code::kUnavailable, program, "a driver failed: the program {}, {}; try {}", EndOf(child.status()),
          Said(output), kWayOut);
@@ -94,11 +97,11 @@ GpuAnswer GpuAnswerFromJson(const Json& j, const std::string& where) {
   return answer;
 }
 
-GpuAnswer AskChild(const std::string& program, const std::string& driver, Clock::Duration deadline,
-                   Clock& clock) {
+GpuAnswer AskChild(const std::string& program, const std::string& driver, const FindGpusOptions& options) {
   try {
-    return Ask(program, driver.empty() ? Arguments() : Arguments{"--driver", driver}, deadline, clock);
+    return Ask(program, driver.empty() ? Arguments() : Arguments{"--driver", driver}, options);
   } catch (const Error& e) {
+    if (e.code() == Code::kCancelled) throw;
     return {.list = {.left_out = {e.what()}}, .failed = true, .hung = e.code() == Code::kDeadlineExceeded};
   }
 }

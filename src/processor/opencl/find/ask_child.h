@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/json.h"
-#include "processor/opencl/info/gpu_info.h"
+#include "processor/opencl/find/find_gpus.h"
 
 namespace mete::opencl {
 
@@ -22,10 +21,9 @@ nlohmann::ordered_json ToJson(const GpuAnswer& answer);
 // Throws Errors that name `where`; the number and the length of all texts are bounded.
 GpuAnswer GpuAnswerFromJson(const nlohmann::ordered_json& j, const std::string& where);
 
-// Runs the program until the deadline and returns its answer, the last line of its output. Throws nothing:
-// what goes wrong is the reason of a failed answer. `driver`: the file that registers the only driver that
-// the program shall load; empty: all that the loader finds.
-GpuAnswer AskChild(const std::string& program, const std::string& driver, Clock::Duration deadline,
-                   Clock& clock);
+// Runs the program until the options' deadline and returns its answer, the last line of its output. Throws
+// CANCELLED alone: what goes wrong is the reason of a failed answer. `driver`: the file that registers the
+// only driver that the program shall load; empty: all that the loader finds.
+GpuAnswer AskChild(const std::string& program, const std::string& driver, const FindGpusOptions& options);
 
 }  // namespace mete::opencl

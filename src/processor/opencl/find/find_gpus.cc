@@ -3,11 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <mutex>
 
+#include "base/error.h"
+#include "mete/engine.h"
 #include "processor/opencl/find/ask_child.h"
 #include "processor/opencl/find/gpu_cache.h"
 #include "processor/opencl/find/mapped_files.h"
@@ -39,8 +42,7 @@ void NameInOrder(std::vector<Gpu>& gpus) {
 GpuAnswer AskEach(const std::vector<std::string>& drivers, const GpuAnswer& together,
                   const std::string& program, const FindGpusOptions& options) {
   GpuAnswer all{.list = {.left_out = together.list.left_out}, .failed = true, .hung = together.hung};
-  for (const std::string& driver : drivers)
-    Append(AskChild(program, driver, options.deadline, options.clock), driver, all);
+  for (const std::string& driver : drivers) Append(AskChild(program, driver, options), driver, all);
   NameInOrder(all.list.gpus);
   std::sort(all.files.begin(), all.files.end());
   all.files.erase(std::unique(all.files.begin(), all.files.end()), all.files.end());
@@ -48,7 +50,7 @@ GpuAnswer AskEach(const std::vector<std::string>& drivers, const GpuAnswer& toge
 }
 
 GpuAnswer AskAll(const std::string& program, const FindGpusOptions& options) {
-  const GpuAnswer together = AskChild(program, "", options.deadline, options.clock);
+  const GpuAnswer together = AskChild(program, "", options);
   const std::vector<std::string> drivers = RegisteredDrivers();
   const char* own_loader = std::getenv("METE_OPENCL_LIBRARY");   // which need not load what is registered
   const char* other_drivers = std::getenv("OCL_ICD_FILENAMES");  // which are not registered
@@ -88,6 +90,37 @@ class Incomplete {
   std::map<std::string, GpuAnswer> answers_;
 };
 
+// The turn of the one thread that asks: others find the answer of its child.
+class AskingTurn {
+ public:
+  // Waits for the turn. Error CANCELLED.
+  explicit AskingTurn(const CancelToken* cancel) {
+    Clock& steady = Clock::Steady();
+    std::unique_lock lock(mutex_);
+    for (bool free = false; !free;) {
+      free = steady.WaitUntil(ended_, lock, steady.Now() + kLook, [] { return !asks_; });
+      if (cancel && cancel->cancelled())
+        Fail(Code::kCancelled, "mete-gpus", "drivers are asked no longer: the session ends");
+    }
+    asks_ = true;
+  }
+  ~AskingTurn() {
+    {
+      const std::lock_guard lock(mutex_);
+      asks_ = false;
+    }
+    ended_.notify_all();
+  }
+  AskingTurn(const AskingTurn&) = delete;
+  AskingTurn& operator=(const AskingTurn&) = delete;
+
+ private:
+  static constexpr std::chrono::milliseconds kLook{100};  // at `cancel`, as a child's wait has it
+  static inline std::mutex mutex_;
+  static inline std::condition_variable ended_;
+  static inline bool asks_ = false;  // guarded by mutex_
+};
+
 // Returns the last answer; nothing if a child has to be asked.
 std::optional<GpuAnswer> LastAnswer(const FindGpusOptions& options) {
   const auto nobody = [](const char* why) { return GpuAnswer{.list = {.left_out = {why}}}; };
@@ -114,8 +147,7 @@ bool MayFindMore(const FindGpusOptions& options) {
 }
 
 GpuList FindGpus(const FindGpusOptions& options) {
-  static std::mutex asking;  // a second caller finds the answer of the first one's child
-  const std::lock_guard lock(asking);
+  const AskingTurn turn(options.cancel);
   if (const std::optional<GpuList> known = KnownGpus(options)) return *known;
   const std::string program = ProgramOf(options), key = GpuKey(program);
   const GpuAnswer answer = AskAll(program, options);

@@ -9,6 +9,10 @@
 #include "base/clock.h"
 #include "processor/opencl/info/gpu_info.h"
 
+namespace mete {
+class CancelToken;
+}
+
 namespace mete::opencl {
 
 enum class Failures { kRemember, kTryAgain };
@@ -25,11 +29,12 @@ struct FindGpusOptions {
   // boards are slower. Each child has it: with two drivers of which one hangs, twice the time passes.
   Clock::Duration deadline = std::chrono::seconds(30);
   Clock& clock = Clock::Steady();
+  const CancelToken* cancel = nullptr;  // ends the child; null: nothing does
 };
 
 // Returns the GPUs by METE_GPU (info/gpu_choice.h). An answer whose probes ran out of time is kept for this
-// process alone: the next one asks again. Throws FAILED_PRECONDITION if that has a wrong value, and
-// no other Error. Thread-safe.
+// process alone: the next one asks again. Throws FAILED_PRECONDITION if that has a wrong value, CANCELLED
+// as `cancel` asks, within 100 ms and the time that the child takes to end, and no other Error. Thread-safe.
 GpuList FindGpus(const FindGpusOptions& options);
 
 // Returns what FindGpus() would, if it needed no child process for that; else nothing.

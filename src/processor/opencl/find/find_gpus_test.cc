@@ -7,8 +7,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <thread>
+#include <vector>
 
+#include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
+#include "mete/engine.h"
 #include "processor/opencl/find/ask_child.h"
 #include "processor/opencl/find/find_gpus_testing.h"
 #include "processor/opencl/find/gpu_cache.h"
@@ -107,6 +111,26 @@ TEST_F(FindGpusBy, AHangIsAReasonAtTheDeadline) {
   EXPECT_HAS(Reason("echo loading\nexec sleep 1000"), "hangs");
   // also where the output ends before the child does
   EXPECT_HAS(Reason("exec sleep 1000 > /dev/null 2>&1"), "hangs");
+}
+
+// The deadline is far: what ends the child, and the wait of the second caller for it, is the token.
+TEST_F(FindGpusBy, AHangEndsWhenNobodyWaitsAnyMore) {
+  for (const char* hang : {"exec sleep 1000", "exec sleep 1000 > /dev/null 2>&1"}) {
+    SCOPED_TRACE(hang);
+    fs::remove(path("asked"));
+    Write(CountAnd(hang));
+    CancelToken cancel;
+    options_.deadline = std::chrono::hours(1);
+    options_.cancel = &cancel;
+    std::vector<std::thread> callers;
+    for (int i = 0; i < 2; ++i)
+      callers.emplace_back([&] { EXPECT_TELLS(FindGpus(options_), "drivers are asked no longer"); });
+    while (Asked() == 0) std::this_thread::yield();
+    cancel.Cancel();
+    for (std::thread& caller : callers) caller.join();
+    EXPECT_EQ(Asked(), 1u);
+    EXPECT_FALSE(KnownGpus(options_));
+  }
 }
 
 TEST_F(FindGpusBy, NonsenseIsAReason) {

@@ -57,9 +57,10 @@ void GpuProcessor::Find() const {
   if (why_not_opened_ && begin < look_again_at_) std::rethrow_exception(why_not_opened_);
   try {
     opened_ = std::make_unique<const Opened>(
-        unopened_.name, find_(why_not_opened_ ? Look::kAgain : Look::kFirst), options_);
+        unopened_.name, find_(why_not_opened_ ? Look::kAgain : Look::kFirst, cancelled_), options_);
     found_ = opened_.get();
   } catch (const Error& error) {
+    if (error.code() == Code::kCancelled) throw;
     why_not_opened_ = std::current_exception();
     const Clock::Time now = options_.clock.Now();
     const bool can_pass = error.code() == Code::kUnavailable;
@@ -82,13 +83,13 @@ std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
                                         options_.kernels_folder, options_.clock);
   const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
   live->Await(*hello, kHello);
-  if (cancelled_) live->CancelPreparing();
+  if (cancelled_.cancelled()) live->CancelPreparing();
   return live_ = std::move(live);
 }
 
 void GpuProcessor::CancelPreparing() {
   const std::lock_guard lock(mutex_);
-  cancelled_ = true;
+  cancelled_.Cancel();
   if (live_) live_->CancelPreparing();
 }
 

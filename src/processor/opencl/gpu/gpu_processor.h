@@ -40,10 +40,10 @@ struct TriedDevice {
 class GpuProcessor : public Processor {
  public:
   enum class Look { kFirst, kAgain };
-  // Returns the device. It is called when the device is first needed: a child process takes seconds to try the
+  // Returns the device, or throws CANCELLED as the token asks. It is called when the device is first needed: a child process takes seconds to try the
   // drivers, and loading one takes a tenth of a second, for which no answer of the CPU is to wait. After an
   // Error UNAVAILABLE, whose reason can pass, it is called again; others stay.
-  using FindDevice = std::function<TriedDevice(Look)>;
+  using FindDevice = std::function<TriedDevice(Look, const CancelToken&)>;
   // How many times as long as looking for a device took nobody looks for it again. This value is a guess: a
   // child process of a driver that hangs is there for a tenth of the time at most.
   static constexpr int kPause = 10;
@@ -53,7 +53,7 @@ class GpuProcessor : public Processor {
                const GpuProcessorOptions& options)
       : GpuProcessor(
             name,
-            [device, proved](Look) {
+            [device, proved](Look, const CancelToken&) {
               return TriedDevice{device, proved};
             },
             options) {}
@@ -98,7 +98,7 @@ class GpuProcessor : public Processor {
 
   mutable std::mutex mutex_;
   mutable std::shared_ptr<LiveGpu> live_;  // null until it is first needed
-  bool cancelled_ = false;                 // guarded by mutex_
+  CancelToken cancelled_;                  // live_ learns of it under mutex_
 };
 
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.

@@ -45,10 +45,11 @@ void CheckProved(const Gpu& gpu, GpuType type, Code code) {
        fmt::join(gpu.proved.problems, "; "));
 }
 
-TriedDevice Opened(const GpuEntry& gpu, GpuProcessor::Look look) {
+TriedDevice Opened(const GpuEntry& gpu, GpuProcessor::Look look, const CancelToken& cancel) {
   const FindGpusOptions options{
       .cache_folder = CacheFolder(),
-      .failures = look == GpuProcessor::Look::kAgain ? Failures::kTryAgain : Failures::kRemember};
+      .failures = look == GpuProcessor::Look::kAgain ? Failures::kTryAgain : Failures::kRemember,
+      .cancel = &cancel};
   const GpuList list = FindGpus(options);
   const Code code = MayFindMore(options) ? Code::kUnavailable : Code::kFailedPrecondition;
   const Gpu& found = FoundGpu(list, gpu.device, code);
@@ -99,7 +100,8 @@ std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& 
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
   const GpuEntry gpu = EntryOf(entry);
   return std::make_shared<GpuProcessor>(
-      entry.name, [gpu](GpuProcessor::Look look) { return Opened(gpu, look); },
+      entry.name,
+      [gpu](GpuProcessor::Look look, const CancelToken& cancel) { return Opened(gpu, look, cancel); },
       GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,

@@ -61,7 +61,7 @@ std::string ErrorOfMaking(const char* choice, const char* program) {
 struct Absent {
   explicit Absent(Code code)
       : gpu("gpu",
-            [this, code](GpuProcessor::Look look) -> TriedDevice {
+            [this, code](GpuProcessor::Look look, const CancelToken&) -> TriedDevice {
               looks.push_back(look);
               clock.Advance(std::chrono::seconds(3));
               Fail(code, "gpu", "does not answer, look {}", looks.size());
