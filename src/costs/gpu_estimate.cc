@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "costs/describe.h"
+#include "dispatch/options.h"
 
 namespace mete {
 namespace {
@@ -43,7 +44,8 @@ double NodeUs(const Graph& graph, const Node& node, const GpuFigures& figures, G
 
 }  // namespace
 
-double EstimateGpuUs(const Graph& graph, const GpuFigures& figures, GpuType type) {
+double EstimateGpuUs(const Graph& graph, const GpuFigures& figures, const GpuEntry& gpu) {
+  const GpuType type = gpu.exact_bytes && HasBytes(graph) ? GpuType::kF32 : gpu.type;
   double us = 0;
   for (const Node& node : graph.nodes) us += NodeUs(graph, node, figures, type);
   return us;

@@ -15,13 +15,15 @@
 
 #include "graph/graph.h"
 #include "machine/file.h"
+#include "machine/gpu_entry.h"
 
 namespace mete {
 
 // Returns microseconds from the launch of a graph's first kernel, into a queue that has work, to the end of
-// its last. `graph` is one behind all passes: a fused node is one kernel. With `type` kF16 products are of
-// halves, and values and weights of f32 lie in the GPU's memory as halves. Nodes of bytes are computed as
-// integers with kF32, and with kF16 as halves that are converted when they are loaded (muLayer's way).
-double EstimateGpuUs(const Graph& graph, const GpuFigures& figures, GpuType type);
+// its last. `graph` is one behind all passes: a fused node is one kernel. With `gpu.type` kF16 products are
+// of halves, and values and weights of f32 lie in the GPU's memory as halves. Nodes of bytes are computed as
+// integers with kF32, and with kF16 as halves that are converted when they are loaded (muLayer's way). With
+// `gpu.exact_bytes` kF16 is kF32 in a graph with bytes, as on a GPU that is there.
+double EstimateGpuUs(const Graph& graph, const GpuFigures& figures, const GpuEntry& gpu);
 
 }  // namespace mete

@@ -22,8 +22,8 @@ GpuFigures ToyGpu() {
   return f;
 }
 
-double Us(const Graph& graph, const GpuFigures& gpu, GpuType type = GpuType::kF32) {
-  return EstimateGpuUs(graph, gpu, type);
+double Us(const Graph& graph, const GpuFigures& gpu, GpuType type = GpuType::kF32, bool exact = false) {
+  return EstimateGpuUs(graph, gpu, {.type = type, .exact_bytes = exact});
 }
 
 TEST(EstimateGpu, AConvolutionIsItsWavesOfBlocks) {
@@ -56,6 +56,12 @@ TEST(EstimateGpu, TypesAndDepthwiseOnesHaveTheirOwnPeaks) {
   EXPECT_NEAR(Us(conv, ToyGpu(), GpuType::kF16) - 5, f32_us / 2, 1e-6);
   EXPECT_NEAR(Us(bytes, ToyGpu()) - 5, f32_us / 2, 1e-6);
   EXPECT_NEAR(Us(bytes, ToyGpu(), GpuType::kF16) - 5, f32_us / 2, 1e-6);
+  // exact bytes are integers, whatever the rate of halves is
+  GpuFigures slow_bytes = ToyGpu();
+  slow_bytes.int8_ops_per_cycle.value = 10;
+  EXPECT_NEAR(Us(bytes, slow_bytes, GpuType::kF16, /*exact=*/true) - 5, f32_us * 2, 1e-6);
+  EXPECT_NEAR(Us(bytes, slow_bytes, GpuType::kF16) - 5, f32_us / 2, 1e-6);
+  EXPECT_NEAR(Us(conv, ToyGpu(), GpuType::kF16, /*exact=*/true) - 5, f32_us / 2, 1e-6);
   const double depthwise_us = Us(Chain({1, 64, 64, 32}).Conv(32, 3, 1, 32).Done(), ToyGpu()) - 5;
   EXPECT_NEAR(depthwise_us, f32_us / 2 / 32 * 2, 1e-6);
 }

@@ -110,18 +110,18 @@ class PoolEstimator {
       return;
     }
     const GpuFigures& gpu = machine.gpus.at(0).figures;
-    const auto type = std::any_cast<GpuEntry>(processor.settings).type;
+    const auto entry = std::any_cast<GpuEntry>(processor.settings);
     ProcessorCosts costs{processor.name, MapsOf(gpu),
-                         Layers([&](const Graph& share) { return EstimateOnGpu(share, gpu, type); }),
+                         Layers([&](const Graph& share) { return EstimateOnGpu(share, gpu, entry); }),
                          PowerOfGpu(gpu)};
     costs.share_us = gpu.drained_launch_us.value - gpu.launch_us.value;  // a layer has the latter
     costs.co_run = CoRun{device.name, gpu.gpu_slowed.value};
     pool_.processors.push_back(std::move(costs));
   }
 
-  static double EstimateOnGpu(Graph graph, const GpuFigures& gpu, GpuType type) {
+  static double EstimateOnGpu(Graph graph, const GpuFigures& gpu, const GpuEntry& entry) {
     RunPasses(graph);
-    return EstimateGpuUs(graph, gpu, type);
+    return EstimateGpuUs(graph, gpu, entry);
   }
 
   const PoolFile& file_;

@@ -13,12 +13,6 @@ constexpr const char* kWhere = "GPU share";
 
 bool HasArithmetic(DType type) { return type == DType::kF32 || type == DType::kF16 || type == DType::kU8; }
 
-bool HasBytes(const Graph& graph) {
-  return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
-    return !v.is_constant() && (v.type == DType::kU8 || v.type == DType::kI8);
-  });
-}
-
 // Returns the same copy over bytes, for elements that no kernel has as numbers.
 MapSpec OfBytes(MapSpec spec, int64_t size) {
   const auto widen = [&](MapOperand& operand) {
