@@ -6,6 +6,7 @@
 #include <functional>
 #include <future>
 #include <mutex>
+#include <optional>
 #include <tuple>
 
 #include "base/difference.h"
@@ -184,6 +185,13 @@ void PrintResult(const PoolResult& r) {
   fmt::print("{}", FormatList(rows, "  "));
 }
 
+// Returns what the session has measured. Where it could not, since a processor is not there, measuring says
+// why.
+PoolFigures FiguresOf(const Pool& pool, const Model& model, const PoolOptions& options) {
+  if (const std::optional<PoolFigures> measured = pool.Measured(model, options)) return *measured;
+  return pool.Measure(model, options);
+}
+
 }  // namespace
 
 void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
@@ -196,8 +204,7 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
   Session session = MakePoolSession(model, model_flags, flags, context);
   SettlePool(session, context);
   const Pool pool = PoolFor(flags.processors).WithExactBytes(flags.exact);
-  CheckMeasured(pool, model, PoolOptionsOf(model_flags, context));
-  const PoolFigures figures = pool.Measured(model, PoolOptionsOf(model_flags, context)).value();
+  const PoolFigures figures = FiguresOf(pool, model, PoolOptionsOf(model_flags, context));
   if (!flags.beside.empty())
     return ComparePlans(session, figures, inputs, model_flags.model, flags.beside, runs > 0 ? runs : kRounds,
                         context);

@@ -273,7 +273,8 @@ class Commands(Cli):
             self.assertEqual(done.returncode, OK, done.stderr)
             self.assertIn("computes alone", done.stderr)
             self.assertEqual([int(line.split()[0]) for line in done.stdout.splitlines()[2:2 + len(classes)]], classes)
-        self.fails(USAGE, "there is no such GPU", "profile", self.net, "--processors", list_, env=env)
+        for command in "profile", "bench":
+            self.fails(USAGE, "there is no such GPU", command, self.net, "--processors", list_, env=env)
 
     def test_machine_reads_a_recorded_tree(self):
         tree = self.path("tree")
