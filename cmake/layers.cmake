@@ -34,11 +34,13 @@ mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[^/]+)  # each kind is a library
 mete_library(memory_plan src/processor/memory LAYERS graph)
-mete_library(cpu src/processor/cpu LAYERS processor memory_plan dispatch plan_cores kernels passes LINKS Threads::Threads
+mete_library(tuning src/processor/tuning LAYERS kernels machine LINKS nlohmann_json::nlohmann_json)
+target_compile_definitions(mete_tuning PRIVATE METE_VERSION="${PROJECT_VERSION}")
+mete_library(cpu src/processor/cpu LAYERS processor memory_plan tuning dispatch plan_cores kernels passes LINKS Threads::Threads
              nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS node_text)
 target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/prepare/*.h
-     src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
+     src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/processor/tuning/*.h src/processor/tuning/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
                            "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"
@@ -75,7 +77,7 @@ mete_library(opencl_share src/processor/opencl/share LAYERS opencl_kernels dispa
 if(NOT METE_OPENCL)
   set(opencl_faults src/processor/opencl/gpu/faults)  # tests with a driver that fails, which need its headers
 endif()
-mete_library(opencl_gpu src/processor/opencl/gpu LAYERS cpu opencl_api opencl_find opencl_share LINKS PkgConfig::XXHASH TEST_LAYERS passes run WITHOUT ${opencl_faults})
+mete_library(opencl_gpu src/processor/opencl/gpu LAYERS processor tuning passes schedule opencl_api opencl_find opencl_share LINKS PkgConfig::XXHASH TEST_LAYERS cpu run WITHOUT ${opencl_faults})
 if(METE_OPENCL AND TARGET opencl_gpu_test)
   target_include_directories(opencl_gpu_test SYSTEM PRIVATE ${METE_OPENCL_HEADERS})
   add_test(NAME opencl_gpu_lost_often COMMAND opencl_gpu_test --gtest_filter=SessionWithGpu.LosesNoRequest*)
@@ -120,7 +122,7 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
-                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/tuner.cc src/base/trace.cc
+                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/tuning/tuner.cc src/base/trace.cc
                             src/base/child.cc src/costs/describe.cc src/costs/gpu_estimate.cc src/plan/pool/chip_planners.cc src/plan/pool/instead.cc src/plan/pool/named.cc src/plan/pool/regression.cc src/simulate/pool/estimate_pool.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels cpu)

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "processor/cpu/executor.h"
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 #include "processor/cpu/threads/thread_pool.h"
 
 namespace mete {

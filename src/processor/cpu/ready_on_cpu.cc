@@ -14,6 +14,7 @@
 #include "plan/cores/cores.h"
 #include "processor/check_share.h"
 #include "processor/cpu/environment.h"
+#include "processor/cpu/prepare/sources_digest.h"
 #include "processor/cpu/stored_profile.h"
 
 namespace mete {
@@ -149,7 +150,8 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
     Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
   if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;
   if (options.tune == Tune::kNever || kernels.reference) return kernels;
-  tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveInstructions()),
+  tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveInstructions(),
+                            kSourcesDigest),
                  options.tune == Tune::kBefore ? Tuner::When::kNow : Tuner::When::kLater);
   kernels.tuner = &*tuner_;
   const Cluster& fastest = machine_.clusters.front();

@@ -9,7 +9,7 @@
 
 #include "kernels/fast/conv/conv.h"
 #include "processor/cpu/threads/thread_pool.h"
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 
 namespace mete {
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 #include "processor/cpu/prepare/weight_rows.h"
 
 namespace mete {

@@ -9,7 +9,7 @@
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "processor/cpu/prepare/cluster_tiles.h"
-#include "processor/cpu/prepare/cold_weights.h"
+#include "processor/tuning/cold_weights.h"
 #include "processor/cpu/prepare/conv_ways.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/half_product.h"

@@ -12,7 +12,7 @@
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/packer.h"
 #include "processor/cpu/threads/thread_pool.h"
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 #include "processor/cpu/prepare/prepared_node.h"
 
 namespace mete {

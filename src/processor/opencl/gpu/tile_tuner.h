@@ -8,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 #include "processor/opencl/gpu/live_gpu.h"
 #include "processor/opencl/kernels/convolution.h"
 

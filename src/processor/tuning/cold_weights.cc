@@ -1,10 +1,10 @@
-#include "processor/cpu/prepare/cold_weights.h"
+#include "processor/tuning/cold_weights.h"
 
 #include <algorithm>
 
 #include "kernels/fast/reuse/reuse.h"
 #include "kernels/fast/target/target.h"
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 
 namespace mete {
 namespace {

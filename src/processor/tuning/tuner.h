@@ -12,9 +12,8 @@
 
 #include "machine/machine.h"
 #include "mete/tensor.h"
-#include "processor/cpu/prepare/cold_weights.h"
-#include "processor/cpu/prepare/contest.h"
-#include "processor/cpu/prepare/sources_digest.h"
+#include "processor/tuning/cold_weights.h"
+#include "processor/tuning/contest.h"
 
 namespace mete {
 
@@ -107,6 +106,6 @@ std::string CpuOfTimes(const Machine& machine, const std::vector<int>& cores);
 // again. Files of older sources stay until a user empties the folder: another build may still use them.
 // Returns "" where `folder` is empty.
 std::string TuningFile(const std::string& folder, const std::string& cpu, const std::string& target,
-                       std::string_view sources = kSourcesDigest);
+                       std::string_view sources);
 
 }  // namespace mete

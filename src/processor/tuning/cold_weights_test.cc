@@ -1,8 +1,8 @@
-#include "processor/cpu/prepare/cold_weights.h"
+#include "processor/tuning/cold_weights.h"
 
 #include <gtest/gtest.h>
 
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 
 namespace mete {
 namespace {

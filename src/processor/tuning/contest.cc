@@ -1,4 +1,4 @@
-#include "processor/cpu/prepare/contest.h"
+#include "processor/tuning/contest.h"
 
 #include <algorithm>
 #include <numeric>

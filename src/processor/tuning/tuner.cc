@@ -1,4 +1,4 @@
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "processor/cpu/prepare/tuner.h"
+#include "processor/tuning/tuner.h"
 
 #include <gtest/gtest.h>
 
@@ -252,15 +252,12 @@ TEST(CpuOfTimes, NamesTheClusterOfSlowerCores) {
 }
 
 TEST(TuningFile, IsOfOneProcessorTargetAndStateOfTheSources) {
-  const std::string file = TuningFile("/cache", "A CPU / 2 GHz", "avx2");
+  const std::string file = TuningFile("/cache", "A CPU / 2 GHz", "avx2", "0123456789abcdef0123");
   EXPECT_EQ(std::filesystem::path(file).parent_path(), "/cache/tuning");
-  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx512"));
-  EXPECT_NE(file, TuningFile("/cache", "Another CPU", "avx2"));
-  EXPECT_EQ(TuningFile("", "A CPU", "avx2"), "");
-  EXPECT_EQ(std::string_view(kSourcesDigest).size(), 64u);
-  EXPECT_EQ(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", kSourcesDigest));
-  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2",
-                             "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"));
+  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx512", "0123456789abcdef0123"));
+  EXPECT_NE(file, TuningFile("/cache", "Another CPU", "avx2", "0123456789abcdef0123"));
+  EXPECT_NE(file, TuningFile("/cache", "A CPU / 2 GHz", "avx2", "1123456789abcdef0123"));
+  EXPECT_EQ(TuningFile("", "A CPU", "avx2", "0123456789abcdef0123"), "");
 }
 
 }  // namespace
