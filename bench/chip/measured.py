@@ -29,7 +29,7 @@ import networks
 import shared
 import slowcore
 from cores import Failed
-from output import kBadFile, kFailure, kSuccess, say, write_json
+from output import kBadFile, kFailure, kSuccess, report, say
 
 kModels = ("resnet50 vgg16 googlenet squeezenet1.0 alexnet nin yolov2 mobilenet_v1 mobilenet_v2 posenet_mobilenet vit_ti16").split()
 kBeside = ["mulayer", "codl", "layer-to-processor", "dynamic"]
@@ -164,10 +164,7 @@ def main():
     except Failed as problem:
         say(f"measured.py: {problem}")
         return kFailure
-    if flags.json:
-        write_json(flags.json, document)
-    if flags.json != "-":
-        print(shared.text(document, flags.markdown))
+    report(flags, document, shared.text)
     return kBadFile if document["failed"] else kSuccess
 
 

@@ -24,7 +24,7 @@ import machine
 import measured
 import networks
 import protocol
-from output import kBadFile, kFailure, kSuccess, say, write_json
+from output import kBadFile, kFailure, kSuccess, report, say
 from spread import geometric_mean
 from tables import aligned, listed, number
 
@@ -140,10 +140,7 @@ def main():
     except networks.BadModel as problem:
         say(f"starts.py: {problem}")
         return kBadFile
-    if flags.json:
-        write_json(flags.json, document)
-    if flags.json != "-":
-        print(text(document, flags.markdown))
+    report(flags, document, text)
     return kFailure if document["failed"] else kSuccess
 
 

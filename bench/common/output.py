@@ -21,6 +21,14 @@ def write_json(path, value):
     write_whole(path, text)
 
 
+def report(flags, document, text):
+    """The document as --json asks, and the tables of text(document, markdown) unless stdout has it (common_flags.add_report)."""
+    if flags.json:
+        write_json(flags.json, document)
+    if flags.json != "-":
+        print(text(document, flags.markdown))
+
+
 def write_whole(path, text):
     """Renamed into place: a reader finds the old file or the new one."""
     with tempfile.NamedTemporaryFile("w", dir=os.path.dirname(os.path.abspath(path)), delete=False) as file:

@@ -21,7 +21,7 @@ import lab as labs
 import networks
 import tables
 from fault_scene import Broken, Scene, kPlanner
-from output import kFailure, kSuccess, say, write_json
+from output import kFailure, kSuccess, report, say
 
 kMbit = 1000          # of the links, so that the plan has something to divide
 kSettleS = 2.5        # guess: until requests run over the worker, on a busy machine
@@ -180,10 +180,7 @@ def main():
     except (Broken, labs.LabError, networks.BadModel, OSError) as problem:
         say(f"faults.py: error: {problem}")
         return kFailure
-    if flags.json:
-        write_json(flags.json, rows)
-    if flags.json != "-":
-        print(table(rows, flags.markdown))
+    report(flags, rows, table)
     return kFailure if any(r["problems"] for r in rows) else kSuccess
 
 

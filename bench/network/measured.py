@@ -18,7 +18,7 @@ import lab
 import machine
 import networks
 from on_lab import exit_code, mete, start_worker
-from output import say, write_json
+from output import report, say
 from tables import aligned, listed, number
 
 kModels = ["vgg16", "resnet18", "resnet50", "mobilenet_v1", "googlenet", "yolov2", "inception_v3"]
@@ -127,16 +127,8 @@ def text(document, markdown):
     return aligned(rows, markdown) + "\n\n" + listed(lines, markdown) + "\n"
 
 
-def report(flags):
-    document = measure(flags)
-    if flags.json:
-        write_json(flags.json, document)
-    if flags.json != "-":
-        print(text(document, flags.markdown))
-
-
 def main(flags):
-    return exit_code("measured.py", lambda: report(flags))
+    return exit_code("measured.py", lambda: report(flags, measure(flags), text))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import common_flags
 import lab
 import networks
 from on_lab import exit_code, mete, start_worker
-from output import say, write_json
+from output import report, say
 from tables import aligned, number
 
 # link in Mb/s, time of a piece that enters or leaves the GPU's memory in us
@@ -99,17 +99,16 @@ def row(scene):
 
 def measure(flags):
     _, path = networks.model_file(flags.mete, flags.model, flags.work)
-    scenes = [measure_scene(flags, path, mbit, map_us) for mbit, map_us in kScenes]
-    if flags.json:
-        write_json(flags.json, scenes)
-    if flags.json != "-":
-        head = ["link", "a piece of the GPU", "planned on", "left out", "predicted", "after the trial on", "predicted", "measured", "core alone",
-                "wrong"]
-        print(aligned([head, *map(row, scenes)], flags.markdown))
+    return [measure_scene(flags, path, mbit, map_us) for mbit, map_us in kScenes]
+
+
+def text(scenes, markdown):
+    head = ["link", "a piece of the GPU", "planned on", "left out", "predicted", "after the trial on", "predicted", "measured", "core alone", "wrong"]
+    return aligned([head, *map(row, scenes)], markdown)
 
 
 def main(flags):
-    return exit_code("three.py", lambda: measure(flags))
+    return exit_code("three.py", lambda: report(flags, measure(flags), text))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
 // Measures how soon a network's kernels are ready on an OpenCL device when their binaries were kept, as at
 // each start but the first one:
 //   METE_GPU=cpu POCL_AFFINITY=1 build/release/opencl_ready_bench resnet50.onnx gpu:0/1 5
-// Model, device ("gpu:0" if none is given; PoCL on the CPU counts) and starts. A first start, which is not
-// counted, compiles all kernels and keeps them in a folder of its own; each further one is a process of its
-// own. Of each step the median of the starts is printed, in milliseconds of the clock and of the process's
-// processor time, which other programs' work changes less. Tiles are those of the estimate: as many kernels
-// as measured.
+// Model, device ("gpu:0" if none is given) and starts. A first start, which is not counted, tries the drivers
+// if nobody has (METE_CACHE), compiles all kernels and keeps them in a folder of its own; each further one is
+// a process of its own. Of each step the median of the starts is printed, in milliseconds of the clock and of
+// the process's processor time, which other programs' work changes less. Tiles are those of the estimate: as
+// many kernels as measured.
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,8 +28,10 @@
 #include "base/clock.h"
 #include "engine/model.h"
 #include "passes/pass.h"
-#include "processor/opencl/gpu/live_gpu.h"
+#include "machine/gpu_entry.h"
+#include "processor/opencl/gpu/gpu_processor.h"
 #include "processor/opencl/gpu/loaded_share.h"
+#include "processor/opencl/gpu/ready_on_gpu.h"
 #include "processor/opencl/share/share_on_gpu.h"
 
 namespace mete::opencl {
@@ -74,13 +76,6 @@ class Steps {
   Ms begin_ = Now();
 };
 
-std::vector<int64_t> BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
-  std::vector<int64_t> bytes;
-  for (const ValueId id : ids)
-    bytes.push_back(graph.value(id).shape.Elements() * int64_t(SizeOf(graph.value(id).type)));
-  return bytes;
-}
-
 double Median(std::vector<double> all) {
   std::sort(all.begin(), all.end());
   return all[all.size() / 2];
@@ -99,14 +94,13 @@ void Start(const Model& model, const std::string& name, const std::string& folde
   Graph graph = DivisibleOf(model);
   (void)RunPasses(graph);
   Steps steps(to);
-  const Device device = OpenDevice(name, CpuDevices::kCount);
-  auto live = std::make_shared<LiveGpu>(name, device, StagingKind::kMapped, folder, Clock::Steady());
+  ProcessorEntry entry{.name = name};
+  SetGpu(entry, {.device = name});
+  const TriedDevice tried = FindDeviceOf(entry, GpuProcessor::Look::kFirst, CancelToken());
+  auto live =
+      std::make_shared<LiveGpu>(name, tried.device, StagingFor(tried.proved), folder, Clock::Steady());
   steps.End("the driver, a context and its queues");
-  GpuTarget target;
-  target.tile.is_cpu = device.facts().type == "cpu";
-  if (device.facts().float_vector > 0) target.tile.vector = int(device.facts().float_vector);
-  target.alignment = std::max<int64_t>(device.facts().sub_buffer_alignment, 1);
-  const ShareOnGpu share = Lower(graph, target, {});
+  const ShareOnGpu share = Lower(graph, TargetOf(tried.device.facts(), {}), {});
   steps.End("texts");
   std::vector<std::shared_ptr<LiveGpu::Compiled>> programs;
   const auto make_programs = [&](const std::vector<Launch>& launches, const char* what) {

@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "base/error.h"
-#include "processor/processor.h"
+#include "processor/wrapped_testing.h"
 
 namespace mete {
 
-class Gated : public Processor {
+class Gated : public Wrapped {
  public:
-  explicit Gated(std::shared_ptr<Processor> inner) : inner_(std::move(inner)) {}
+  using Wrapped::Wrapped;
 
   void Close() { closed_ = true; }
   void Open() { closed_ = false; }
@@ -31,12 +31,8 @@ class Gated : public Processor {
   void Leave() { gone_ = true; }
   void Return() { gone_ = false; }
 
-  const ProcessorInfo& info() const override { return inner_->info(); }
   void CheckThere() const override {
     if (gone_) Fail(Code::kUnavailable, info().name, "has left");
-  }
-  std::string WhyNot(const Graph& graph, const Node& node) const override {
-    return inner_->WhyNot(graph, node);
   }
   bool PreparesLate() const override { return late_; }
   void CancelPreparing() override { cancelled_ = true; }
@@ -45,30 +41,26 @@ class Gated : public Processor {
     while (prepare_closed_ && !cancelled_) std::this_thread::yield();
     --preparing_;
     if (late_ && cancelled_) Fail(Code::kCancelled, info().name, "preparing was cancelled at a closed gate");
-    return std::make_shared<Share>(*this, inner_->Prepare(share));
+    return std::make_shared<Share>(*this, Wrapped::Prepare(share));
   }
 
  private:
-  class Share : public Ready {
+  class Share : public WrappedReady {
    public:
-    Share(Gated& processor, std::shared_ptr<Ready> share) : processor_(processor), share_(std::move(share)) {}
+    Share(Gated& processor, std::shared_ptr<Ready> share)
+        : WrappedReady(std::move(share)), processor_(processor) {}
     void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                const RunOptions& options) override {
       processor_.Pass(options.cancel);
-      share_->Start(inputs, outputs, options);
+      WrappedReady::Start(inputs, outputs, options);
     }
-    void Wait() override { share_->Wait(); }
     std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
       processor_.Pass(options.cancel);
-      return share_->Run(inputs, options);
+      return WrappedReady::Run(inputs, options);
     }
-    int64_t memory_bytes() const override { return share_->memory_bytes(); }
-    int threads() const override { return share_->threads(); }
-    double prepare_ms() const override { return share_->prepare_ms(); }
 
    private:
     Gated& processor_;
-    const std::shared_ptr<Ready> share_;
   };
 
   void Pass(const CancelToken* cancel) {
@@ -85,7 +77,6 @@ class Gated : public Processor {
     while (waiting_ != runs) std::this_thread::yield();
   }
 
-  const std::shared_ptr<Processor> inner_;
   std::atomic<bool> closed_{false}, prepare_closed_{false}, late_{false}, cancelled_{false}, gone_{false};
   std::atomic<int> waiting_{0}, preparing_{0};
 };

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "processor/cpu/cpu_testing.h"
+#include "processor/wrapped_testing.h"
 #include "run/local_pool_testing.h"
 
 namespace mete {
@@ -12,46 +13,39 @@ using std::chrono::milliseconds;
 
 // Computes as a CPU does until it is lost: a run fails before it begins, or after it has written its outputs,
 // or hangs until it is cancelled, in turns. It is there again after some time, for shares that are made anew.
-class Lossy : public Processor {
+class Lossy : public Wrapped {
  public:
   static constexpr milliseconds kAway{200};
 
-  Lossy(Clock& clock, int64_t runs) : clock_(clock), runs_(runs) {}
+  Lossy(Clock& clock, int64_t runs)
+      : Wrapped(std::make_shared<Cpu>("gpu", ReferenceOptions())), clock_(clock), runs_(runs) {}
 
-  const ProcessorInfo& info() const override { return cpu_.info(); }
-  std::string WhyNot(const Graph& graph, const Node& node) const override { return cpu_.WhyNot(graph, node); }
   void CheckThere() const override {
     if (IsAway()) Fail(Code::kUnavailable, info().name, "is away");
   }
   std::shared_ptr<Ready> Prepare(const Graph& share) override {
     CheckThere();
-    return std::make_shared<Share>(*this, cpu_.Prepare(share));
+    return std::make_shared<Share>(*this, Wrapped::Prepare(share));
   }
   bool hangs() const { return hangs_; }
 
  private:
-  class Share : public Ready {
+  class Share : public WrappedReady {
    public:
     Share(Lossy& processor, std::shared_ptr<Ready> share)
-        : processor_(processor), made_at_loss_(processor.losses_), share_(std::move(share)) {}
+        : WrappedReady(std::move(share)), processor_(processor), made_at_loss_(processor.losses_) {}
     void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
                const RunOptions& options) override {
       const int way = processor_.WayOfLoss();
       if (way == 0 || made_at_loss_ != processor_.losses_ - (way >= 0)) Fail();
       if (way == 2) processor_.Hang(*options.cancel);
-      share_->Start(inputs, outputs, options);
+      WrappedReady::Start(inputs, outputs, options);
       fails_ = way == 1;
     }
     void Wait() override {
-      share_->Wait();
+      WrappedReady::Wait();
       if (fails_) Fail();
     }
-    std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
-      return share_->Run(inputs, options);
-    }
-    int64_t memory_bytes() const override { return share_->memory_bytes(); }
-    int threads() const override { return share_->threads(); }
-    double prepare_ms() const override { return share_->prepare_ms(); }
 
    private:
     [[noreturn]] void Fail() const {
@@ -60,7 +54,6 @@ class Lossy : public Processor {
 
     Lossy& processor_;
     const int64_t made_at_loss_;
-    const std::shared_ptr<Ready> share_;
     bool fails_ = false;
   };
 
@@ -80,7 +73,6 @@ class Lossy : public Processor {
 
   Clock& clock_;
   const int64_t runs_;  // from one loss to the next
-  Cpu cpu_{"gpu", ReferenceOptions()};
   std::atomic<int64_t> run_{0}, losses_{0};
   std::atomic<Clock::Time> back_at_{Clock::Time::min()};
   std::atomic<bool> hangs_{false};

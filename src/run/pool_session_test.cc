@@ -141,44 +141,27 @@ std::shared_ptr<Gated> Building() {
 }
 
 // A home whose kernels are measured in some steps if its model is to be ready soon.
-class MeasuredLater : public Processor {
+class MeasuredLater : public Wrapped {
  public:
   static constexpr int kSteps = 3;
-  const ProcessorInfo& info() const override { return inner_->info(); }
-  std::string WhyNot(const Graph& graph, const Node& node) const override {
-    return inner_->WhyNot(graph, node);
-  }
-  std::shared_ptr<Ready> Prepare(const Graph& share) override { return inner_->Prepare(share); }
+  MeasuredLater() : Wrapped(std::make_shared<Cpu>("own", ReferenceOptions())) {}
   std::shared_ptr<Ready> PrepareSoon(const Graph& share) override {
     left = kSteps;
-    return std::make_shared<Share>(*this, inner_->Prepare(share));
+    return std::make_shared<Share>(*this, Prepare(share));
   }
 
   std::atomic<int> left{-1};  // steps; -1: the model was not to be ready soon
 
  private:
-  class Share : public Ready {
+  class Share : public WrappedReady {
    public:
     Share(MeasuredLater& processor, std::shared_ptr<Ready> share)
-        : processor_(processor), share_(std::move(share)) {}
-    void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
-               const RunOptions& options) override {
-      share_->Start(inputs, outputs, options);
-    }
-    void Wait() override { share_->Wait(); }
-    std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
-      return share_->Run(inputs, options);
-    }
+        : WrappedReady(std::move(share)), processor_(processor) {}
     bool MeasureFor(double) override { return --processor_.left > 0; }
-    int64_t memory_bytes() const override { return share_->memory_bytes(); }
-    int threads() const override { return share_->threads(); }
-    double prepare_ms() const override { return share_->prepare_ms(); }
 
    private:
     MeasuredLater& processor_;
-    const std::shared_ptr<Ready> share_;
   };
-  const std::shared_ptr<Processor> inner_ = std::make_shared<Cpu>("own", ReferenceOptions());
 };
 
 TEST(LocalPools, AHomeThatAnswersAloneAtFirstIsReadySoonAndMeasuredBeforeThePlan) {

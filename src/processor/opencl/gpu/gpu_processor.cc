@@ -12,17 +12,6 @@ namespace {
 // seconds or not at all.
 constexpr std::chrono::seconds kHello{5};
 
-GpuTarget TargetOf(const DeviceFacts& facts, const GpuProcessorOptions& options) {
-  GpuTarget target;
-  target.tile.is_cpu = facts.type == "cpu";
-  if (facts.float_vector > 0) target.tile.vector = int(facts.float_vector);
-  target.alignment = std::max<int64_t>(facts.sub_buffer_alignment, 1);
-  target.most_buffer_bytes = facts.most_allocation_bytes;
-  target.storage = options.storage;
-  target.exact_bytes = options.exact_bytes;
-  return target;
-}
-
 std::string TypeText(const GpuProcessorOptions& options) {
   if (options.storage == DType::kF32) return "f32";
   return options.exact_bytes ? "f16, exact bytes" : "f16, bytes within a level";
@@ -34,6 +23,17 @@ std::string Describe(const DeviceFacts& facts, StagingKind staging, const GpuPro
 }
 
 }  // namespace
+
+GpuTarget TargetOf(const DeviceFacts& facts, const GpuProcessorOptions& options) {
+  GpuTarget target;
+  target.tile.is_cpu = facts.type == "cpu";
+  if (facts.float_vector > 0) target.tile.vector = int(facts.float_vector);
+  target.alignment = std::max<int64_t>(facts.sub_buffer_alignment, 1);
+  target.most_buffer_bytes = facts.most_allocation_bytes;
+  target.storage = options.storage;
+  target.exact_bytes = options.exact_bytes;
+  return target;
+}
 
 GpuProcessor::Opened::Opened(const std::string& name, const TriedDevice& tried,
                              const GpuProcessorOptions& options)

@@ -40,9 +40,10 @@ struct TriedDevice {
 class GpuProcessor : public Processor {
  public:
   enum class Look { kFirst, kAgain };
-  // Returns the device, or throws CANCELLED as the token asks. It is called when the device is first needed: a child process takes seconds to try the
-  // drivers, and loading one takes a tenth of a second, for which no answer of the CPU is to wait. After an
-  // Error UNAVAILABLE, whose reason can pass, it is called again; others stay.
+  // Returns the device, or throws CANCELLED as the token asks. It is called when the device is first needed:
+  // a child process takes seconds to try the drivers, and loading one takes a tenth of a second, for which no
+  // answer of the CPU is to wait. After an Error UNAVAILABLE, whose reason can pass, it is called again;
+  // others stay.
   using FindDevice = std::function<TriedDevice(Look, const CancelToken&)>;
   // How many times as long as looking for a device took nobody looks for it again. This value is a guess: a
   // child process of a driver that hangs is there for a tenth of the time at most.
@@ -101,6 +102,9 @@ class GpuProcessor : public Processor {
   CancelToken cancelled_;                  // live_ learns of it under mutex_
 };
 
+// Returns what shares are lowered for on a device.
+GpuTarget TargetOf(const DeviceFacts& facts, const GpuProcessorOptions& options);
+
 // Reads the keys of this kind into the entry's settings, which are then a GpuEntry.
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry);
 // Returns the device and the driver of an entry as lines, of which times and programs are; "" if there is no
@@ -110,9 +114,12 @@ bool KnowsGpuHardware(const ProcessorEntry& entry);  // whether a child process 
 // Returns the kernels that are expected to compute a share on the GPU of an entry (share/share_on_gpu.h),
 // which need not be there.
 std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& share);
+// Finds and opens the device of an entry as MakeGpu()'s processor does when it is first needed.
+TriedDevice FindDeviceOf(const ProcessorEntry& entry, GpuProcessor::Look look, const CancelToken& cancel);
 // Makes the processor of an entry. Its device is found when it is first needed, after a child process has
 // tried the drivers: then Error FAILED_PRECONDITION, with the reasons, if there is no such GPU or it has not
-// proved what is needed, and UNAVAILABLE if a driver did not answer in time or does not open it now. `options` say where kernels are kept.
+// proved what is needed, and UNAVAILABLE if a driver did not answer in time or does not open it now.
+// `options` say where kernels are kept.
 std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options);
 
 }  // namespace mete::opencl

@@ -33,8 +33,8 @@ const Gpu* FindGpu(const GpuList& list, const std::string& device) {
 // `code` is that of the Error if there is none.
 const Gpu& FoundGpu(const GpuList& list, const std::string& device, Code code) {
   if (const Gpu* gpu = FindGpu(list, device)) return *gpu;
-  Fail(code, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}",
-       list.gpus.size(), ReasonsOf(list));
+  Fail(code, device, "there is no such GPU; this machine has {} GPUs; try 'mete machine'{}", list.gpus.size(),
+       ReasonsOf(list));
 }
 
 void CheckProved(const Gpu& gpu, GpuType type, Code code) {
@@ -45,7 +45,10 @@ void CheckProved(const Gpu& gpu, GpuType type, Code code) {
        fmt::join(gpu.proved.problems, "; "));
 }
 
-TriedDevice Opened(const GpuEntry& gpu, GpuProcessor::Look look, const CancelToken& cancel) {
+}  // namespace
+
+TriedDevice FindDeviceOf(const ProcessorEntry& entry, GpuProcessor::Look look, const CancelToken& cancel) {
+  const GpuEntry gpu = EntryOf(entry);
   const FindGpusOptions options{
       .cache_folder = CacheFolder(),
       .failures = look == GpuProcessor::Look::kAgain ? Failures::kTryAgain : Failures::kRemember,
@@ -56,8 +59,6 @@ TriedDevice Opened(const GpuEntry& gpu, GpuProcessor::Look look, const CancelTok
   CheckProved(found, gpu.type, code);
   return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices, list.drivers), found.proved};
 }
-
-}  // namespace
 
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
   GpuEntry gpu;
@@ -101,7 +102,9 @@ std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOpt
   const GpuEntry gpu = EntryOf(entry);
   return std::make_shared<GpuProcessor>(
       entry.name,
-      [gpu](GpuProcessor::Look look, const CancelToken& cancel) { return Opened(gpu, look, cancel); },
+      [entry](GpuProcessor::Look look, const CancelToken& cancel) {
+        return FindDeviceOf(entry, look, cancel);
+      },
       GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
                           .kernels_folder = options.tuning_cache,

@@ -18,14 +18,14 @@ constexpr int kTimesLonger = 50;
 // one more call that the driver owes.
 constexpr std::chrono::milliseconds kFirstLook{2}, kLongestLook{50};
 
+}  // namespace
+
 std::vector<int64_t> BytesOf(const Graph& graph, const std::vector<ValueId>& ids) {
   std::vector<int64_t> bytes;
   for (const ValueId id : ids)
     bytes.push_back(graph.value(id).shape.Elements() * int64_t(SizeOf(graph.value(id).type)));
   return bytes;
 }
-
-}  // namespace
 
 ReadyOnGpu::ReadyOnGpu(std::shared_ptr<LiveGpu> live, std::unique_ptr<const Graph> graph,
                        const ShareOnGpu& share, int64_t start_ns)

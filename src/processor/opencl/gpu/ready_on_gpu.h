@@ -12,6 +12,9 @@
 
 namespace mete::opencl {
 
+// Returns the bytes of some values of a graph, such as its inputs.
+std::vector<int64_t> BytesOf(const Graph& graph, const std::vector<ValueId>& ids);
+
 class ReadyOnGpu : public Ready {
  public:
   // `graph` has had its passes, and `share` is made of it. `start_ns`: when its preparation began.
