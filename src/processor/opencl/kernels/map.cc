@@ -39,6 +39,10 @@ void Check(const MapSpec& spec) {
   if (inputs != spec.inputs.size() || (spec.levels.index() && spec.program.steps))
     Invalid(kWhere, "the inputs are not those of the program; got {}, expected {}", spec.inputs.size(),
             inputs);
+  if (std::holds_alternative<ByteLookup>(spec.levels) &&
+      (spec.inputs[0].type != DType::kU8 || spec.output.type != DType::kU8))
+    Invalid(kWhere, "a lookup is of bytes; got {} and {}, expected u8", Name(spec.inputs[0].type),
+            Name(spec.output.type));
 }
 
 // Returns the element of an operand at the indices i0, i1, ... of the text.
@@ -118,6 +122,32 @@ std::string Steps(Writer& w, const FusedProgram& program, int width) {
   return name(program.steps ? program.inputs + program.steps - 1 : 0);
 }
 
+// Writes the result of the program or of the levels' function.
+void WriteFunction(Writer& w, const MapSpec& spec, int width) {
+  for (size_t i = 0; i < spec.inputs.size(); ++i)
+    w.Line("const {} r{}={};", FloatVector(width), i, ReadText(spec.inputs[i], width, fmt::format("x{}", i)));
+  WriteText(w, spec.output, width,
+            spec.levels.index() ? Levels(w, spec, width) : Steps(w, spec.program, width));
+}
+
+// Writes the table's bytes for those of the input.
+void WriteLookup(Writer& w, const MapSpec& spec, int width) {
+  const MapOperand &from = spec.inputs[0], &to = spec.output;
+  const std::string type = width == 1 ? "uchar" : fmt::format("uchar{}", width), in = OffsetText(from),
+                    out = OffsetText(to);
+  std::string bytes, found;
+  for (int i = 0; i < width; ++i) {
+    bytes += fmt::format("{}x0[{}+({})]", i ? "," : "", in, i * from.strides.back());
+    found += fmt::format("{}table[{}]", i ? "," : "", LaneText("bytes", width, i));
+  }
+  if (width > 1 && from.strides.back() == 1) w.Line("const {} bytes=vload{}(0,x0+({}));", type, width, in);
+  else w.Line("const {0} bytes=({0})({1});", type, bytes);
+  w.Line("const {0} found=({0})({1});", type, found);
+  if (width > 1 && to.strides.back() == 1) return w.Line("vstore{}(found,0,output+({}));", width, out);
+  for (int i = 0; i < width; ++i)
+    w.Line("output[{}+({})]={};", out, i * to.strides.back(), LaneText("found", width, i));
+}
+
 }  // namespace
 
 std::vector<int64_t> BroadcastStrides(std::span<const int64_t> shape, std::span<const int64_t> sizes) {
@@ -177,15 +207,16 @@ KernelText MapKernel(const MapSpec& spec, int vector) {
   w.Line("{}", Head(k));
   for (size_t i = 0; i < m.inputs.size(); ++i)
     w.Line("global const {}* x{},", ElementName(m.inputs[i].type), i);
+  const bool looks_up = std::holds_alternative<ByteLookup>(m.levels);
+  if (looks_up) w.Line("global const uchar* restrict table,");
   w.Line("global {}* output){{\nint item=get_global_id(0);\nif(item>={})return;", ElementName(m.output.type),
          count);
   for (size_t d = m.sizes.size(); d-- > 0;) {
     const int64_t items = d + 1 == m.sizes.size() ? m.sizes[d] / width : m.sizes[d];
     w.Line("const int i{}=item%{}*{};item/={};", d, items, d + 1 == m.sizes.size() ? width : 1, items);
   }
-  for (size_t i = 0; i < m.inputs.size(); ++i)
-    w.Line("const {} r{}={};", FloatVector(width), i, ReadText(m.inputs[i], width, fmt::format("x{}", i)));
-  WriteText(w, m.output, width, m.levels.index() ? Levels(w, m, width) : Steps(w, m.program, width));
+  if (looks_up) WriteLookup(w, m, width);
+  else WriteFunction(w, m, width);
   w.Line("}}");
   k.source = w.text();
   return k;

@@ -1,6 +1,6 @@
 // Kernels that compute each element of a tensor from one element of each input, as text: chains of
 // element-wise operators with any broadcast, and copies: transpositions, slices, parts of a concatenation,
-// conversions between f32, f16 and u8.
+// conversions between f32, f16 and u8, and bytes that a table has for bytes.
 #pragma once
 
 #include <cstdint>
@@ -33,15 +33,18 @@ struct LevelConversion {
   float least = 0, most = 255;  // of the levels
 };
 
+// The byte that a table of 256 has for a byte of the input as an unsigned number.
+struct ByteLookup {};
+
 struct MapSpec {
   std::vector<int64_t> sizes;  // of the output, the last one changes first
   std::vector<MapOperand> inputs;
   MapOperand output;     // its strides are those of a tensor whose elements are written once
   FusedProgram program;  // without steps: a copy of the only input
-  // Instead of a program: a conversion of the only input, or a sum or product of two tensors of bytes (levels
-  // as bytes; the operands say whether they are signed). Bits are those of the CPU's kernels where divisions
-  // are rounded correctly.
-  std::variant<std::monostate, LevelConversion, ByteBinary> levels;
+  // Instead of a program: a conversion of the only input, a sum or product of two tensors of bytes (levels as
+  // bytes; the operands say whether they are signed), or a lookup, whose types are u8. Bits are those of the
+  // CPU's kernels where divisions are rounded correctly.
+  std::variant<std::monostate, LevelConversion, ByteBinary, ByteLookup> levels;
 };
 
 // Returns the strides with which a tensor of `shape` is broadcast to `sizes`, as ONNX does. Error
@@ -51,8 +54,9 @@ std::vector<int64_t> BroadcastStrides(std::span<const int64_t> shape, std::span<
 // Returns the same map with as few sizes as possible: neighbours are joined where all tensors walk on evenly.
 MapSpec Joined(const MapSpec& spec);
 
-// Arguments: the inputs, the output. `vector`: the most elements of a work-item. An input may be the output
-// if each element is read by the work-item that writes it: `program.step` sees them all before it writes.
+// Arguments: the inputs, the table of a lookup, the output. `vector`: the most elements of a work-item. An
+// input may be the output if each element is read by the work-item that writes it: `program.step` sees them
+// all before it writes.
 KernelText MapKernel(const MapSpec& spec, int vector);
 
 }  // namespace mete::opencl

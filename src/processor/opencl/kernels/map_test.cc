@@ -80,6 +80,32 @@ TEST_F(Map, ConversionsRoundToNearestAndSaturate) {
   EXPECT_EQ(Copy(spec, Counted(8), 8, 1), Counted(8));
 }
 
+TEST_F(Map, ALookupTakesTheBytesOfATable) {
+  std::vector<float> table(256), x = Counted(7 * 24);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = float((i * 37 + 11) % 256);
+  for (float& byte : x) byte = std::fmod(byte * 5 + 100, 256.f);
+  // a slice of wider rows, then every third byte, then a transposition
+  const auto check = [&](const std::vector<int64_t>& sizes, const MapOperand& from, const MapOperand& to,
+                         int vector) {
+    MapSpec spec{.sizes = sizes, .inputs = {from}, .output = to, .program = {}, .levels = ByteLookup{}};
+    spec.inputs[0].type = spec.output.type = DType::kU8;
+    const Buffer in = Make(DType::kU8, x), by = Make(DType::kU8, table),
+                 out = Make(DType::kU8, std::vector<float>(500, 7));
+    Run(MapKernel(spec, vector), {&in, &by, &out});
+    std::vector<float> want(500, 7);
+    for (int64_t row = 0; row < sizes[0]; ++row)
+      for (int64_t c = 0; c < sizes[1]; ++c)
+        want[size_t(to.first + row * to.strides[0] + c * to.strides[1])] =
+            table[size_t(x[size_t(from.first + row * from.strides[0] + c * from.strides[1])])];
+    EXPECT_EQ(Read(out, DType::kU8), want);
+  };
+  check({7, 24}, {.strides = {24, 1}}, {.strides = {40, 1}, .first = 13}, 16);
+  check({7, 24}, {.strides = {24, 1}}, {.strides = {24, 1}}, 4);
+  check({1, 49}, {.strides = {0, 3}, .first = 1}, {.strides = {49, 1}}, 16);
+  check({24, 7}, {.strides = {1, 24}}, {.strides = {7, 1}}, 8);
+  check({8, 7}, {.strides = {1, 24}}, {.strides = {1, 8}}, 8);
+}
+
 TEST(MapText, NeighboursAreJoinedWhereAllTensorsWalkOn) {
   const MapSpec joined = Joined({.sizes = {2, 3, 1, 4},
                                  .inputs = {{.strides = {12, 4, 0, 1}}, {.strides = {0, 0, 0, 1}}},
@@ -97,6 +123,13 @@ TEST(MapText, OperandsThatDoNotFitAreRefused) {
       MapKernel({.sizes = {4}, .inputs = {{.strides = {}}}, .output = {.strides = {1}}, .program = {}}, 4),
       Error);
   EXPECT_THROW(MapKernel({.sizes = {4}, .inputs = {}, .output = {.strides = {1}}, .program = {}}, 4), Error);
+  EXPECT_THROW(MapKernel({.sizes = {4},
+                          .inputs = {{.strides = {1}}},
+                          .output = {.strides = {1}},
+                          .program = {},
+                          .levels = ByteLookup{}},
+                         4),
+               Error);
 }
 
 // Steps that use every function once, over a tensor, a channel, a scalar and one value for each image.

@@ -10,7 +10,8 @@
 // of n additions rounds a number of at most B + E, where E is the error of the sum, by u of it, so that
 //   E <= n u (B + E), and E <= n u B / (1 - n u).
 // With the scale of the output's channel E becomes an error in levels. Scaling, rounding and clamping never
-// change the order of two sums, so bytes of sums that are less than a level apart differ by at most one.
+// change the order of two sums, so bytes of sums that are less than a level apart differ by at most one. A
+// table behind the sums has any bytes for these, so sums before a table are exact.
 #pragma once
 
 #include <cstdint>

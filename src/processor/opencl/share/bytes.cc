@@ -19,11 +19,15 @@ MapOperand Dense(const Array& array) { return {.type = array.type, .strides = De
 
 std::string WhyNotBytes(const QuantizedConvolution& conv) {
   if (conv.sums && conv.scale_input < 0) return "its output is sums";
-  if (conv.table) return "its output goes through a table";
   if (conv.weights_input >= 0 || conv.zero_input >= 0) return "the weights or zero points are computed";
   for (int64_t m = 1; m < conv.shape.out_channels; ++m)
     if (conv.weight_zero(m) != conv.weight_zero(0)) return "each channel of the weights has a zero point";
   return "";
+}
+
+// Whether bytes may be the next ones: a table has others than the next ones for these.
+bool MayDiffer(const Lowering& to, const QuantizedConvolution& conv) {
+  return to.within_a_level() && !conv.sums && !conv.table;
 }
 
 // Returns the type of weights minus their zero point: unsigned ones with a zero point in the middle are
@@ -66,7 +70,7 @@ void LaunchDepthwise(Lowering& to, const QuantizedConvolution& conv, const ByteA
                            .output = arrays.output.type,
                            .output_first = first,
                            .bias = arrays.bias.has_value(),
-                           .bytes = SumsOf(conv, to.within_a_level() && !conv.sums)};
+                           .bytes = SumsOf(conv, MayDiffer(to, conv))};
   std::vector<Array> arguments{arrays.input, weights, arrays.scale};
   if (arrays.bias) arguments.push_back(*arrays.bias);
   arguments.push_back(arrays.output);
@@ -80,7 +84,7 @@ void LaunchDirect(Lowering& to, const QuantizedConvolution& conv, const ByteArra
                 .weights = TypeOfWeights(conv),
                 .output = arrays.output.type};
   spec.output_first = first;
-  spec.bytes = SumsOf(conv, to.within_a_level() && !conv.sums);
+  spec.bytes = SumsOf(conv, MayDiffer(to, conv));
   source.type = arrays.weights.type;
   source.bias = arrays.bias.has_value();
   source.zero = conv.weight_zero(0);
@@ -104,6 +108,28 @@ void LaunchProduct(Lowering& to, const QuantizedConvolution& conv, const ByteArr
     return LaunchDepthwise(to, conv, arrays, first);
   LaunchDirect(to, conv, arrays,
                is_product ? RowsOfK(s.in_channels, s.out_channels, false) : OnnxWeights(s, false), first);
+}
+
+// Appends the lookup of all bytes. `spec` has sizes, strides and first elements.
+void LaunchLookup(Lowering& to, const Array& input, const Array& table, const Array& output, MapSpec spec) {
+  spec.inputs[0].type = spec.output.type = DType::kU8;  // as unsigned numbers
+  spec.levels = ByteLookup{};
+  to.Launch(MapKernel(spec, to.vector()), {input, table, output});
+}
+
+// Appends the convolution, and a lookup that writes where the convolution would have.
+void LaunchWithTable(Lowering& to, QuantizedConvolution conv, ByteArrays arrays, const Array& table,
+                     int64_t first) {
+  const Array output = arrays.output;
+  const int64_t channels = conv.shape.out_channels, pixels = conv.shape.out_pixels();
+  arrays.output = to.Temporary(conv.y.type, {pixels, channels});
+  conv.shape.out_pixel_stride = 0;
+  LaunchProduct(to, conv, arrays, /*is_product=*/false, /*first=*/0);
+  LaunchLookup(to, arrays.output, table, output,
+               {.sizes = {pixels, channels},
+                .inputs = {{.strides = {channels, 1}}},
+                .output = {.strides = {output.shape.back(), 1}, .first = first},
+                .program = {}});
 }
 
 // Returns one number for each of `channels` of a constant that has one or as many; nothing for others.
@@ -165,7 +191,19 @@ std::string LowerByteProduct(Lowering& to, const Node& node) {
   if (continues && to.Of(into).buffer != to.Of(node.outputs[0]).buffer)
     return "the channels that it continues lie elsewhere";
   const ByteArrays arrays = ArraysOf(to, node, *conv);
-  LaunchProduct(to, *conv, arrays, node.op == "QLinearMatMul", node.attributes.Int(kIntoOffset, 0));
+  const int64_t first = node.attributes.Int(kIntoOffset, 0);
+  if (conv->table) LaunchWithTable(to, *conv, arrays, to.Of(node.inputs[kByteTableInput]), first);
+  else LaunchProduct(to, *conv, arrays, node.op == "QLinearMatMul", first);
+  return "";
+}
+
+std::string LowerByteTable(Lowering& to, const Node& node) {
+  const Array input = to.Of(node.inputs[0]), output = to.Of(node.outputs[0]);
+  LaunchLookup(to, input, to.Of(node.inputs[1]), output,
+               {.sizes = {output.elements()},
+                .inputs = {{.strides = {1}}},
+                .output = {.strides = {1}},
+                .program = {}});
   return "";
 }
 

@@ -32,6 +32,7 @@ std::string LowerGather(Lowering& to, const Node& node);                 // Gath
 std::string LowerByteProduct(Lowering& to, const Node& node);            // QLinearConv, QLinearMatMul
 std::string LowerScaledSums(Lowering& to, const Node& node);             // mete.ScaledConvInteger, ...
 std::string LowerByteOperation(Lowering& to, const Node& node);          // mete.QLinearAdd, mete.QLinearMul
+std::string LowerByteTable(Lowering& to, const Node& node);              // mete.ByteTable
 std::string LowerBytePool(Lowering& to, const Node& node);       // mete.QLinearAveragePool, MaxPool of bytes
 std::string LowerLevels(Lowering& to, const Node& node);         // QuantizeLinear, DequantizeLinear
 std::string LowerView(Lowering& to, const Node& node);           // Reshape, Identity, ...

@@ -61,6 +61,7 @@ const std::map<std::string_view, LowerNode>& Table() {
       {"mete.ScaledMatMulInteger", LowerScaledSums},
       {"mete.QLinearAdd", LowerByteOperation},
       {"mete.QLinearMul", LowerByteOperation},
+      {"mete.ByteTable", LowerByteTable},
       {"mete.QLinearAveragePool", LowerBytePool},
       {"mete.QLinearGlobalAveragePool", LowerBytePool},
       {"QuantizeLinear", LowerLevels},
