@@ -240,12 +240,13 @@ KernelText ArgKernel(const ReduceSpec& spec, int most_lanes, bool last) {
   w.Line("for(int i=lane+{0};i<{1};i+={0}){{const float x={2};if(TAKES(x,i,v,best)){{v=x;best=i;}}}}", lanes,
          axis.size, element("i"));
   if (lanes > 1) w.Line("values[lane]=v;places[lane]=best;");
+  // Each lane's own element stays in its registers, and others only read what it has written for them.
   for (int half = lanes / 2; half > 0; half /= 2)
     w.Line(
-        "barrier(CLK_LOCAL_MEM_FENCE);\nif(lane<{0}&&TAKES(values[lane+{0}],places[lane+{0}],values[lane],"
-        "places[lane])){{values[lane]=values[lane+{0}];places[lane]=places[lane+{0}];}}",
+        "barrier(CLK_LOCAL_MEM_FENCE);\nif(lane<{0}){{const float x=values[lane+{0}];const int "
+        "i=places[lane+{0}];if(TAKES(x,i,v,best)){{v=x;best=i;}}values[lane]=v;places[lane]=best;}}",
         half);
-  w.Line("{}", lanes > 1 ? "if(lane==0)output[item]=places[0];}" : "output[item]=best;}");
+  w.Line("{}", lanes > 1 ? "if(lane==0)output[item]=best;}" : "output[item]=best;}");
   k.source = w.text();
   return k;
 }
