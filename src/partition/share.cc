@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/operators.h"
+#include "partition/constant_part.h"
 #include "partition/divide.h"
 
 namespace mete {
@@ -103,7 +104,7 @@ class ShareWriter {
     if (known != here_.end()) return known->second;
     const Value& value = whole_.value(id);
     if (value.is_constant()) {
-      const ValueId here = share_.graph.AddConstant(value.name, Cut(value.constant, part));
+      const ValueId here = share_.graph.AddConstant(value.name, CutConstant(value.constant, part));
       return here_[KeyOf(id, part)] = here;
     }
     return here_[KeyOf(id, part)] = AddSlice(id, part);
