@@ -31,6 +31,12 @@ struct ProcessorInfo {
   std::string description;  // for people: "1 thread on core 0"
 };
 
+// What the shares that are ready on a processor have in this process's memory.
+struct ProcessorMemory {
+  int64_t weights_bytes = 0;  // in the order of its kernels, beside the model's file
+  int64_t values_bytes = 0;   // between the steps of shares, and tensors of SharedMemory()
+};
+
 // A share made ready: weights are packed and kernels are chosen. The processor that prepared it outlives it.
 class Ready {
  public:
@@ -108,6 +114,9 @@ class Processor {
   // or copy always. The function may be called as long as the processor lives, and its tensors may outlive
   // both.
   virtual MakeTensor SharedMemory() { return nullptr; }
+
+  // Returns what its shares have in memory, each weight and each arena once. Thread-safe.
+  virtual ProcessorMemory memory() const { return {}; }
 
   // Makes a tensor that another processor has written readable for this one, and a tensor that this processor
   // has written readable for the others. Processors of one memory return the tensor itself; a processor with

@@ -28,6 +28,7 @@ std::list<Tensor> Arenas::Take() {
   std::unique_lock lock(mutex_);
   const int64_t needed = bytes();
   if (!free_.empty()) taken.splice(taken.begin(), free_, free_.begin());
+  lent_bytes_ += taken.empty() ? needed : int64_t(taken.front().bytes());
   lock.unlock();
   if (taken.empty()) taken.emplace_back(DType::kU8, Shape{needed});
   return taken;
@@ -35,7 +36,15 @@ std::list<Tensor> Arenas::Take() {
 
 void Arenas::Return(std::list<Tensor> arena) {
   std::lock_guard lock(mutex_);
+  lent_bytes_ -= int64_t(arena.front().bytes());
   if (int64_t(arena.front().bytes()) == bytes()) free_.splice(free_.begin(), arena);
+}
+
+int64_t Arenas::memory_bytes() const {
+  std::lock_guard lock(mutex_);
+  int64_t bytes = lent_bytes_;
+  for (const Tensor& arena : free_) bytes += int64_t(arena.bytes());
+  return bytes;
 }
 
 Arenas::Need::Need(std::shared_ptr<Arenas> arenas, int64_t bytes)

@@ -51,6 +51,8 @@ class Arenas {
     std::list<Tensor> arena_;  // one; its node moves, so that a run allocates nothing
   };
 
+  int64_t memory_bytes() const;  // of all arenas, also those that are lent
+
  private:
   void Add(int64_t bytes);
   void Remove(int64_t bytes);
@@ -59,9 +61,10 @@ class Arenas {
   void Return(std::list<Tensor> arena);
   void DropUnfit();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::multiset<int64_t> needs_;  // of the shares that are ready, in bytes
   std::list<Tensor> free_;        // the one that was used last at the front
+  int64_t lent_bytes_ = 0;
 };
 
 }  // namespace mete

@@ -61,25 +61,28 @@ Cpu::Cpu(std::string name, SessionOptions options)
     : info_{std::move(name), "cpu", Describe(options)},
       options_(MeasuredBefore(std::move(options))),
       caller_core_(CallerCoreOf(options_)),
-      arenas_(std::make_shared<Arenas>()) {}
+      memory_(std::make_shared<const CpuMemory>(
+          CpuMemory{std::make_shared<Arenas>(), std::make_shared<PackedInUse>()})) {}
+
+ProcessorMemory Cpu::memory() const { return {memory_->packed->bytes(), memory_->arenas->memory_bytes()}; }
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
   return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
 }
 
 std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {
-  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, std::nullopt, arenas_);
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, std::nullopt, *memory_);
 }
 
 std::shared_ptr<Ready> Cpu::PrepareSoon(const Graph& share) {
   SessionOptions options = options_;
   if (options.tune == Tune::kBefore) options.tune = Tune::kAfter;
-  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options, std::nullopt, arenas_);
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options, std::nullopt, *memory_);
 }
 
 std::shared_ptr<Ready> Cpu::PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) {
   CheckCores(info_.name, threads, OwnThreads(options_));
-  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, threads, arenas_);
+  return std::make_shared<ReadyOnCpu>(AfterPasses(share), options_, threads, *memory_);
 }
 
 }  // namespace mete

@@ -5,7 +5,7 @@
 
 namespace mete {
 
-class Arenas;
+struct CpuMemory;
 
 class Cpu : public Processor {
  public:
@@ -18,12 +18,13 @@ class Cpu : public Processor {
   std::shared_ptr<Ready> PrepareSoon(const Graph& share) override;
   std::shared_ptr<Ready> PrepareAsPlanned(const Graph& share, const ThreadPlan& threads) override;
   int CallerCore() const override { return caller_core_; }
+  ProcessorMemory memory() const override;
 
  private:
   const ProcessorInfo info_;
   const SessionOptions options_;
   const int caller_core_;
-  const std::shared_ptr<Arenas> arenas_;  // of all shares
+  const std::shared_ptr<const CpuMemory> memory_;  // of all shares
 };
 
 }  // namespace mete

@@ -39,6 +39,51 @@ std::string TextOf(const std::string& folder) {
   return text;
 }
 
+// A convolution of 1x1 over rows of a picture.
+Graph RowsOf(int64_t rows, const Tensor& weights) {
+  Graph graph;
+  graph.name = "rows";
+  const ValueId x = graph.AddValue("x", DType::kF32, {1, 64, rows, 28}), w = graph.AddConstant("w", weights),
+                y = graph.AddValue("y", DType::kF32, {1, 128, rows, 28});
+  graph.AddNode("Conv", "conv", {x, w}, {y});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  return graph;
+}
+
+TEST(Cpu, SharesOfOneLayerHaveItsPackedWeightsOnce) {
+  Cpu cpu("cpu", SessionOptions::Estimated(1));
+  const Tensor weights(DType::kF32, {128, 64, 1, 1});
+  EXPECT_EQ(cpu.memory().weights_bytes, 0);
+  auto whole = cpu.Prepare(RowsOf(28, weights));
+  const int64_t bytes = cpu.memory().weights_bytes;
+  EXPECT_GE(bytes, int64_t(weights.bytes()));
+  auto rows = cpu.Prepare(RowsOf(12, weights));
+  EXPECT_EQ(cpu.memory().weights_bytes, bytes);
+  EXPECT_GE(rows->memory_bytes(), bytes);
+  const auto other = cpu.Prepare(RowsOf(12, Tensor(DType::kF32, {128, 64, 1, 1})));
+  EXPECT_EQ(cpu.memory().weights_bytes, 2 * bytes);
+  whole = nullptr;
+  EXPECT_EQ(cpu.memory().weights_bytes, 2 * bytes) << "the rows need them";
+  rows = nullptr;
+  EXPECT_EQ(cpu.memory().weights_bytes, bytes);
+}
+
+TEST(Cpu, CountsTheArenaThatItsSharesUseInTurn) {
+  Cpu cpu("cpu", SessionOptions::Estimated(1));
+  Graph graph = RowsOf(28, Tensor(DType::kF32, {128, 64, 1, 1}));
+  const ValueId z = graph.AddValue("z", DType::kF32, {1, 128, 28, 28});
+  graph.AddNode("Softmax", "softmax", {graph.outputs[0]}, {z});
+  graph.outputs = {z};
+  const auto first = cpu.Prepare(graph), second = cpu.Prepare(graph);
+  const Tensor input(DType::kF32, {1, 64, 28, 28});
+  (void)first->Run({&input, 1}, {});
+  const int64_t bytes = cpu.memory().values_bytes;
+  EXPECT_GE(bytes, 128 * 28 * 28 * 4);
+  (void)second->Run({&input, 1}, {});
+  EXPECT_EQ(cpu.memory().values_bytes, bytes);
+}
+
 Graph SmallConv() {
   Graph graph;
   graph.name = "small";

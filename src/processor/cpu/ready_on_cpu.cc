@@ -84,17 +84,17 @@ std::unique_ptr<const Graph> OwnedAsPlanned(std::unique_ptr<const Graph> graph,
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
                        const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped)
-    : ReadyOnCpu(AsPlanned(graph, threads), graph, options, threads, nullptr) {
+    : ReadyOnCpu(AsPlanned(graph, threads), graph, options, threads, CpuMemory()) {
   if (shaped) KeepVariants(options, std::move(shaped));
 }
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
-                       const std::optional<ThreadPlan>& threads, std::shared_ptr<Arenas> arenas)
-    : ReadyOnCpu(OwnedAsPlanned(std::move(graph), threads), Graph(), options, threads, std::move(arenas)) {}
+                       const std::optional<ThreadPlan>& threads, const CpuMemory& memory)
+    : ReadyOnCpu(OwnedAsPlanned(std::move(graph), threads), Graph(), options, threads, memory) {}
 
 ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
                        const SessionOptions& options, const std::optional<ThreadPlan>& threads,
-                       std::shared_ptr<Arenas> arenas)
+                       const CpuMemory& memory)
     : owned_(std::move(owned)),
       graph_(owned_ ? *owned_ : graph),
       start_ns_(NowNs()),
@@ -104,13 +104,13 @@ ReadyOnCpu::ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph,
       profile_(plans_ ? ProfileFor(options, machine_, &profile_note_) : nullptr),
       plan_(Verified(threads ? *threads : PlanByProfile(graph_, machine_, choice_, profile_.get()), graph_,
                      machine_)),
-      kernels_(OptionsOf(options)),
+      kernels_(OptionsOf(options, memory)),
       executor_(graph_, plan_, kernels_, options.progress),
       stats_(StatsOf(options)) {
   if (tuner_) tuner_->Save();
   if (tuner_) to_measure_.emplace(executor_, kernels_.pool(), *tuner_);
-  if (!arenas) return;
-  need_.emplace(std::move(arenas), executor_.arena_bytes());
+  if (!memory.arenas) return;
+  need_.emplace(memory.arenas, executor_.arena_bytes());
   executor_.LeaveArena();  // its own, which has not been used
 }
 
@@ -139,11 +139,12 @@ ThreadPlan ReadyOnCpu::PlanAgain(const Graph& graph) const {
   return plan;
 }
 
-KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options) {
+KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options, const CpuMemory& memory) {
   KernelOptions kernels{plan_.threads, plan_.cores, options.reference || ReferenceFromEnvironment(),
                         OptionsFor(graph_)};
   kernels.dispatch.conv = ConvFromEnvironment();
   kernels.packed_cache = options.packed_cache;
+  kernels.packed = memory.packed;
   kernels.speeds = plan_.speeds;
   kernels.workers = WorkersOf(plan_, machine_);
   if (kernels.reference && !plan_.speeds.empty())

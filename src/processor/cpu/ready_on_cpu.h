@@ -19,6 +19,12 @@
 
 namespace mete {
 
+// What the shares of one CPU have in common. Null: a share has its own.
+struct CpuMemory {
+  std::shared_ptr<Arenas> arenas = nullptr;
+  std::shared_ptr<PackedInUse> packed = nullptr;
+};
+
 class ReadyOnCpu : public Ready {
  public:
   // `graph` has had its passes. The object keeps a reference to it. `threads` is the plan of its steps, which
@@ -27,11 +33,9 @@ class ReadyOnCpu : public Ready {
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // Does the same for a graph that this object keeps. `arenas` are those of the shares of one processor;
-  // null: the graph has an arena of its own.
+  // Does the same for a graph that this object keeps. `memory` is that of the shares of one processor.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
-             const std::optional<ThreadPlan>& threads = std::nullopt,
-             std::shared_ptr<Arenas> arenas = nullptr);
+             const std::optional<ThreadPlan>& threads = std::nullopt, const CpuMemory& memory = {});
   ~ReadyOnCpu() override;  // keeps the times that were measured
 
   void Start(std::span<const ConstView> inputs, std::span<const View> outputs,
@@ -57,8 +61,8 @@ class ReadyOnCpu : public Ready {
 
  private:
   ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options,
-             const std::optional<ThreadPlan>& threads, std::shared_ptr<Arenas> arenas);
-  KernelOptions OptionsOf(const SessionOptions& options);
+             const std::optional<ThreadPlan>& threads, const CpuMemory& memory);
+  KernelOptions OptionsOf(const SessionOptions& options, const CpuMemory& memory);
   void KeepVariants(const SessionOptions& options, std::unique_ptr<ShapedGraphs> shaped);
   ThreadPlan PlanAgain(const Graph& graph) const;
   std::shared_ptr<Executor> ExecutorFor(std::span<const ConstView> inputs);

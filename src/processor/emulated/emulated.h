@@ -52,6 +52,7 @@ class Emulated : public Processor {
   bool PreparesLate() const override { return emulation_.prepare_ms > 0; }
   void CancelPreparing() override;
   int CallerCore() const override { return cpu_.CallerCore(); }
+  ProcessorMemory memory() const override { return cpu_.memory(); }
   Tensor Import(Tensor tensor) override;
   Tensor Export(Tensor tensor) override;
 

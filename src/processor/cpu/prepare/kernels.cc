@@ -44,7 +44,7 @@ CpuKernels::CpuKernels(const KernelOptions& options)
     : options_(options),
       again_(options),
       pool_(options.threads, options.cores, options.policy, options.speeds, options.workers),
-      packer_(pool_, options.packed_cache) {
+      packer_(pool_, options.packed_cache, options.packed) {
   again_.again = true;
   again_.tuner = nullptr;
 }

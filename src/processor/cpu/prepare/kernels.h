@@ -33,10 +33,11 @@ struct KernelOptions {
   // before, or null; a kernel of the same kind computes in the same way where that fits.
   bool again = false;
   const PreparedNode* like = nullptr;
-  std::string packed_cache;          // folder of the files of packed weights; empty: none
-  std::string policy = "adaptive";   // of PolicyNames(): how blocks reach the threads
-  std::vector<double> speeds;        // of the threads, to emulate; empty: as they are
-  std::vector<WorkerSpeed> workers;  // the threads as the policy shall expect them; empty: alike
+  std::string packed_cache;                       // folder of the files of packed weights; empty: none
+  std::shared_ptr<PackedInUse> packed = nullptr;  // of all shares of a processor; null: of this object alone
+  std::string policy = "adaptive";                // of PolicyNames(): how blocks reach the threads
+  std::vector<double> speeds;                     // of the threads, to emulate; empty: as they are
+  std::vector<WorkerSpeed> workers;               // the threads as the policy shall expect them; empty: alike
 };
 
 class CpuKernels {

@@ -14,38 +14,13 @@ namespace {
 // cache.
 constexpr int64_t kLeastKept = 1 << 20;
 
-std::shared_ptr<const void> LifeOf(const Tensor& constant) {
-  return constant.source() ? std::shared_ptr<const void>(constant.source()) : constant.owner();
-}
-
 }  // namespace
 
-const void* Packer::IdOf(const Tensor& constant) {
-  return constant.source() ? static_cast<const void*>(constant.source().get()) : constant.data();
-}
-
-Tensor Packer::Known(const void* weights, const std::string& what) const {
-  const auto at = in_use_.find({weights, what});
-  if (at == in_use_.end() || at->second.source.expired()) return {};
-  std::shared_ptr<const void> owner = at->second.owner.lock();
-  if (!owner) return {};
-  return Tensor(DType::kU8, Shape{at->second.bytes}, at->second.data, std::move(owner));
-}
-
-void Packer::Know(const void* weights, const std::string& what, const Tensor& packed) {
-  std::erase_if(in_use_, [](const auto& entry) { return entry.second.owner.expired(); });
+void Packer::Know(const void* id, const std::string& what, const Tensor& packed) {
   const auto source = std::find_if(constants_.begin(), constants_.end(), [&](const Tensor& constant) {
-    return IdOf(constant) == weights && (constant.source() || constant.owner());
+    return PackedInUse::IdOf(constant) == id && (constant.source() || constant.owner());
   });
-  if (source == constants_.end()) return;
-  in_use_[{weights, what}] = {LifeOf(*source), packed.owner(), packed.data(), int64_t(packed.bytes())};
-}
-
-int64_t Packer::packed_bytes() const {
-  int64_t bytes = 0;
-  for (const auto& [what, packed] : in_use_)
-    if (!packed.owner.expired()) bytes += packed.bytes;
-  return bytes;
+  in_use_->Add(source == constants_.end() ? nullptr : &*source, what, packed);
 }
 
 bool Packer::Keeps(int64_t bytes) {

@@ -5,12 +5,10 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/rethrow.h"
@@ -18,6 +16,7 @@
 #include "kernels/fast/epilogue.h"
 #include "mete/tensor.h"
 #include "processor/cpu/prepare/packed_file.h"
+#include "processor/cpu/prepare/packed_in_use.h"
 #include "processor/cpu/threads/thread_pool.h"
 
 namespace mete {
@@ -51,8 +50,11 @@ class FirstFailure {
 class Packer {
  public:
   // `folder`: the folder for packed weights, a file each in its subfolder "weights"; empty: no files. Keeps a
-  // reference to `pool`.
-  explicit Packer(ThreadPool& pool, std::string folder = "") : pool_(pool), folder_(std::move(folder)) {}
+  // reference to `pool`. Packers with the same `in_use` share what they pack; null: this one alone.
+  explicit Packer(ThreadPool& pool, std::string folder = "", std::shared_ptr<PackedInUse> in_use = nullptr)
+      : pool_(pool),
+        folder_(std::move(folder)),
+        in_use_(in_use ? std::move(in_use) : std::make_shared<PackedInUse>()) {}
 
   // Sets the node's constants. Pack() packs the weights of a constant once: as long as a kernel uses the
   // packed weights, later calls with the same constant and the same `what` return them, so that the kernels
@@ -74,12 +76,12 @@ class Packer {
   template <class T = float, class F>
   Tensor Pack(const std::string& what, const Tensor& weights, int64_t bytes, int64_t pieces, F&& fill) {
     return PackAs<T>(
-        what, IdOf(weights), [&] { return PartsOf(weights); }, bytes, pieces, fill);
+        what, PackedInUse::IdOf(weights), [&] { return PartsOf(weights); }, bytes, pieces, fill);
   }
 
   ThreadPool& pool() const { return pool_; }
   int64_t mapped_bytes() const { return mapped_.bytes; }
-  int64_t packed_bytes() const;                                           // of all results that are in use
+  int64_t packed_bytes() const { return in_use_->bytes(); }
   const std::vector<std::string>& problems() const { return problems_; }  // problems with files, for people
   // Returns lines for people: what was mapped, what was written, and what failed. Empty without a folder.
   std::string Explain() const;
@@ -92,7 +94,7 @@ class Packer {
   Tensor PackAs(const std::string& what, const void* id, C&& content, int64_t bytes, int64_t pieces,
                 F&& fill) {
     const std::string all = fmt::format("{}, {} bytes in {} pieces", what, bytes, pieces);
-    Tensor packed = Known(id, all);
+    Tensor packed = in_use_->Find(id, all);
     if (packed.has_value()) return packed;
     const bool keep = Keeps(bytes);
     const PackedDigest key = keep ? KeyOf(all, content()) : PackedDigest{};
@@ -121,18 +123,7 @@ class Packer {
     }
   };
 
-  // A result that lives as long as the kernels that use it, of weights at an address that is theirs as long
-  // as `source` lives.
-  struct InUse {
-    std::weak_ptr<const void> source, owner;
-    const void* data = nullptr;
-    int64_t bytes = 0;
-  };
-  using WhatIsPacked = std::pair<const void*, std::string>;
-
-  static const void* IdOf(const Tensor& constant);
-  Tensor Known(const void* weights, const std::string& what) const;  // has no value where it is unknown
-  void Know(const void* weights, const std::string& what, const Tensor& packed);
+  void Know(const void* id, const std::string& what, const Tensor& packed);
   bool Keeps(int64_t bytes);
   PackedDigest KeyOf(const std::string& what, const Parts& weights) const;
   std::string PathOf(const PackedDigest& key) const;
@@ -144,7 +135,7 @@ class Packer {
   bool writable_ = true;  // false after a file could not be written
   Count mapped_, written_, small_, lost_;
   std::vector<std::string> problems_;
-  std::map<WhatIsPacked, InUse> in_use_;
+  const std::shared_ptr<PackedInUse> in_use_;
   std::vector<Tensor> constants_;
 };
 

@@ -80,6 +80,27 @@ TEST_F(PackerTest, SharesWhatItHasPackedOfAConstant) {
   EXPECT_EQ(packer.packed_bytes(), kElements * 4);
 }
 
+TEST_F(PackerTest, SharesWhatAnotherPackerHasPackedOfAConstant) {
+  const auto in_use = std::make_shared<PackedInUse>();
+  Packer packers[] = {Packer(pool_, "", in_use), Packer(pool_, "", in_use)};
+  const auto pack = [&](Packer& packer, const Tensor& constant, const std::string& what) {
+    packer.SetConstants({constant});
+    return packer.Pack(what, constant, kElements * 4, 1,
+                       [&](Range, float* packed) { ReadElements(constant, 0, kElements, packed); });
+  };
+  const Tensor constant = Tensor::Floats({kElements}, weights_);
+  Tensor first = pack(packers[0], constant, "copied"), second = pack(packers[1], constant, "copied");
+  EXPECT_EQ(first.data(), second.data());
+  EXPECT_EQ(in_use->bytes(), kElements * 4);
+  const Tensor other_way = pack(packers[1], constant, "copied otherwise"),
+               other = pack(packers[1], Tensor::Floats({kElements}, weights_), "copied");
+  EXPECT_NE(other_way.data(), first.data());
+  EXPECT_NE(other.data(), first.data());
+  EXPECT_EQ(in_use->bytes(), 3 * kElements * 4);
+  first = second = Tensor();
+  EXPECT_EQ(in_use->bytes(), 2 * kElements * 4) << "no kernel uses the first any more";
+}
+
 // The packer must pack all weights although the caller computes only a worker's share of a step.
 TEST_F(PackerTest, PacksAllWhileTheCallerStandsInForAWorker) {
   pool_.BeginStep(pool_.NewStep());
