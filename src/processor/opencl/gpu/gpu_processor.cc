@@ -111,6 +111,11 @@ MakeTensor GpuProcessor::SharedMemory() {
   };
 }
 
+ProcessorMemory GpuProcessor::memory() const {
+  const std::lock_guard lock(mutex_);
+  return live_ ? ProcessorMemory{live_->constants().bytes(), live_->values_bytes()} : ProcessorMemory();
+}
+
 void GpuProcessor::CheckThere() const { (void)Live(); }
 
 std::string GpuProcessor::WhyNot(const Graph& graph, const Node& node) const {

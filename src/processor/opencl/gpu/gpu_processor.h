@@ -69,6 +69,7 @@ class GpuProcessor : public Processor {
   bool PreparesLate() const override { return true; }
   int CallerCore() const override { return options_.caller_core; }
   MakeTensor SharedMemory() override;
+  ProcessorMemory memory() const override;
   void CancelPreparing() override;
 
  private:

@@ -14,6 +14,10 @@ std::chrono::nanoseconds SpinOf(const DeviceFacts& facts) {
   return std::chrono::nanoseconds(facts.type == "cpu" ? 0 : kSpinNs);
 }
 
+// For commands that compile, and for those that pack. This value is a guess: PoCL takes 0.7 s for a kernel,
+// and boards are slower.
+constexpr std::chrono::seconds kPatience{120};
+
 }  // namespace
 
 LiveGpu::LiveGpu(std::string name, const Device& device, StagingKind staging,
@@ -93,8 +97,26 @@ std::shared_ptr<const Buffer> LiveGpu::Arena() {
   return arena_;
 }
 
+int64_t LiveGpu::values_bytes() {
+  const std::lock_guard lock(needs_mutex_);
+  return (arena_ ? arena_->bytes() : 0) + (shared_ ? shared_->bytes() : 0);
+}
+
 void LiveGpu::CheckPreparing() const {
   if (cancelled_) Fail(Code::kCancelled, name_, "its kernels are needed no more");
+}
+
+void LiveGpu::AwaitPreparing(const Event& event) { Await(event, kPatience); }
+
+void LiveGpu::RunOnce(const Kernel& kernel, const Range& range) {
+  CheckPreparing();
+  const auto end = [&] {
+    Batch batch(*this, /*timed=*/false);
+    const Event* const before = batch.before();
+    batch.queue().LaunchOnly(kernel, range, before ? After(&before, 1) : After());
+    return batch.Flush();
+  }();
+  AwaitPreparing(*end);
 }
 
 std::shared_ptr<LiveGpu::Compiled> LiveGpu::ProgramOf(const KernelText& text) {

@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "processor/opencl/api/opencl.h"
+#include "processor/opencl/gpu/device_constants.h"
 #include "processor/opencl/gpu/kept_programs.h"
 #include "processor/opencl/gpu/shared_tensors.h"
 #include "processor/opencl/gpu/staging.h"
@@ -46,6 +47,11 @@ class LiveGpu {
   // Ends the compiling and the first launches of kernels, now and later, with CANCELLED. Thread-safe.
   void CancelPreparing() { cancelled_ = true; }
   void CheckPreparing() const;  // Error CANCELLED
+
+  // Lets a kernel run once, and waits for it: drivers compile for good at the first launch.
+  void RunOnce(const Kernel& kernel, const Range& range);
+  // Waits as Await() does, for a command of the preparing.
+  void AwaitPreparing(const Event& event);
 
   // Commands behind all that was enqueued before, with nothing in between: one arena serves all requests.
   // Only one batch is made at a time.
@@ -82,6 +88,10 @@ class LiveGpu {
   // Returns the arena, as large as the largest need; null: nobody needs one. It is another one than before
   // where needs have changed.
   std::shared_ptr<const Buffer> Arena();
+  int64_t values_bytes();  // of the arena, and of the tensors in memory that both sides see
+
+  // The constants and the packed weights of all shares.
+  DeviceConstants& constants() { return constants_; }
 
   // A program, and whether it must be kept: it was compiled here.
   struct Compiled {
@@ -118,6 +128,8 @@ class LiveGpu {
   std::mutex needs_mutex_;
   std::multiset<int64_t> needs_;
   std::shared_ptr<const Buffer> arena_;
+
+  DeviceConstants constants_;
 
   const KeptPrograms kept_;
   std::mutex programs_mutex_;

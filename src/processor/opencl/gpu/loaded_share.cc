@@ -6,27 +6,6 @@
 namespace mete::opencl {
 namespace {
 
-// For commands that compile, and for those that pack. This value is a guess: PoCL takes 0.7 s for a kernel,
-// and boards are slower.
-constexpr std::chrono::seconds kPatience{120};
-
-// Returns for each constant the last packing launch that reads it; -1: none does.
-std::vector<int> LastReads(const ShareOnGpu& share) {
-  std::vector<int> last(share.constants.size(), -1);
-  for (size_t l = 0; l < share.packing.size(); ++l)
-    for (const Place& place : share.packing[l].arguments)
-      if (place.space == Space::kConstant) last[size_t(place.index)] = int(l);
-  return last;
-}
-
-std::set<int> ReadByLaunches(const ShareOnGpu& share) {
-  std::set<int> read;
-  for (const Launch& launch : share.launches)
-    for (const Place& place : launch.arguments)
-      if (place.space == Space::kConstant) read.insert(place.index);
-  return read;
-}
-
 std::vector<Staging> StagingsOf(const LiveGpu& live, const std::vector<int64_t>& bytes) {
   std::vector<Staging> all;
   for (const int64_t b : bytes) all.emplace_back(live.context(), live.staging(), std::max<int64_t>(b, 1));
@@ -40,12 +19,9 @@ LoadedShare::LoadedShare(std::shared_ptr<LiveGpu> live, const ShareOnGpu& share,
     : live_(std::move(live)),
       inputs_(StagingsOf(*live_, inputs)),
       outputs_(StagingsOf(*live_, outputs)),
-      constants_(share.constants.size()),
+      constants_(LoadConstants(*live_, share)),
       arena_bytes_(share.arena_bytes) {
   if (arena_bytes_ > 0) need_.emplace(live_, arena_bytes_);
-  for (const int64_t bytes : share.packed)
-    packed_.emplace_back(live_->context(), BufferOptions{.bytes = bytes});
-  Pack(share);
   for (const Launch& launch : share.launches) launches_.push_back(Bound(launch));
   for (const Launch& launch : share.launches) nodes_.push_back(launch.node);
   for (BoundLaunch& launch : launches_) SetAll(launch);
@@ -61,53 +37,13 @@ LoadedShare::BoundLaunch LoadedShare::Bound(const Launch& launch) {
   return {std::move(program), std::move(kernel), RangeOf(launch.text), launch.arguments};
 }
 
-// Constants are on the device only while somebody reads them.
-void LoadedShare::Pack(const ShareOnGpu& share) {
-  const std::set<int> kept = ReadByLaunches(share);
-  const std::vector<int> last = LastReads(share);
-  const auto load = [&](int c) {
-    Buffer& buffer = constants_[size_t(c)];
-    const Tensor& tensor = share.constants[size_t(c)];
-    if (buffer.get()) return;
-    buffer = Buffer(live_->context(), {.bytes = int64_t(tensor.bytes())});
-    const Event written =
-        live_->transfers().StartWrite(buffer, 0, std::as_bytes(std::span(tensor.as<char>(), tensor.bytes())));
-    live_->transfers().Flush();
-    live_->Await(written, kPatience);
-  };
-  for (size_t l = 0; l < share.packing.size(); ++l) {
-    BoundLaunch launch = Bound(share.packing[l]);
-    for (const Place& place : launch.arguments)
-      if (place.space == Space::kConstant) load(place.index);
-    SetAll(launch);
-    RunOnce(launch.kernel, launch.range);
-    live_->Keep(*launch.program);
-    for (const Place& place : launch.arguments)
-      if (place.space == Space::kConstant && last[size_t(place.index)] == int(l) &&
-          !kept.contains(place.index))
-        constants_[size_t(place.index)] = {};
-  }
-  for (const int c : kept) load(c);
-}
-
-void LoadedShare::RunOnce(const Kernel& kernel, const Range& range) {
-  live_->CheckPreparing();
-  const auto end = [&] {
-    LiveGpu::Batch batch(*live_, /*timed=*/false);
-    const Event* const before = batch.before();
-    batch.queue().LaunchOnly(kernel, range, before ? After(&before, 1) : After());
-    return batch.Flush();
-  }();
-  live_->Await(*end, kPatience);
-}
-
 // A driver that compiles at the first launch does it for the size of a work-group.
 void LoadedShare::WarmUp() {
   FollowArena();
   std::set<const LiveGpu::Compiled*> warm;
   for (const BoundLaunch& launch : launches_) {
     if (!warm.insert(launch.program.get()).second) continue;
-    RunOnce(launch.kernel, {launch.range.group, launch.range.group});
+    live_->RunOnce(launch.kernel, {launch.range.group, launch.range.group});
     live_->Keep(*launch.program);
   }
 }
@@ -126,8 +62,8 @@ void LoadedShare::SetArgument(BoundLaunch& launch, uint32_t index) {
   switch (p.space) {
     case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
     case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
-    case Space::kConstant: return set(constants_[at], parts_);
-    case Space::kPacked: return set(packed_[at], parts_);
+    case Space::kConstant: return set(*constants_.constants[at], parts_);
+    case Space::kPacked: return set(*constants_.packed[at], parts_);
     case Space::kArena: return set(*arena_, arena_parts_);
   }
 }
@@ -186,8 +122,9 @@ void LoadedShare::Enqueue(Queue& queue, After after, std::vector<Event>* times) 
 
 int64_t LoadedShare::memory_bytes() const {
   int64_t bytes = arena_bytes_;
-  for (const std::vector<Buffer>* buffers : {&constants_, &packed_})
-    for (const Buffer& buffer : *buffers) bytes += buffer.bytes();
+  for (const auto* const buffers : {&constants_.constants, &constants_.packed})
+    for (const std::shared_ptr<const Buffer>& buffer : *buffers)
+      if (buffer) bytes += buffer->bytes();
   for (const std::vector<Staging>* stagings : {&inputs_, &outputs_})
     for (const Staging& staging : *stagings) bytes += staging.memory_bytes();
   return bytes;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "processor/opencl/gpu/live_gpu.h"
+#include "processor/opencl/gpu/load_constants.h"
 #include "processor/opencl/share/share_on_gpu.h"
 
 namespace mete::opencl {
@@ -40,9 +41,7 @@ class LoadedShare {
   };
 
   BoundLaunch Bound(const Launch& launch);
-  void Pack(const ShareOnGpu& share);
   void WarmUp();
-  void RunOnce(const Kernel& kernel, const Range& range);
   void SetAll(BoundLaunch& launch);
   void SetArgument(BoundLaunch& launch, uint32_t index);
   void FollowArena();
@@ -52,8 +51,8 @@ class LoadedShare {
 
   const std::shared_ptr<LiveGpu> live_;
   std::vector<Staging> inputs_, outputs_;
-  std::vector<Buffer> constants_, packed_;  // of the constants only those that launches read
-  std::vector<const void*> places_;         // of inputs, then of outputs: for which arguments are set
+  const LoadedConstants constants_;
+  std::vector<const void*> places_;  // of inputs, then of outputs: for which arguments are set
   std::vector<BoundLaunch> launches_;
   std::vector<int> nodes_;
   int64_t arena_bytes_ = 0;

@@ -44,6 +44,13 @@ Tensor SharedTensors::Make(DType type, const Shape& shape) {
   return {type, shape, address, owner};
 }
 
+int64_t SharedTensors::bytes() const {
+  const std::lock_guard lock(blocks_->mutex);
+  int64_t bytes = 0;
+  for (const auto& [address, block] : blocks_->by_address) bytes += block.bytes;
+  return bytes;
+}
+
 std::shared_ptr<const void> SharedTensors::OwnerOf(const void* data, int64_t bytes) const {
   const auto* const begin = static_cast<const std::byte*>(data);
   const std::lock_guard lock(blocks_->mutex);

@@ -22,6 +22,8 @@ class SharedTensors {
   // Whoever keeps it while a command of the device uses the bytes keeps them from being freed. Thread-safe.
   std::shared_ptr<const void> OwnerOf(const void* data, int64_t bytes) const;
 
+  int64_t bytes() const;  // of all tensors that are there
+
  private:
   struct Blocks;
 
