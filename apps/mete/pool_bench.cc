@@ -12,6 +12,7 @@
 #include "base/difference.h"
 #include "pool_figure.h"
 #include "pool.h"
+#include "serve.h"
 #include "inputs.h"
 #include "mete/statistics.h"
 #include "stopwatch.h"
@@ -110,6 +111,25 @@ Json ComputingJson(const PoolStats& stats, const Measured& measured) {
   return json;
 }
 
+// What the process's memory has of each processor. Those of workers are elsewhere.
+Json MemoryJson(const PoolStats& stats) {
+  Json json = Json::array();
+  for (const PoolStats::Part& part : stats.parts)
+    json.push_back({{"processor", part.processor},
+                    {"weights_bytes", part.weights_bytes},
+                    {"values_bytes", part.values_bytes}});
+  return json;
+}
+
+std::string MemoryText(int64_t peak_bytes, const PoolStats& stats) {
+  std::string text = FormatBytes(peak_bytes) + " at most";
+  for (const PoolStats::Part& part : stats.parts)
+    if (part.weights_bytes + part.values_bytes > 0)
+      text += fmt::format("; {}: weights {}, activations {}", part.processor, FormatBytes(part.weights_bytes),
+                          FormatBytes(part.values_bytes));
+  return text;
+}
+
 // What the requests showed, and what it is to be seen beside.
 struct PoolResult {
   std::string model;
@@ -120,7 +140,8 @@ struct PoolResult {
   double alone_ms = 0;  // of the home, the median
   std::string best;     // of single processors, as the costs have it
   double best_us = 0;
-  PoolStats stats;  // after them
+  PoolStats stats;                // after them
+  int64_t peak_memory_bytes = 0;  // of the process, until then
 };
 
 Json ResultJson(const PoolResult& r) {
@@ -155,6 +176,8 @@ Json ResultJson(const PoolResult& r) {
           {"best_single_processor_predicted_ms", r.best_us * 1e-3},
           {"plan_s", r.stats.plan_s},
           {"plans_measured", r.stats.measured},
+          {"peak_memory_bytes", r.peak_memory_bytes},
+          {"memory", MemoryJson(r.stats)},
           {"profile_s", r.figures.seconds},
           {"profile_prepare_s", r.figures.prepare_seconds}};
 }
@@ -181,7 +204,8 @@ void PrintResult(const PoolResult& r) {
             {"answers", fmt::format("{} wrong, {} computed by the home alone, {} computed again; at most "
                                     "{:.2g} of the largest value apart from "
                                     "the home's",
-                                    r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)}};
+                                    r.measured.wrong, r.measured.alone, r.stats.retries, r.measured.apart)},
+            {"memory", MemoryText(r.peak_memory_bytes, r.stats)}};
   fmt::print("{}", FormatList(rows, "  "));
 }
 
@@ -216,12 +240,13 @@ void BenchPool(const ModelFlags& model_flags, const PoolFlags& flags,
     if (i > 0) alone_ms.push_back(watch.ms());
   }
   PoolResult result{
-      model_flags.model, flags, figures, session.pool_stats(), {}, Summarize(alone_ms).median, "", 0, {}};
+      model_flags.model, flags, figures, session.pool_stats(), {}, Summarize(alone_ms).median, "", 0, {}, 0};
   for (int i = 0; i < 3; ++i) (void)session.Run(inputs);  // not counted
   const bool exact = flags.transfer == "f32";
   result.measured =
       Load(session, inputs, expected, exact ? kWrong : INFINITY, context).Run(flags.lanes, runs, seconds);
   result.stats = session.pool_stats();
+  result.peak_memory_bytes = StatusKib("VmHWM:") * 1024;
   PoolOptions kernels;
   kernels.kernels = PoolOptionsOf(model_flags, context).kernels;
   const PoolPlan weighed = pool.Plan(model, kernels);

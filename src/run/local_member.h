@@ -42,6 +42,7 @@ class LocalMember : public Member {
   }
   bool PreparesLate() const override { return processor_->PreparesLate(); }
   MakeTensor SharedMemory() override;
+  ProcessorMemory memory() const override { return processor_->memory(); }
   void Cancel() override {
     cancelled_.Cancel();
     processor_->CancelPreparing();

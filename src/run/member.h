@@ -110,6 +110,8 @@ class Member {
   virtual bool PreparesLate() const { return false; }
   // Returns the memory of a processor of this process, as Processor::SharedMemory() does.
   virtual MakeTensor SharedMemory() { return nullptr; }
+  // Returns what its shares have in this process's memory, as Processor::memory() does.
+  virtual ProcessorMemory memory() const { return {}; }
   // Ends everything that is under way, or begins later, with CANCELLED. Thread-safe.
   virtual void Cancel() = 0;
 

@@ -205,6 +205,15 @@ PoolSessionStats PoolSession::stats() const {
   return stats;
 }
 
+std::map<std::string, ProcessorMemory> PoolSession::memory() const {
+  std::map<std::string, ProcessorMemory> memory;
+  for (size_t d = 0; d < members_.size(); ++d) {
+    const PoolPart part = members_.PartOf({d});
+    memory[part.costs.processors[0].name] = d == 0 ? home_.processor().memory() : part.members[0]->memory();
+  }
+  return memory;
+}
+
 HeldPlans PoolSession::HoldPlans() {
   std::unique_lock pause = keeper_.Pause();
   const KeeperStats stats = keeper_.stats();

@@ -6,9 +6,11 @@
 // long (run/plan_in_use.h), the session corrects the costs, and plans again if that gains something.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "costs/pool.h"
@@ -77,6 +79,8 @@ class PoolSession {
   double prepare_ms() const { return home_.prepare_ms(); }  // of the model on the home
   Plan plan() const { return in_use_.plan(); }              // of the processors that are there
   PoolSessionStats stats() const;
+  // Returns by a processor's name what its shares have in this process's memory.
+  std::map<std::string, ProcessorMemory> memory() const;
   bool has_first_plan() const { return keeper_.has_first(); }  // whether it was made, or cannot be
   void AwaitFirstPlan() { keeper_.AwaitFirst(); }
   // For comparisons (run/compare_plans.h). Error UNAVAILABLE if the plan in use has failed and the keeper has

@@ -16,9 +16,13 @@
 namespace mete {
 namespace {
 
-std::vector<PoolStats::Part> PartsOf(const Plan& plan) {
+std::vector<PoolStats::Part> PartsOf(const Plan& plan, const std::map<std::string, ProcessorMemory>& memory) {
   std::vector<PoolStats::Part> parts;
-  for (const std::string& name : plan.processors) parts.push_back({name, 0, 0});
+  for (const std::string& name : plan.processors) {
+    const auto has = memory.find(name);
+    const ProcessorMemory bytes = has == memory.end() ? ProcessorMemory() : has->second;
+    parts.push_back({name, 0, 0, bytes.weights_bytes, bytes.values_bytes});
+  }
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares) {
       parts[size_t(share.processor)].compute_us += share.compute_us;
@@ -83,7 +87,7 @@ class OnPool : public SessionOnPool {
             plan.predicted_us,
             plan.period_us,
             plan.joules,
-            PartsOf(plan)};
+            PartsOf(plan, session_->memory())};
   }
 
   PoolSession& session() { return *session_; }
