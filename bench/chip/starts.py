@@ -9,7 +9,7 @@ device stands for a GPU.
     python3 bench/chip/starts.py --mete build/release/mete --models resnet50 --rounds 1 --settle
 
 A first answer counts with the process's start. Peak memory is the process's, with the driver, its compiler and the model's file as far as
-it is mapped.
+it is mapped. The driver's part is what a session on both has more than one on the CPU alone where the network is tiny (models/digits.onnx).
 """
 import os
 import statistics
@@ -67,10 +67,10 @@ def start(flags, path, kind, cache, settle):
         worker.close()
 
 
-def measure_model(flags, path):
+def measure_model(flags, path, rounds):
     """{kind: {"first": [start of each round], "again": a start with what was kept, or nothing}}"""
     result = {kind: {"first": [], "again": None} for kind in kinds(flags.cores)}
-    for round_number in range(flags.rounds):
+    for round_number in range(rounds):
         for kind, of in list(result.items())[::-1 if round_number % 2 else 1]:
             settle = flags.settle and round_number == 0
             with tempfile.TemporaryDirectory() as cache:
@@ -80,17 +80,25 @@ def measure_model(flags, path):
     return result
 
 
+def driver_mib(flags):
+    """{"first", "again"}: what the driver and its compiler have, as the settled sessions of a tiny network show it."""
+    of = measure_model(flags, os.path.join(common_flags.kRoot, "models", "digits.onnx"), rounds=1)
+    peak = {kind: {"first": o["first"][0]["settled_mib"], "again": o["again"]["settled_mib"]} for kind, o in of.items()}
+    return {when: peak["both"][when] - peak["alone"][when] for when in ("first", "again")}
+
+
 def measure(flags):
     results, failed = {}, {}
     for word in flags.models:
         name, path = networks.model_file(flags.mete, word, flags.work)
         say(name)
         try:
-            results[name] = measure_model(flags, path)
+            results[name] = measure_model(flags, path, flags.rounds)
         except protocol.WorkerFailed as problem:
             say(f"{name}: {problem}")
             failed[name] = str(problem)
-    return {"machine": machine.describe(), "processors": kinds(flags.cores), "rounds": flags.rounds, "results": results, "failed": failed}
+    return {"machine": machine.describe(), "processors": kinds(flags.cores), "rounds": flags.rounds, "results": results, "failed": failed,
+            "driver_mib": driver_mib(flags) if flags.settle else None}
 
 
 def median(starts, key):
@@ -110,14 +118,17 @@ def first_table(results, markdown):
     return aligned(rows, markdown)
 
 
-def settled_table(results, when, markdown):
+def settled_table(results, when, driver, markdown):
+    """`driver`: MiB of it, which the last ratio leaves out."""
     title = "from an empty folder" if when == "first" else "from what was kept"
     starts = {name: of for name, of in results.items() if of["both"]["again"]}
-    rows = [[f"settled {title}", "s alone", "s both", "CPU s both", "peak MiB alone", "MiB both", "ratio", "ms of a run alone", "ms both"]]
+    rows = [[f"settled {title}", "s alone", "s both", "CPU s both", "peak MiB alone", "MiB both", "ratio", "driver", "ratio without it",
+             "ms of a run alone", "ms both"]]
     for name, of in starts.items():
         alone, both = ((o["first"][0] if when == "first" else o["again"]) for o in (of["alone"], of["both"]))
         rows.append([name, number(alone["settled_s"]), number(both["settled_s"]), number(both["settled_cpu_s"]), number(alone["settled_mib"]),
-                     number(both["settled_mib"]), f"{both['settled_mib'] / alone['settled_mib']:.2f}", number(alone["run_ms"]), number(both["run_ms"])])
+                     number(both["settled_mib"]), f"{both['settled_mib'] / alone['settled_mib']:.2f}", number(driver),
+                     f"{(both['settled_mib'] - driver) / alone['settled_mib']:.2f}", number(alone["run_ms"]), number(both["run_ms"])])
     return aligned(rows, markdown) if starts else ""
 
 
@@ -126,7 +137,8 @@ def text(document, markdown):
     parts = [f"Processors: {document['processors']['both']}, beside {document['processors']['alone']} alone, on a {document['machine']['cpu']}; an "
              f"OpenCL device that is a CPU's core stands for a GPU. Medians of {document['rounds']} very first starts, in turns."]
     if results:
-        parts += [first_table(results, markdown), *(settled_table(results, when, markdown) for when in ("first", "again"))]
+        parts += [first_table(results, markdown), *(settled_table(results, when, (document["driver_mib"] or {}).get(when), markdown)
+                                                           for when in ("first", "again"))]
         later = geometric_mean([median(of["both"]["first"], "first_ms") / median(of["alone"]["first"], "first_ms") for of in results.values()])
         parts.append(f"The first answer of both takes {later:.2f} times as long as that of the CPU alone in the geometric mean.")
     parts += [listed([f"not measured: {name}: {why}" for name, why in document["failed"].items()], markdown)] if document["failed"] else []

@@ -35,7 +35,8 @@ class Starts(unittest.TestCase):
     def document(self, **failed):
         results = {"net": {"alone": {"first": [started(100), started(300), started(200)], "again": started(90)},
                            "both": {"first": [started(250, 150), started(220, 150), started(210, 150)], "again": started(99, 160)}}}
-        return {"machine": {"cpu": "a CPU"}, "processors": starts.kinds([0, 1]), "rounds": 3, "results": results, "failed": failed}
+        return {"machine": {"cpu": "a CPU"}, "processors": starts.kinds([0, 1]), "rounds": 3, "results": results, "failed": failed,
+                "driver_mib": {"first": 70, "again": 50}}
 
     def test_medians_and_ratios_are_told(self):
         text = starts.text(self.document(other="why"), markdown=False)
@@ -43,7 +44,8 @@ class Starts(unittest.TestCase):
         row = next(line.split() for line in text.splitlines() if line.startswith("net "))
         self.assertEqual(row[1:], ["200", "220", "1.10", "200", "220", "1.10", "100", "150", "1.50"])
         self.assertIn("settled from what was kept", text)
-        self.assertIn("1.60", text)
+        again = [line.split() for line in text.splitlines() if line.startswith("net ")][2]
+        self.assertEqual(again[4:], ["200", "320", "1.60", "50.0", "1.35", "5.00", "5.00"])
         self.assertIn("not measured: other: why", text)
 
     def test_what_did_not_settle_has_no_table(self):
@@ -65,6 +67,7 @@ class Starts(unittest.TestCase):
             self.assertEqual(done.returncode, 1, done.stderr)
             document = json.loads(done.stdout)
             self.assertIn("not a model", document["failed"]["broken"])
+            self.assertEqual(set(document["driver_mib"]), {"first", "again"})
             for of in document["results"]["good"].values():
                 self.assertEqual(len(of["first"]), 2)
                 self.assertEqual(of["again"]["run_ms"], 2)
