@@ -196,6 +196,7 @@ processors get the data that they lack. --explain adds for each group how long a
 the request would take longer with that group elsewhere; the kernels of each share, with the type that each reads; each link; and the time that
 processors without a part would take.
 With --machine as well, the processors are a board's: its cores (cpu) and its GPU (gpu, or gpu:f16 with products of halves), which share its memory.
+A list with both, cpu,gpu,gpu:f16, has the GPU in the type that is sooner, group by group.
 
 Examples:
   mete plan resnet50.onnx --machine tensor-g4

@@ -21,7 +21,7 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
           .add_option(
               "--processors", flags.processors,
               "run on these processors together: a list such as cpu:0,cpu:1 or cpu,gpu, or a file of devices "
-              "and processors")
+              "and processors; gpu,gpu:f16 is one GPU in f32 or f16, group by group")
           ->type_name("LIST|FILE")
           ->group("Devices");
   command
@@ -150,10 +150,11 @@ Pool PoolFor(const std::string& processors) {
 
 Pool NamedPool(const std::string& processors, const std::string& machine) {
   if (!machine.empty() && !Pool::IsList(processors))
-    throw UsageError(fmt::format(
-        "[--processors] is no list of processors of --machine; got '{}', expected cpu,gpu or cpu,gpu:f16; "
-        "try without --machine for a file of devices",
-        Printable(processors)));
+    throw UsageError(
+        fmt::format("[--processors] is no list of processors of --machine; got '{}', expected cpu,gpu or "
+                    "cpu,gpu:f16, or all three; "
+                    "try without --machine for a file of devices",
+                    Printable(processors)));
   if (!machine.empty()) return Pool::FromMachine(FindBoard(machine, "--machine"), processors);
   return PoolFor(Pool::IsList(processors) ? processors : FindBoard(processors, "--processors"));
 }

@@ -239,8 +239,8 @@ class Pool {
   static Pool FromFile(const std::string& path, std::shared_ptr<const Network> network = nullptr);
 
   // Makes a pool of the processors of one board that is not here, described by a machine file
-  // (boards/*.toml): "cpu", "cpu,gpu", or "cpu,gpu:f16" for products of halves on its GPU. Such a pool can
-  // plan, but not run.
+  // (boards/*.toml): "cpu", "cpu,gpu", or "cpu,gpu:f16" for products of halves on its GPU; with
+  // "cpu,gpu,gpu:f16" each group has the type that is sooner. Such a pool can plan, but not run.
   static Pool FromMachine(const std::string& path, const std::string& list);
 
   // Returns the same pool, in which GPUs of f16 compute 8-bit networks as those of f32 do, if `exact`: their

@@ -134,6 +134,20 @@ std::vector<std::string> NamesOf(const PoolCosts& costs) {
   return names;
 }
 
+int FirstOfUnit(const PoolCosts& costs, int processor) {
+  const std::string& unit = costs.processors[size_t(processor)].unit;
+  if (unit.empty()) return processor;
+  int first = 0;
+  while (costs.processors[size_t(first)].unit != unit) ++first;
+  return first;
+}
+
+bool CanShareGroup(const PoolCosts& costs, std::span<const int> processors) {
+  std::set<int> units;
+  return std::all_of(processors.begin(), processors.end(),
+                     [&](int p) { return units.insert(FirstOfUnit(costs, p)).second; });
+}
+
 PoolCosts WithoutTimes(const std::vector<std::string>& names, size_t layers) {
   PoolCosts costs;
   for (const std::string& name : names)

@@ -76,6 +76,9 @@ struct ProcessorCosts {
   // to
   std::optional<MemoryLink> memory = {};
   std::optional<CoRun> co_run = {};  // nothing: no other processor of the pool slows it
+  // The hardware that it shares with other processors of the pool, of which one computes at a time, as those
+  // of one GPU in f32 and in f16 do; empty: it has its own.
+  std::string unit = {};
 };
 
 // Returns whether a processor can compute all of the layers [first, last).
@@ -87,6 +90,13 @@ struct PoolCosts {
 };
 
 std::vector<std::string> NamesOf(const PoolCosts& costs);  // of the processors, in their order
+
+// Returns the first processor that is the same hardware (ProcessorCosts::unit); the processor itself, if no
+// other one is.
+int FirstOfUnit(const PoolCosts& costs, int processor);
+// Returns whether the processors can compute at the same time: no two of them are the same hardware. A group
+// has parts on such processors alone.
+bool CanShareGroup(const PoolCosts& costs, std::span<const int> processors);
 
 // Returns what all layers take if a processor computes those that it can, and the home the others.
 double UsWithHome(const PoolCosts& costs, int processor);

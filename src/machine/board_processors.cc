@@ -20,7 +20,9 @@ ProcessorEntry EntryOf(const std::string& name, const MachineFile& machine) {
     Invalid("--processors",
             "the machine file of '{}' describes no GPU; got '{}', expected cpu; try to add [[gpu]]",
             Printable(machine.machine.name), Printable(name));
-  return {.name = name, .kind = "gpu", .settings = *gpu, .has_cores = false};
+  ProcessorEntry entry{.name = name};
+  SetGpu(entry, *gpu);
+  return entry;
 }
 
 }  // namespace
@@ -32,15 +34,17 @@ PoolFile PoolOfBoard(const std::string& path, const std::string& list) {
   pool.name = machine.machine.name;
   DeviceInPool device{.name = "board", .described = DescribedDevice{}};
   Problems problems;
-  std::set<std::string> kinds;
+  std::set<std::string> names;
   for (size_t at = 0; at <= list.size();) {
     const size_t end = std::min(list.find(',', at), list.size());
     problems.Try([&] {
       const ProcessorEntry entry = EntryOf(list.substr(at, end - at), machine);
       if (at == 0 && entry.kind != "cpu")
         Invalid("--processors", "begins with another processor; got '{}', expected cpu", entry.name);
-      if (!kinds.insert(entry.kind).second)
+      if (!names.insert(entry.name).second)
         Invalid("--processors", "has a processor twice; got '{}' again", entry.name);
+      if (const std::string why = WhyTwice(entry, device.processors); !why.empty())
+        Invalid("--processors", "'{}' {}", entry.name, why);
       device.processors.push_back(entry);
     });
     at = end + 1;

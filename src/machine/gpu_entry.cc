@@ -34,9 +34,15 @@ std::optional<GpuEntry> ParseGpu(const std::string& text) {
   return entry;
 }
 
+std::string UnitOfName(const std::string& name) {
+  const std::optional<GpuEntry> gpu = ParseGpu(name);
+  return gpu ? gpu->device : "";
+}
+
 void SetGpu(ProcessorEntry& entry, const GpuEntry& gpu) {
   entry.kind = "gpu";
   entry.has_cores = false;
+  entry.unit = gpu.device;
   entry.settings = gpu;
   entry.timed_settings = gpu.device + (gpu.type == GpuType::kF16 ? " f16" : " f32");
   if (gpu.type == GpuType::kF16 && gpu.exact_bytes) entry.timed_settings += ", exact bytes";

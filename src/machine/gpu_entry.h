@@ -1,4 +1,5 @@
 // A GPU as lists of processors and pool files name it: "gpu", "gpu:0", "gpu:0/1", "gpu:f16", "gpu:0/1:f16".
+// A pool may have one GPU in both types (UnitsOf() of machine/pool_file.h).
 #pragma once
 
 #include <optional>
@@ -20,6 +21,9 @@ struct GpuEntry {
 std::optional<GpuEntry> ParseGpu(const std::string& text);
 // Makes the entry's processor this GPU, and the text by which a pool with it is measured anew.
 void SetGpu(ProcessorEntry& entry, const GpuEntry& gpu);
+// Returns the hardware of a processor of which only its name is known, as that of a worker; "" if it is no
+// GPU's.
+std::string UnitOfName(const std::string& name);
 bool IsGpuDevice(const std::string& text);  // "gpu:0" or "gpu:0/1"
 
 }  // namespace mete

@@ -147,6 +147,8 @@ class Reader {
     if (keys.Find("speed")) processor.speed = keys.Number("speed", 0.01, 1);
     ReadKind(keys, processor);
     keys.RefuseOthers();
+    if (const std::string why = WhyTwice(processor, device.processors); !why.empty())
+      keys.Problem(&table, "{}", why);
     return processor;
   }
 
@@ -244,8 +246,15 @@ std::vector<ProcessorEntry> WithCallerCores(std::vector<ProcessorEntry> processo
   for (const ProcessorEntry& processor : processors)
     for (const int core : CoresOf(processor, allowed)) std::erase(left, core);
   size_t next = 0;
-  for (ProcessorEntry& processor : processors)
-    if (!processor.has_cores && !left.empty()) processor.cores = {left[next++ % left.size()]};
+  std::map<std::string, int> of_unit;  // hardware that several entries have
+  for (ProcessorEntry& processor : processors) {
+    if (processor.has_cores || left.empty()) continue;
+    const int core = left[next % left.size()];
+    const auto [at, is_new] = of_unit.emplace(processor.unit, core);
+    const bool is_known = !processor.unit.empty() && !is_new;
+    processor.cores = {is_known ? at->second : core};
+    if (!is_known) ++next;
+  }
   return processors;
 }
 

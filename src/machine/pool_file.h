@@ -22,6 +22,11 @@
 //     cores = "4"                      # no other processor's: those that compute, or that start its shares
 //     speed = 0.5                      # of the cores, emulated by stretching time
 //     launch_us = 50                   # a key of this kind: processor/emulated/emulated.h
+//     [[device.processor]]             # may be there once more with another type: groups are computed by either
+//     name = "gpu-f16"
+//     kind = "gpu"
+//     device = "gpu:0"
+//     type = "f16"
 //     [[device]]
 //     name = "pi-1"                    # what its certificate says
 //     address = "192.168.1.20:7077"    # HOST:PORT
@@ -80,6 +85,9 @@ struct ProcessorEntry {
   // the settings that change times, as a text; a pool with others is measured anew
   std::string timed_settings = {};
   bool has_cores = true;  // whether it computes on cores: `cores`, or all that the process may use
+  // The hardware that it has as a whole, such as "gpu:0"; empty: cores. Entries of a device with the same one
+  // compute in turn.
+  std::string unit = {};
 };
 
 class TomlKeys;  // machine/toml_keys.h
@@ -144,13 +152,23 @@ PoolFile PoolOfList(const std::string& list);
 // Returns whether a text is meant as such a list rather than as a file's name.
 bool IsProcessorList(const std::string& text);
 
+// Returns for each processor, in the order of NamesOf(), the hardware that it shares with other processors of
+// the pool, of which one computes at a time ("here/gpu:0"); "" for the others. Of a worker's processors their
+// names say it (machine/gpu_entry.h).
+std::vector<std::string> UnitsOf(const PoolFile& pool);
+
+// Returns a text if one of `others`, of the same device, is the same processor as the entry: a GPU in the
+// same type. "": none is.
+std::string WhyTwice(const ProcessorEntry& entry, std::span<const ProcessorEntry> others);
+
 // Throws one Error with all problems that the pool has on this machine: cores that are not there or not
 // allowed, and cores that two processors share.
 void CheckCores(const PoolFile& pool, const std::vector<int>& allowed);
 
 // Gives each of a device's processors without cores of its own, such as a GPU, a core on which no other one
 // computes, if there is one: the thread that starts its shares and waits for them would otherwise take turns
-// with a CPU's. On cores 0 to 3, for example, the GPU of "cpu:0,cpu:1,gpu" gets core 2.
+// with a CPU's. Entries of the same hardware get the same core. On cores 0 to 3, for example, the GPU of
+// "cpu:0,cpu:1,gpu" gets core 2.
 std::vector<ProcessorEntry> WithCallerCores(std::vector<ProcessorEntry> processors,
                                             const std::vector<int>& allowed);
 

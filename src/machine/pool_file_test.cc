@@ -186,6 +186,21 @@ TEST(PoolFile, AListNamesGpus) {
     EXPECT_FALSE(IsProcessorList(file)) << file;
 }
 
+TEST(PoolFile, AGpuInTwoTypesIsOnePieceOfHardware) {
+  using Units = std::vector<std::string>;
+  EXPECT_EQ(UnitsOf(PoolOfList("cpu:0,gpu:0,gpu:0:f16")), (Units{"", "here/gpu:0", "here/gpu:0"}));
+  EXPECT_EQ(UnitsOf(PoolOfList("gpu:f16,cpu:0,gpu")), (Units{"here/gpu:0", "", "here/gpu:0"}));
+  EXPECT_EQ(UnitsOf(PoolOfList("cpu,gpu:0/0,gpu:0/1:f16,gpu:1")), (Units{"", "", "", ""}));
+  EXPECT_TELLS(
+      PoolOfList("cpu,gpu,gpu:0"),
+      "'gpu:0' is the same GPU as 'gpu', in the same type; got gpu:0 twice, expected each type of a GPU "
+      "once");
+  PoolFile workers = PoolOfList("cpu,gpu");
+  workers.devices.push_back({.name = "pi", .address = "pi:1", .processors = {{"cpu"}, {"gpu"}, {"gpu:f16"}}});
+  workers.devices.push_back({.name = "alone", .address = "alone:1"});
+  EXPECT_EQ(UnitsOf(workers), (Units{"", "", "", "pi/gpu:0", "pi/gpu:0", ""}));
+}
+
 TEST(PoolFile, AListNamesProcessorsOfABoard) {
   const PoolFile pool = PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu:f16");
   EXPECT_TRUE(pool.described());
@@ -197,7 +212,11 @@ TEST(PoolFile, AListNamesProcessorsOfABoard) {
   };
   refused("boards/rk3399.toml", "cpu,gpu", "'Rockchip RK3399' describes no GPU; got 'gpu', expected cpu");
   refused("boards/snapdragon-855.toml", "gpu,cpu", "begins with another processor; got 'gpu', expected cpu");
-  refused("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16", "has a processor twice; got 'gpu:f16' again");
+  refused("boards/snapdragon-855.toml", "cpu,gpu:f16,gpu:f16", "has a processor twice; got 'gpu:f16' again");
+  refused("boards/snapdragon-855.toml", "cpu,gpu,gpu:0",
+          "'gpu:0' is the same GPU as 'gpu', in the same type");
+  const PoolFile both = PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16");
+  EXPECT_EQ(UnitsOf(both), (std::vector<std::string>{"", "board/gpu:0", "board/gpu:0"}));
   for (const char* bad : {"", "cpu,", "cpu,cpu:0", "cpu,npu"})
     refused("boards/snapdragon-855.toml", bad, "is no processor of a machine file");
 }
@@ -221,6 +240,8 @@ TEST(PoolFile, AThreadThatStartsSharesOfAGpuHasACoreThatIsLeft) {
   EXPECT_EQ(cores("gpu:1,cpu:4-5,gpu:0/1", {2, 4, 5}), (Cores{{2}, {4, 5}, {2}}));
   EXPECT_EQ(cores("cpu:0,gpu:0,gpu:1,gpu:2", {0, 6, 7}), (Cores{{0}, {6}, {7}, {6}}));
   EXPECT_EQ(cores("cpu,gpu", {0, 1}), (Cores{{}, {}}));  // the CPU has all cores
+  // types of one GPU compute in turn
+  EXPECT_EQ(cores("cpu:0,gpu:0,gpu:1,gpu:0:f16,gpu:2", {0, 1, 2, 3}), (Cores{{0}, {1}, {2}, {1}, {3}}));
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ PoolFile PoolOfList(const std::string& list) {
       ProcessorEntry entry = EntryOf(text);
       if (!names.insert(text).second)
         Invalid("--processors", "has a processor twice; got {}", Printable(text));
+      if (const std::string why = WhyTwice(entry, pool.devices[0].processors); !why.empty())
+        Invalid("--processors", "'{}' {}", text, why);
       pool.devices[0].processors.push_back(std::move(entry));
     });
   problems.ThrowIfAny();

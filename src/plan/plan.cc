@@ -44,6 +44,7 @@ void NamePlan(Plan& plan, const Graph& graph, const std::vector<std::string>& pr
   plan.model = graph.name;
   plan.planner = planner;
   plan.processors = processors;
+  plan.layers.clear();
   for (const Layer& layer : LayersOf(graph)) plan.layers.push_back(layer.name);
 }
 

@@ -85,6 +85,10 @@ void DeriveShares(Plan& plan, const Graph& graph);
 // Throws an Error unless the plan is for exactly these processors, in this order.
 void CheckProcessors(const Plan& plan, const std::vector<std::string>& processors);
 
+// Throws an Error if a group has parts on two processors that are the same hardware, of which one computes at
+// a time. `units` has the hardware of each processor; "": its own.
+void CheckUnits(const Plan& plan, const std::vector<std::string>& units);
+
 // Returns the plan as text: the summary, the table of shares, and the threads of steps where shares have
 // them; of several processors only those of shares with more than one thread. The other four functions return
 // parts of it.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "base/error.h"
 #include "base/problems.h"
@@ -177,6 +178,27 @@ void CheckProcessors(const Plan& plan, const std::vector<std::string>& processor
   Invalid("plan",
           "is for another pool; got a plan for {}, expected one for {}; try to plan again for this pool",
           list(plan.processors), list(processors));
+}
+
+void CheckUnits(const Plan& plan, const std::vector<std::string>& units) {
+  Problems problems;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    std::map<std::string, int> owner;  // by hardware
+    for (const int p : plan.groups[g].placement.processors) {
+      const std::string& unit = units[size_t(p)];
+      if (unit.empty()) continue;
+      if (const auto [at, is_new] = owner.emplace(unit, p); !is_new)
+        problems.Try([&] {
+          Invalid(
+              fmt::format("group {}", g + 1),
+              "has parts on {} and {}, which are the same hardware ({}); expected one of them, because one "
+              "computes at a time; try planning again",
+              Printable(plan.processors[size_t(at->second)]), Printable(plan.processors[size_t(p)]),
+              Printable(unit));
+        });
+    }
+  }
+  problems.ThrowIfAny();
 }
 
 }  // namespace mete

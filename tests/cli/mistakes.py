@@ -149,6 +149,8 @@ MACHINES = [
     ("plan {net} --machine {bad_machine}", BAD_FILE, ["bad_machine.toml", "clockspeed"], "expected"),
     ("plan {net} --processors {boards}/rk3399.toml", BAD_FILE, ["rk3399.toml"], "try --machine"),
     ("plan {net} --machine rk3399 --processors cpu,gpu", BAD_FILE, ["--processors", "'gpu'"], "try to add [[gpu]]"),
+    ("plan {net} --machine snapdragon-855 --processors cpu,gpu,gpu:0", BAD_FILE, ["'gpu:0' is the same GPU as 'gpu'"], "try f32 for one of them"),
+    ("plan {net} --processors cpu,gpu:f16,gpu:0:f16", USAGE, ["'gpu:0:f16' is the same GPU as 'gpu:f16'"], "try f32 for one of them"),
     ("plan {net} --machine snapdragon-855 --processors cpu,npu", BAD_FILE, ["--processors", "'npu'"], "expected cpu, gpu or gpu:f16"),
     ("plan {net} --machine snapdragon-855 --processors rk3399x6", USAGE, ["--processors", "'rk3399x6'"], "try without --machine"),
     ("simulate {net}", USAGE, ["--machine"], "try"),

@@ -231,6 +231,19 @@ class Plans(Cli):
         self.assertEqual(machine["gpus"][0]["name"], "Adreno 640")
         self.assertIn("Adreno 640", mete("machine", "--machine", BOARDS / "snapdragon-855.toml", "--sources").stdout)
 
+    def test_plan_chooses_the_type_of_a_boards_gpu_for_each_group(self):
+        command = ["plan", self.net, "--machine", BOARDS / "snapdragon-855.toml", "--processors"]
+        both, f32, f16 = (self.answer(*command, processors) for processors in ("cpu,gpu,gpu:f16", "cpu,gpu", "cpu,gpu:f16"))
+        self.assertEqual(both["processors"], ["cpu", "gpu", "gpu:f16"])
+        self.assertLessEqual(both["predicted_us"], min(f32["predicted_us"], f16["predicted_us"]) * 1.001)
+        for group in both["groups"]:
+            self.assertFalse({1, 2} <= {share["processor"] for share in group["shares"]}, group)
+        text = mete(*command, "cpu,gpu,gpu:f16", "--explain").stdout
+        self.assertIn("whole on gpu:f16", text)
+        self.assertRegex(text, r"by (rows|channels) on cpu\+gpu:f16")
+        simulated = self.answer("simulate", self.net, "--machine", BOARDS / "snapdragon-855.toml", "--processors", "cpu,gpu,gpu:f16")
+        self.assertGreater(len(simulated["planners"]), 3)
+
     def test_simulate_compares_planners_on_a_chip(self):
         answer = self.answer("simulate", self.net, "--machine", BOARDS / "exynos-7420.toml", "--processors", "cpu,gpu")
         planners = {p["planner"]: p for p in answer["planners"]}

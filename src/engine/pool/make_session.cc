@@ -25,6 +25,7 @@ using Tell = std::function<void(const std::string&)>;
 // A worker chooses the threads of steps itself. Other processors check theirs when they prepare their shares.
 void CheckGiven(const Plan& plan, const PoolFile& file) {
   CheckProcessors(plan, NamesOf(file));
+  CheckUnits(plan, UnitsOf(file));
   const size_t own = std::max<size_t>(1, file.devices.front().processors.size());
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares)

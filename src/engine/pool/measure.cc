@@ -92,6 +92,7 @@ PoolProfile MeasureOn(const MeasuredOn& on, const PoolFile& opened, const PoolFi
                       const PoolOptions& options) {
   PoolProfileOptions profile_options = ProfileOptionsOf(options, opened);
   profile_options.home_turn = on.home_turn;
+  profile_options.units = UnitsOf(opened);
   PoolProfile profile = ProfilePool(graph, NamesOf(opened), on.home, on.members, profile_options);
   for (size_t p = 1; p < on.members.size(); ++p)
     profile.costs.processors[p].hardware = on.members[p]->CheckThere(kHello);

@@ -1,6 +1,7 @@
 #include "engine/pool/plan_for.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -59,10 +60,15 @@ Weighed Weigh(const Graph& graph, const PoolCosts& costs, PoolObjective objectiv
   return w;
 }
 
+// Names the processors where "by rows" could mean several sets of them.
 std::string HowText(const Placement& placement, const PoolCosts& costs) {
   if (placement.split == SplitAxis::kNone)
     return "whole on " + costs.processors[size_t(placement.processors[0])].name;
-  return std::string("by ") + Name(placement.split);
+  const std::string how = std::string("by ") + Name(placement.split);
+  if (FullSets(costs).size() < 2) return how;
+  std::vector<std::string> names;
+  for (const int p : placement.processors) names.push_back(costs.processors[size_t(p)].name);
+  return fmt::format("{} on {}", how, fmt::join(names, "+"));
 }
 
 void AddInstead(const Weighed& w, PoolPlan& report) {

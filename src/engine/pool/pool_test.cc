@@ -12,7 +12,9 @@
 
 #include "base/errors_testing.h"
 #include "engine/engine_testing.h"
+#include "engine/model.h"
 #include "engine/pool/pool_internals.h"
+#include "plan/plan.h"
 
 namespace mete {
 namespace {
@@ -112,6 +114,24 @@ TEST_F(PoolTest, RefusesPoolsThatContradictThemselves) {
   EXPECT_TELLS((void)Pool::FromProcessors({{"a", {0}, 2}}), "0.01 to 1");
   const Pool shared = Pool::FromProcessors({{"a", {cores_[0]}}, {"b", {cores_[0]}}});
   EXPECT_TELLS(Session session(model_, shared), "shares core");
+}
+
+// Drivers need not be there: the plan is refused before the GPU is needed.
+TEST_F(PoolTest, RefusesAGivenPlanWithAGroupOnOneGpuInBothTypes) {
+  const std::string list = fmt::format("cpu:{},gpu:0,gpu:0:f16", cores_[0]);
+  const Graph& graph = DivisibleOf(model_);
+  const int layers = int(LayersOf(graph).size());
+  PoolOptions options = Patient();
+  const auto given = [&](std::vector<int> processors) {
+    Plan plan;
+    plan.groups.push_back({0, layers, {SplitAxis::kRows, std::move(processors), {0.5, 0.5}}, {}, 0});
+    NamePlan(plan, graph, {fmt::format("cpu:{}", cores_[0]), "gpu:0", "gpu:0:f16"}, "mine");
+    DeriveShares(plan, graph);
+    return ToJson(plan, graph);
+  };
+  options.plan_json = given({1, 2});
+  EXPECT_TELLS(Session(model_, Pool::FromList(list), options),
+               "[group 1] has parts on gpu:0 and gpu:0:f16, which are the same hardware (here/gpu:0)");
 }
 
 TEST_F(PoolTest, ASessionMeasuresOnceAndGivesTheAnswersOfOneProcessor) {

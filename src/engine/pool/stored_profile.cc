@@ -135,8 +135,11 @@ PoolFile AsMeasured(PoolFile file, const PoolCosts& costs) {
 
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file) {
   PoolCosts costs = profile.costs;
+  const PoolFile measured = AsMeasured(file, costs);
+  const std::vector<std::string> units = UnitsOf(measured);
+  for (size_t p = 0; p < units.size(); ++p) costs.processors[p].unit = units[p];
   size_t at = 0;
-  for (const DeviceInPool& device : AsMeasured(file, costs).devices) {
+  for (const DeviceInPool& device : measured.devices) {
     if (device.processors.size() <= 1) costs.processors[at].power = PowerOf(device);
     at += std::max<size_t>(1, device.processors.size());
   }

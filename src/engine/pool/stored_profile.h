@@ -38,7 +38,8 @@ std::string StorePoolProfile(const PoolProfile& profile, const PoolFile& file, c
 // Returns the pool with the processors that were measured of workers whose entries name none.
 PoolFile AsMeasured(PoolFile file, const PoolCosts& costs);
 
-// Returns the measured costs, with the watts that the file has of devices with one processor.
+// Returns the measured costs, with the watts that the file has of devices with one processor, and with which
+// processors are the same hardware.
 PoolCosts CostsOn(const PoolProfile& profile, const PoolFile& file);
 
 }  // namespace mete

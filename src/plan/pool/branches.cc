@@ -289,7 +289,10 @@ std::vector<Placement> AllBranches(PoolModel& model, int boundary) {
   if (!AllShapesKnown(model, boundary)) return {};
   double ways = 1;
   for (size_t v = 0; v < values; ++v) ways *= double(processors);
-  return ways <= double(kAllAssignments) ? AllOwners(values, processors) : BranchPlacements(model, boundary);
+  if (ways > double(kAllAssignments)) return BranchPlacements(model, boundary);
+  std::vector<Placement> all = AllOwners(values, processors);
+  std::erase_if(all, [&](const Placement& p) { return !CanShareGroup(model.pool(), p.processors); });
+  return all;
 }
 
 }  // namespace mete

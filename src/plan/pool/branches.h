@@ -26,8 +26,8 @@ std::vector<Placement> BranchPlacements(PoolModel& model, int boundary);
 // Returns all placements of kind kBranches that `values` values may have.
 std::vector<Placement> AllOwners(size_t values, size_t processors);
 
-// Returns all placements of kind kBranches at a boundary, for an exhaustive search, if there are at most 256;
-// else BranchPlacements().
+// Returns all placements of kind kBranches at a boundary whose processors can compute together, for an
+// exhaustive search, if AllOwners() has at most 256; else BranchPlacements().
 std::vector<Placement> AllBranches(PoolModel& model, int boundary);
 
 }  // namespace mete

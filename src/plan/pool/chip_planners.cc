@@ -24,11 +24,12 @@ double LayersUs(const ProcessorCosts& processor, int begin, int end) {
   return us;
 }
 
-// Returns the fastest processor but the home; 0 if there is no other.
+// Returns the fastest processor of other hardware than the home; 0 if there is none.
 int FastestOther(const PoolCosts& pool) {
   int fastest = 0;
   for (int d = 1; d < int(pool.processors.size()); ++d)
-    if (fastest == 0 || UsWithHome(pool, d) < UsWithHome(pool, fastest)) fastest = d;
+    if (FirstOfUnit(pool, d) != 0 && (fastest == 0 || UsWithHome(pool, d) < UsWithHome(pool, fastest)))
+      fastest = d;
   return fastest;
 }
 

@@ -65,6 +65,24 @@ inline PoolCosts WithLacks(PoolCosts pool, uint32_t seed) {
   return pool;
 }
 
+// Returns the pool with its last two processors as one piece of hardware, each as fast with another half of
+// the layers.
+inline PoolCosts WithOneUnit(PoolCosts pool) {
+  ProcessorCosts &a = pool.processors[pool.processors.size() - 2], &b = pool.processors.back();
+  a.unit = b.unit = "here/gpu:0";
+  b.power = a.power;
+  b.link = a.link;
+  b.co_run = a.co_run;
+  return pool;
+}
+
+// Checks that no group has parts on two processors of the same hardware.
+inline void ExpectOneOfAUnit(const Plan& plan, const PoolCosts& pool) {
+  for (const PlannedGroup& group : plan.groups)
+    EXPECT_TRUE(CanShareGroup(pool, group.placement.processors))
+        << plan.planner << " " << ToText(group.placement, NamesOf(pool));
+}
+
 // Checks that no processor computes a layer that it cannot.
 inline void ExpectNoLackedLayers(const Plan& plan, const PoolCosts& pool) {
   EXPECT_TRUE(std::isfinite(plan.predicted_us)) << plan.planner;
@@ -160,8 +178,11 @@ class Exhaustive {
     least_us_ = std::min(least_us_, cost.us);
     for (size_t d = 0; d < pool_.processors.size(); ++d)
       if (cost.with >> d & 1) us_with_[d] = std::min(us_with_[d], cost.us);
+    std::map<std::string, double> idle_w;  // by hardware, whose processors have the same
     for (size_t d = 0; d < pool_.processors.size(); ++d)
-      if (d == 0 || cost.with >> d & 1) cost.joules += pool_.processors[d].power->idle_w * cost.us * 1e-6;
+      if (const ProcessorCosts& p = pool_.processors[d]; d == 0 || cost.with >> d & 1)
+        idle_w[p.unit.empty() ? "of " + p.name : p.unit] = p.power->idle_w;
+    for (const auto& [unit, watts] : idle_w) cost.joules += watts * cost.us * 1e-6;
     least_joules_ = std::min(least_joules_, cost.joules);
   }
 
@@ -169,6 +190,7 @@ class Exhaustive {
   // computes, and no processor computes a layer that it lacks.
   std::optional<Cost> With(Cost cost, int begin, int end, const Placement& placement,
                            const Placement& from) const {
+    if (HasOneUnitTwice(placement.processors)) return std::nullopt;
     std::vector<int> nodes;
     for (int n = layers_[size_t(begin)].begin; n < layers_[size_t(end) - 1].end; ++n) nodes.push_back(n);
     Exchange exchange(pool_);
@@ -208,6 +230,14 @@ class Exhaustive {
     cost.us += us;
     cost.joules += JoulesToSend(exchange, pool_);
     return cost;
+  }
+
+  bool HasOneUnitTwice(const std::vector<int>& processors) const {
+    std::map<std::string, int> count;
+    for (const int d : processors)
+      if (const std::string& unit = pool_.processors[size_t(d)].unit; !unit.empty() && ++count[unit] > 1)
+        return true;
+    return false;
   }
 
   double ComputeUs(const ShareParts& parts, int begin, int end, int processor) const {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <set>
 
 #include "plan/pool/placements.h"
 #include "plan/pool/segments.h"
@@ -14,20 +14,37 @@ namespace {
 // has two or three, and a longer list is not read.
 constexpr size_t kMostProcessors = 4;
 
+// Returns the sets of processors over which the group may be divided instead: its own, and those with another
+// type of the same hardware; of an undivided group the first ones of all processors.
+std::vector<std::vector<int>> SetsFor(const Placement& own, const PoolModel& model) {
+  std::vector<std::vector<int>> sets = FullSets(model.pool());
+  const auto units = [&](const std::vector<int>& processors) {
+    std::set<int> first;
+    for (const int processor : processors) first.insert(FirstOfUnit(model.pool(), processor));
+    return first;
+  };
+  if (own.processors.size() < 2) {
+    for (std::vector<int>& set : sets) set.resize(std::min(set.size(), kMostProcessors));
+    return sets;
+  }
+  std::erase_if(sets, [&](const std::vector<int>& set) {
+    return set == own.processors || units(set) != units(own.processors);
+  });
+  sets.push_back(own.processors);
+  return sets;
+}
+
 std::vector<Placement> OthersThan(const Placement& own, const PoolModel& model, const PlannedGroup& group) {
   const size_t few = std::min(model.pool().processors.size(), kMostProcessors);
   std::vector<Placement> others;
   for (size_t d = 0; d < few; ++d) others.push_back(WholeOn(int(d)));
-  std::vector<int> processors = own.processors;
-  if (processors.size() < 2) {
-    processors.resize(few);
-    std::iota(processors.begin(), processors.end(), 0);
-  }
-  if (processors.size() > 1)
+  for (const std::vector<int>& processors : SetsFor(own, model)) {
+    if (processors.size() < 2) continue;
     for (const SplitAxis axis : {SplitAxis::kRows, SplitAxis::kChannels})
-      if (axis != own.split)
+      if (axis != own.split || processors != own.processors)
         others.push_back(
             {axis, processors, SharesOf(model.pool(), processors, size_t(group.first), size_t(group.last))});
+  }
   std::erase(others, own);
   return others;
 }

@@ -14,22 +14,20 @@ namespace {
 using Processors = std::vector<int>;  // ascending
 
 // Returns the sets of processors to try: the caller's own processor with each set of ProcessorSets() and of
-// the placements.
+// the placements; hardware is on with all of its processors.
 std::vector<Processors> SetsThatAreOn(const std::vector<Placement>& placements, const PoolCosts& pool) {
   std::set<Processors> sets;
-  const auto add = [&](Processors processors) {
-    if (processors.empty() || processors[0] != 0) processors.insert(processors.begin(), 0);
-    sets.insert(std::move(processors));
+  const auto add = [&](const Processors& processors) {
+    std::set<int> units{0};
+    for (const int d : processors) units.insert(FirstOfUnit(pool, d));
+    Processors on;
+    for (int d = 0; d < int(pool.processors.size()); ++d)
+      if (units.contains(FirstOfUnit(pool, d))) on.push_back(d);
+    sets.insert(std::move(on));
   };
   for (const Processors& processors : ProcessorSets(pool)) add(processors);
   for (const Placement& placement : placements) add(placement.processors);
   return {sets.begin(), sets.end()};
-}
-
-double IdleWatts(const PoolCosts& pool, const Processors& processors) {
-  double watts = 0;
-  for (int d : processors) watts += pool.processors[size_t(d)].power->idle_w;
-  return watts;
 }
 
 double Joules(const Graph& graph, const PoolCosts& pool, const Plan& plan) {

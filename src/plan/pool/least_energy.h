@@ -4,8 +4,9 @@
 // The idle energy of the processors that are on is proportional to the time of the whole request, and
 // therefore couples its groups. For a fixed set of processors the idle power is a constant, and the price of
 // a request is a sum over its groups, which dynamic.h minimizes exactly. Therefore the search tries every
-// set: the caller's own processor with each of ProcessorSets(). It skips a set if the set's idle energy
-// during the shortest possible request makes it more expensive than the best plan so far.
+// set: the caller's own processor with each of ProcessorSets(), and with all processors that are the same
+// hardware as one of these. It skips a set if the set's idle energy during the shortest possible request
+// makes it more expensive than the best plan so far.
 #pragma once
 
 #include "costs/pool.h"

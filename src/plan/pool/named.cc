@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/ranges.h>
@@ -30,7 +29,7 @@ using Segments = std::vector<Segment>;
 class NamedPlanner {
  public:
   NamedPlanner(const Graph& graph, const PoolCosts& pool, const MeasurePlan& measure)
-      : model_(graph, pool), measure_(measure) {
+      : model_(graph, pool), measure_(measure), together_(OneOfEachUnit(pool)) {
     for (int b = 0; b <= layers(); ++b)
       if (!model_.IsBeforeJoin(b)) ends_.push_back(b);
   }
@@ -103,16 +102,16 @@ class NamedPlanner {
  private:
   int layers() const { return model_.boundaries(); }
 
+  // Over all processors that compute together.
   Placement OverAll(std::vector<double> shares) const {
-    std::vector<int> processors(shares.size());
-    std::iota(processors.begin(), processors.end(), 0);
-    return shares.size() == 1 ? WholeOn(0) : Placement{SplitAxis::kRows, processors, std::move(shares)};
+    return shares.size() == 1 ? WholeOn(0) : Placement{SplitAxis::kRows, together_, std::move(shares)};
   }
   Placement Equal() const {
-    const size_t processors = model_.pool().processors.size();
-    return OverAll(std::vector<double>(processors, 1.0 / double(processors)));
+    return OverAll(std::vector<double>(together_.size(), 1.0 / double(together_.size())));
   }
-  Placement Proportional() const { return OverAll(SharesBySpeed(model_.pool())); }
+  Placement Proportional() const {
+    return OverAll(SharesOf(model_.pool(), together_, 0, model_.pool().processors[0].layers.size()));
+  }
 
   // The home computes a group that a processor lacks a layer of.
   void AddGathered(Segments& segments, int begin, int end, Placement placement) const {
@@ -194,6 +193,7 @@ class NamedPlanner {
 
   PoolModel model_;
   const MeasurePlan& measure_;
+  const std::vector<int> together_;
   std::vector<int> ends_;  // where groups may begin and end: a join is with the layer before it
   int measured_ = 0;
 };
@@ -226,6 +226,26 @@ Plan OfOthers(const std::string& planner, NamedPlanner& named) {
   Invalid("planner", "unknown; got '{}', expected one of: {}", planner, fmt::join(PoolPlanners(), ", "));
 }
 
+// Leaves of the plans of processors that are the same hardware the fastest one.
+void KeepOneOfEachUnit(const PoolCosts& pool, std::vector<Plan>& plans, std::vector<int>& processors) {
+  std::map<int, size_t> fastest;  // by the first processor of the hardware, which of the plans
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const auto [known, is_new] = fastest.try_emplace(FirstOfUnit(pool, processors[i]), i);
+    if (!is_new && plans[i].predicted_us < plans[known->second].predicted_us) known->second = i;
+  }
+  std::vector<size_t> kept;
+  for (const auto& [first, i] : fastest) kept.push_back(i);
+  std::sort(kept.begin(), kept.end());
+  std::vector<Plan> kept_plans;
+  std::vector<int> kept_processors;
+  for (const size_t i : kept) {
+    kept_plans.push_back(std::move(plans[i]));
+    kept_processors.push_back(processors[i]);
+  }
+  plans = std::move(kept_plans);
+  processors = std::move(kept_processors);
+}
+
 }  // namespace
 
 Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts& pool) {
@@ -243,14 +263,15 @@ InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool) {
   const size_t count = pool.processors.size();
   InTurn turns;
   std::vector<int> processors;  // of the plans: those that can compute all
-  double requests_per_us = 0;
   for (size_t d = 0; d < count; ++d) {
     Plan plan = PlanAlone(graph, pool, int(d));
     if (std::isinf(plan.predicted_us)) continue;
-    requests_per_us += 1 / std::max(1e-3, plan.predicted_us);
     processors.push_back(int(d));
     turns.plans.push_back(std::move(plan));
   }
+  KeepOneOfEachUnit(pool, turns.plans, processors);
+  double requests_per_us = 0;
+  for (const Plan& plan : turns.plans) requests_per_us += 1 / std::max(1e-3, plan.predicted_us);
   std::vector<ProcessorLoad> loads(count);
   for (size_t i = 0; i < processors.size(); ++i) {
     const int d = processors[i];
@@ -264,7 +285,7 @@ InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool) {
         loads[e].links[kind].down_us += part * own[e].links[kind].down_us;
       }
   }
-  turns.period_us = PeriodUs(loads);
+  turns.period_us = PeriodUs(pool, loads);
   return turns;
 }
 

@@ -60,8 +60,9 @@ Plan PlanBestAlone(PoolObjective objective, const Graph& graph, const PoolCosts&
 
 // Requests that go in turn to all processors, each as often as it is fast, and are computed whole there.
 struct InTurn {
-  std::vector<Plan> plans;  // by processor: the whole model on it
-  double period_us = 0;     // predicted: of the busiest processor or link, while processors slow each other
+  // the whole model on each processor; of those that are the same hardware on the fastest one
+  std::vector<Plan> plans;
+  double period_us = 0;  // predicted: of the busiest processor or link, while processors slow each other
 };
 InTurn PlanInTurn(const Graph& graph, const PoolCosts& pool);
 

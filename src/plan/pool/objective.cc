@@ -15,11 +15,12 @@ namespace {
 
 // Adds to the loads of a request what other requests do to it: while a processor has a group to itself,
 // another one of its memory computes another request. Groups that several processors share have times that
-// include what these do to each other.
+// include what these do to each other. The first processor of some hardware stands for all of it.
 void SlowRequests(const Plan& plan, const PoolCosts& pool, std::vector<ProcessorLoad>& loads) {
   std::vector<double> alone_us(loads.size(), 0);
   for (const PlannedGroup& group : plan.groups)
-    if (group.shares.size() == 1) alone_us[size_t(group.shares[0].processor)] += group.shares[0].compute_us;
+    if (group.shares.size() == 1)
+      alone_us[size_t(FirstOfUnit(pool, group.shares[0].processor))] += group.shares[0].compute_us;
   std::vector<int> processors(loads.size());
   std::iota(processors.begin(), processors.end(), 0);
   std::vector<double> slowed_us = alone_us;
@@ -60,10 +61,12 @@ std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const P
   return loads;
 }
 
-double PeriodUs(const std::vector<ProcessorLoad>& loads) {
+double PeriodUs(const PoolCosts& pool, const std::vector<ProcessorLoad>& loads) {
   double us = 0;
-  for (const ProcessorLoad& load : loads) {
-    us = std::max(us, load.compute_us);
+  std::vector<double> compute_us(loads.size(), 0);  // of each hardware, at its first processor
+  for (size_t d = 0; d < loads.size(); ++d) {
+    const ProcessorLoad& load = loads[d];
+    us = std::max(us, compute_us[size_t(FirstOfUnit(pool, int(d)))] += load.compute_us);
     for (const LinkLoad& link : load.links) us = std::max({us, link.up_us, link.down_us});
   }
   return us;
@@ -84,13 +87,20 @@ void CheckPower(const PoolCosts& pool) {
            "processor in a file of hosts, or machine files with idle_w and active_w of each cluster");
 }
 
+double IdleWatts(const PoolCosts& pool, const std::vector<int>& processors) {
+  std::set<int> units;
+  double watts = 0;
+  for (const int d : processors)
+    if (units.insert(FirstOfUnit(pool, d)).second) watts += pool.processors[size_t(d)].power->idle_w;
+  return watts;
+}
+
 double JoulesOf(const Graph& graph, const Plan& plan, const PoolCosts& pool, double us) {
   CheckPower(pool);
   const auto power = [&](int processor) -> const PowerCosts& {
     return *pool.processors[size_t(processor)].power;
   };
-  double joules = 0;
-  for (int processor : ProcessorsOn(plan)) joules += power(processor).idle_w * us * 1e-6;
+  double joules = IdleWatts(pool, ProcessorsOn(plan)) * us * 1e-6;
   for (const PlannedGroup& group : plan.groups)
     for (const Share& share : group.shares)
       joules += power(share.processor).compute_w * share.compute_us * 1e-6;
@@ -106,7 +116,7 @@ void RatePlan(Plan& plan, const Graph& graph, const PoolCosts& pool) {
   }
   std::vector<ProcessorLoad> loads = LoadsOf(graph, plan, pool);
   SlowRequests(plan, pool, loads);
-  plan.period_us = PeriodUs(loads);
+  plan.period_us = PeriodUs(pool, loads);
   const bool known = std::all_of(pool.processors.begin(), pool.processors.end(),
                                  [](const ProcessorCosts& d) { return d.power.has_value(); });
   plan.joules = known ? JoulesOf(graph, plan, pool, plan.predicted_us) : 0;

@@ -40,10 +40,10 @@ std::vector<ProcessorLoad> LoadsOf(const Graph& graph, const Plan& plan, const P
 // Adds the load of one message on the links of its sender and its receiver.
 void AddLoad(const Transfer& transfer, const PoolCosts& pool, std::vector<ProcessorLoad>& loads);
 
-// Returns the load of the busiest resource for a request. Consecutive requests cannot finish more often than
-// that. They nearly reach this rate if each resource works on the next request while it waits for its part of
-// the current one.
-double PeriodUs(const std::vector<ProcessorLoad>& loads);
+// Returns the load of the busiest resource for a request; processors of the same hardware are one resource.
+// Consecutive requests cannot finish more often than that. They nearly reach this rate if each resource works
+// on the next request while it waits for its part of the current one.
+double PeriodUs(const PoolCosts& pool, const std::vector<ProcessorLoad>& loads);
 
 // Returns the processors that are on for a plan, ascending: the caller's own, and those that have a part of
 // some group.
@@ -51,6 +51,9 @@ std::vector<int> ProcessorsOn(const Plan& plan);
 
 // Throws Error if a processor has no power figures.
 void CheckPower(const PoolCosts& pool);
+
+// Returns the idle power of processors that are on, of the same hardware once. Each has power figures.
+double IdleWatts(const PoolCosts& pool, const std::vector<int>& processors);
 
 // Returns the energy of a request that takes `us`: the idle power of every processor that is on
 // (ProcessorsOn) for all this time, the additional power of each processor while it computes, and the energy

@@ -92,7 +92,7 @@ class AllPipelines {
   void End(const Placement& from, std::vector<ProcessorLoad> loads) {
     const Exchange gather = GatherOf(model_, HoldingsOf(model_, model_.boundaries(), from));
     for (const Transfer& t : gather.All()) AddLoad(t, model_.pool(), loads);
-    least_us_ = std::min(least_us_, mete::PeriodUs(loads));
+    least_us_ = std::min(least_us_, mete::PeriodUs(model_.pool(), loads));
   }
 
   PoolModel model_;

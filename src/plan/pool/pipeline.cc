@@ -125,8 +125,8 @@ class PipelinePlanner {
   void Take(const TeamCounts& taken, const std::vector<Label*>& list, const Loads& step, int end, int stage,
             int begin) {
     TeamCounts then = taken;
-    for (size_t k = 0; k < kinds_.size(); ++k)
-      if ((then[k] += stages_[size_t(stage)].teams[k]) > kinds_[k].teams) return;
+    for (size_t k = 0; k < kinds_.size(); ++k) then[k] += stages_[size_t(stage)].teams[k];
+    if (!CanServe(then, kinds_, model_.pool())) return;
     std::vector<Label*>& labels = states_[size_t(end)][stage][then];
     for (const Label* before : list) Keep({before->loads.With(step), stage, then, begin, before}, labels);
   }
@@ -141,9 +141,10 @@ class PipelinePlanner {
   }
 
   bool Fit(int before, int stage) const {
-    for (size_t k = 0; k < kinds_.size() && before != kInputs; ++k)
-      if (stages_[size_t(before)].teams[k] + stages_[size_t(stage)].teams[k] > kinds_[k].teams) return false;
-    return true;
+    if (before == kInputs) return true;
+    TeamCounts both = stages_[size_t(before)].teams;
+    for (size_t k = 0; k < kinds_.size(); ++k) both[k] += stages_[size_t(stage)].teams[k];
+    return CanServe(both, kinds_, model_.pool());
   }
 
   // Returns the placement of the values before `stage` if `stage` has the first processors of each kind, and
@@ -170,9 +171,9 @@ class PipelinePlanner {
     return Summed(std::move(loads));
   }
 
-  static Loads Summed(std::vector<ProcessorLoad> loads) {
+  Loads Summed(std::vector<ProcessorLoad> loads) const {
     const LinkLoad caller = std::exchange(loads[0].link(LinkKind::kNetwork), {});
-    return {PeriodUs(loads), caller.up_us, caller.down_us};
+    return {PeriodUs(model_.pool(), loads), caller.up_us, caller.down_us};
   }
 
   void Finish(int stage, const Labels& labels) {

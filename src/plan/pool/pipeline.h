@@ -11,6 +11,8 @@
 // at most six processors. With more processors a stage is one processor or several processors of one kind,
 // and if there would be too many states, processors of a kind are taken in teams.
 //
+// Processors that are the same hardware (ProcessorCosts::unit) are in no two stages, either.
+//
 // A plan in which stages share processors may have a shorter period. Therefore PlanShortestPeriod() also
 // considers the fastest plan for a single request and every single processor, and its plan never has a longer
 // period than these.

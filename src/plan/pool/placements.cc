@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
+#include <set>
 
 namespace mete {
 namespace {
@@ -13,6 +15,8 @@ constexpr size_t kAllSubsets = 6;
 // Every number of the fastest processors is tried up to this one, above it steps of a quarter. This value is
 // a guess, as in plan/cores.
 constexpr size_t kEachNumber = 8;
+// The most sets with one processor of each hardware. This value is a guess: four GPUs, each in two types.
+constexpr size_t kMostFullSets = 16;
 constexpr double kSameShare = 0.01;  // smaller differences of shares are ignored; a guess: a row of a hundred
 
 // Returns the time of layers [first, last) in microseconds.
@@ -67,24 +71,36 @@ std::vector<std::vector<int>> AllSubsets(const PoolCosts& pool) {
     std::vector<int> processors;
     for (size_t d = 0; d < pool.processors.size(); ++d)
       if (mask >> d & 1) processors.push_back(int(d));
-    if (TakesFirstOnes(pool, processors)) subsets.push_back(std::move(processors));
+    if (CanShareGroup(pool, processors) && TakesFirstOnes(pool, processors))
+      subsets.push_back(std::move(processors));
   }
   return subsets;
 }
 
-std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
-  std::vector<int> order(pool.processors.size());
-  std::iota(order.begin(), order.end(), 0);
+// Adds the fastest of the processors, as many as each step says.
+void AddFastest(const PoolCosts& pool, std::vector<int> order, std::vector<std::vector<int>>& subsets) {
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return UsWithHome(pool, a) < UsWithHome(pool, b); });
-  std::vector<std::vector<int>> subsets;
   for (size_t count = 1; count <= order.size(); count += count < kEachNumber ? 1 : count / 4) {
     if (count > kEachNumber && count + count / 4 > order.size()) count = order.size();
     std::vector<int> processors(order.begin(), order.begin() + int(count));
     std::sort(processors.begin(), processors.end());
-    subsets.push_back(std::move(processors));
+    if (std::find(subsets.begin(), subsets.end(), processors) == subsets.end())
+      subsets.push_back(std::move(processors));
   }
+}
+
+std::vector<std::vector<int>> FastestSubsets(const PoolCosts& pool) {
+  std::vector<std::vector<int>> subsets;
+  for (std::vector<int>& processors : FullSets(pool)) AddFastest(pool, std::move(processors), subsets);
   return subsets;
+}
+
+// By the first processor of each hardware: all of it, ascending.
+std::map<int, std::vector<int>> ByUnit(const PoolCosts& pool) {
+  std::map<int, std::vector<int>> units;
+  for (int d = 0; d < int(pool.processors.size()); ++d) units[FirstOfUnit(pool, d)].push_back(d);
+  return units;
 }
 
 bool Same(const Placement& a, const Placement& b) {
@@ -99,7 +115,9 @@ bool SameTimes(const ProcessorCosts& a, const ProcessorCosts& b) {
   return a.layers == b.layers && a.link == b.link && a.memory == b.memory && a.co_run == b.co_run;
 }
 
-bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) { return SameTimes(a, b) && a.power == b.power; }
+bool Alike(const ProcessorCosts& a, const ProcessorCosts& b) {
+  return SameTimes(a, b) && a.power == b.power && a.unit.empty() && b.unit.empty();
+}
 
 double SlowedBy(const PoolCosts& pool, const std::vector<int>& processors, int processor) {
   const auto& co_run = pool.processors[size_t(processor)].co_run;
@@ -121,10 +139,30 @@ std::vector<double> SharesOf(const PoolCosts& pool, const std::vector<int>& proc
   return shares;
 }
 
-std::vector<double> SharesBySpeed(const PoolCosts& pool) {
-  std::vector<int> processors(pool.processors.size());
-  std::iota(processors.begin(), processors.end(), 0);
-  return SharesOf(pool, processors, 0, pool.processors[0].layers.size());
+std::vector<int> OneOfEachUnit(const PoolCosts& pool) {
+  std::vector<int> processors;
+  for (const auto& [first, same] : ByUnit(pool))
+    processors.push_back(first == 0 ? 0 : *std::min_element(same.begin(), same.end(), [&](int a, int b) {
+      return UsWithHome(pool, a) < UsWithHome(pool, b);
+    }));
+  std::sort(processors.begin(), processors.end());
+  return processors;
+}
+
+std::vector<std::vector<int>> FullSets(const PoolCosts& pool) {
+  std::vector<std::vector<int>> sets{{}};
+  for (const auto& [first, same] : ByUnit(pool)) {
+    std::vector<std::vector<int>> longer;
+    for (const std::vector<int>& set : sets)
+      for (const int processor : same) {
+        longer.push_back(set);
+        longer.back().push_back(processor);
+      }
+    sets = std::move(longer);
+    if (sets.size() > kMostFullSets) return {OneOfEachUnit(pool)};
+  }
+  for (std::vector<int>& set : sets) std::sort(set.begin(), set.end());
+  return sets;
 }
 
 std::vector<std::vector<int>> ProcessorSets(const PoolCosts& pool) {

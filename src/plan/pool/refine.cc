@@ -1,7 +1,6 @@
 #include "plan/pool/refine.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "plan/pool/grid.h"
@@ -18,9 +17,8 @@ double PriceOf(const Graph& graph, const PoolCosts& pool, const Plan& plan, cons
 }
 
 std::set<std::vector<int>> SetsOf(const Plan& plan, const PoolCosts& pool) {
-  std::vector<int> all(pool.processors.size());
-  std::iota(all.begin(), all.end(), 0);
-  std::set<std::vector<int>> sets{all};
+  const std::vector<std::vector<int>> full = FullSets(pool);
+  std::set<std::vector<int>> sets(full.begin(), full.end());
   for (const PlannedGroup& group : plan.groups) sets.insert(group.placement.processors);
   return sets;
 }
@@ -36,13 +34,15 @@ void AddFitting(const Plan& plan, const PoolCosts& pool, std::vector<Placement>&
     }
 }
 
-// Between two processors the grid costs little, and a plan is then never more expensive than one of a planner
-// that has no other ratios.
+// Between two processors (each of them may be one of several types of its hardware) the grid costs little,
+// and a plan is then never more expensive than one of a planner that has no other ratios.
 void AddGrid(const PoolCosts& pool, std::vector<Placement>& placements) {
-  if (pool.processors.size() != 2) return;
-  AddPlacement(WholeOn(1), placements);
-  for (const SplitAxis axis : {SplitAxis::kRows, SplitAxis::kChannels})
-    for (const Placement& placement : GridOf(axis, {0, 1})) placements.push_back(placement);
+  for (const std::vector<int>& two : FullSets(pool)) {
+    if (two.size() != 2) continue;
+    for (const int processor : two) AddPlacement(WholeOn(processor), placements);
+    for (const SplitAxis axis : {SplitAxis::kRows, SplitAxis::kChannels})
+      for (const Placement& placement : GridOf(axis, two)) placements.push_back(placement);
+  }
 }
 
 // Whether one of the lists has all of `placements`: no plan of them is cheaper than the best one of that

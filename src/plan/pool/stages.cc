@@ -68,11 +68,21 @@ std::vector<ProcessorKind> KindsOf(const PoolCosts& pool) {
   return kinds;
 }
 
+bool CanServe(const TeamCounts& teams, const std::vector<ProcessorKind>& kinds, const PoolCosts& pool) {
+  std::vector<int> first;
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    if (teams[k] > kinds[k].teams) return false;
+    if (teams[k] > 0) first.push_back(kinds[k].first);
+  }
+  return CanShareGroup(pool, first);
+}
+
 std::vector<Stage> StagesOf(const PoolCosts& pool, const std::vector<ProcessorKind>& kinds) {
   std::vector<Stage> stages;
   for (const TeamCounts& teams :
        pool.processors.size() <= kFewProcessors ? AllCounts(kinds) : OfOneKind(kinds)) {
     if (Teams(teams) == 0) continue;
+    if (!CanServe(teams, kinds, pool)) continue;
     int processors = 0;
     for (size_t k = 0; k < kinds.size(); ++k) processors += teams[k] * kinds[k].team;
     if (processors == 1) stages.push_back({teams, SplitAxis::kNone});

@@ -19,6 +19,9 @@ std::vector<ProcessorKind> KindsOf(const PoolCosts& pool);
 // The number of teams of each kind.
 using TeamCounts = std::vector<int>;
 
+// Returns whether the pool has so many teams, none of them on the hardware of another one.
+bool CanServe(const TeamCounts& teams, const std::vector<ProcessorKind>& kinds, const PoolCosts& pool);
+
 struct Stage {
   TeamCounts teams;
   SplitAxis split = SplitAxis::kNone;

@@ -19,7 +19,9 @@ SessionOptions OnCoresOf(const ProcessorEntry& entry, SessionOptions options) {
   return options;
 }
 
-std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions options) {
+using Made = std::span<const std::shared_ptr<Processor>>;
+
+std::shared_ptr<Processor> MakeCpu(const ProcessorEntry& entry, SessionOptions options, Made) {
   return std::make_shared<Cpu>(entry.name, CpuOptionsOf(entry, std::move(options)));
 }
 
@@ -30,15 +32,20 @@ std::vector<std::string> KernelsOnCores(const ProcessorEntry&, const Graph& shar
   return CpuKernelsOf(share);
 }
 
-std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, SessionOptions options) {
-  return opencl::MakeGpu(entry, options);
+std::shared_ptr<Processor> MakeSlow(const ProcessorEntry& entry, SessionOptions options, Made) {
+  return MakeEmulated(entry, std::move(options));
+}
+
+std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, SessionOptions options, Made made) {
+  return opencl::MakeGpu(entry, options, made);
 }
 
 struct Kind {
   const char* name;
   void (*read)(TomlKeys& keys, ProcessorEntry& entry);  // its own keys in a pool file; null: it has none
-  // `options` have the threads and cores of the entry.
-  std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options);
+  // `options` have the threads and cores of the entry. `made`: those that are made already, of which one may
+  // have the same hardware.
+  std::shared_ptr<Processor> (*make)(const ProcessorEntry& entry, SessionOptions options, Made made);
   std::string (*hardware)(const ProcessorEntry& entry);
   bool (*knows_hardware)(const ProcessorEntry& entry);
   std::vector<std::string> (*kernels)(const ProcessorEntry& entry, const Graph& share);
@@ -46,7 +53,7 @@ struct Kind {
 
 constexpr Kind kKinds[] = {
     {"cpu", nullptr, MakeCpu, OfCores, KnowsCores, KernelsOnCores},
-    {"emulated", ReadEmulation, MakeEmulated, OfCores, KnowsCores, KernelsOnCores},
+    {"emulated", ReadEmulation, MakeSlow, OfCores, KnowsCores, KernelsOnCores},
     {"gpu", opencl::ReadGpu, MakeGpu, opencl::GpuHardwareOf, opencl::KnowsGpuHardware, opencl::KernelsOnGpu},
 };
 
@@ -89,14 +96,14 @@ SessionOptions CpuOptionsOf(const ProcessorEntry& entry, SessionOptions options)
 }
 
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options) {
-  return KindOf(entry).make(entry, OnCoresOf(entry, std::move(options)));
+  return KindOf(entry).make(entry, OnCoresOf(entry, std::move(options)), {});
 }
 
 std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<ProcessorEntry>& entries,
                                                        const SessionOptions& options) {
   std::vector<std::shared_ptr<Processor>> processors;
   for (const ProcessorEntry& entry : WithCallerCores(entries, ReadMachine().affinity.allowed))
-    processors.push_back(MakeProcessor(entry, options));
+    processors.push_back(KindOf(entry).make(entry, OnCoresOf(entry, options), processors));
   return processors;
 }
 

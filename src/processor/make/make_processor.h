@@ -22,7 +22,8 @@ PoolFile ReadPoolThatIsThere(const std::string& path);
 // which are the entry's. Error INVALID_ARGUMENT if the entry's kind is unknown.
 std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOptions options);
 
-// Makes the processors of this device that a file names, which share its cores (WithCallerCores()).
+// Makes the processors of this device that a file names, which share its cores (WithCallerCores()); those of
+// one GPU have one context.
 std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<ProcessorEntry>& entries,
                                                        const SessionOptions& options);
 

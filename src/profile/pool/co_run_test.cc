@@ -20,6 +20,9 @@ constexpr double kSlowed = 4;
 struct OneMemory {
   std::atomic<int> computing{0};
   std::atomic<bool> any_together{false};
+  std::mutex mutex;
+  std::multiset<std::string> now{};        // names of those that compute
+  std::atomic<bool> one_gpu_twice{false};  // "gpu" beside "gpu:f16"
 };
 
 // A processor whose shares take kAloneNs of time, and go on at a part of their speed while another processor
@@ -31,16 +34,17 @@ class OnSharedMemory : public Processor {
   const ProcessorInfo& info() const override { return info_; }
   std::string WhyNot(const Graph&, const Node&) const override { return ""; }
   std::shared_ptr<Ready> Prepare(const Graph& share) override {
-    return std::make_shared<Share>(share, memory_);
+    return std::make_shared<Share>(share, memory_, info_.name);
   }
 
  private:
   class Share : public Ready {
    public:
-    Share(const Graph& graph, OneMemory& memory) : memory_(memory) {
+    Share(const Graph& graph, OneMemory& memory, std::string name) : memory_(memory), name_(std::move(name)) {
       for (const Node& node : graph.nodes) names_.push_back(node.name);
     }
     void Start(std::span<const ConstView>, std::span<const View>, const RunOptions& options) override {
+      Enter();
       ++memory_.computing;
       const int64_t start_ns = NowNs();
       int64_t last_ns = start_ns;
@@ -52,6 +56,7 @@ class OnSharedMemory : public Processor {
         last_ns = now_ns;
       }
       --memory_.computing;
+      Leave();
       if (!options.trace) return;
       const int64_t each_ns = (last_ns - start_ns) / int64_t(std::max<size_t>(1, names_.size()));
       for (const std::string& name : names_) {
@@ -68,8 +73,19 @@ class OnSharedMemory : public Processor {
     double prepare_ms() const override { return 0; }
 
    private:
+    void Enter() {
+      const std::lock_guard lock(memory_.mutex);
+      memory_.now.insert(name_);
+      if (memory_.now.contains("gpu") && memory_.now.contains("gpu:f16")) memory_.one_gpu_twice = true;
+    }
+    void Leave() {
+      const std::lock_guard lock(memory_.mutex);
+      memory_.now.erase(memory_.now.find(name_));
+    }
+
     std::vector<std::string> names_;
     OneMemory& memory_;
+    const std::string name_;
   };
 
   const ProcessorInfo info_;
@@ -105,6 +121,25 @@ TEST(CoRunProfile, HasTimesAloneAndByHowMuchTheOthersSlow) {
   const PoolProfile back = PoolProfileFromJson(ToJson(profile), "file");
   for (size_t p = 0; p < 2; ++p)
     EXPECT_EQ(back.costs.processors[p].co_run, profile.costs.processors[p].co_run);
+}
+
+TEST(CoRunProfile, NeverHasTheSameHardwareComputeTwice) {
+  for (const char* name : {"chip", ""}) {
+    OneMemory memory;
+    const auto home = std::make_shared<OnSharedMemory>("cpu", memory);
+    LocalMember gpu(std::make_shared<OnSharedMemory>("gpu", memory)),
+        f16(std::make_shared<OnSharedMemory>("gpu:f16", memory));
+    PoolProfileOptions options;
+    options.progress = [](const std::string&, int, int) {};
+    options.memory = name;
+    options.units = {"", "here/gpu:0", "here/gpu:0"};
+    const PoolProfile profile =
+        ProfilePool(SmallNet(), {"cpu", "gpu", "gpu:f16"}, *home, {nullptr, &gpu, &f16}, options);
+    EXPECT_TRUE(memory.any_together);
+    EXPECT_FALSE(memory.one_gpu_twice);
+    for (const ProcessorCosts& processor : profile.costs.processors)
+      EXPECT_EQ(processor.co_run.has_value(), std::string(name) == "chip") << processor.name;
+  }
 }
 
 TEST(CoRunProfile, IsNotMeasuredWhereTimesContainIt) {

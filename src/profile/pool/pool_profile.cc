@@ -71,14 +71,35 @@ std::vector<size_t> ThatSlowEachOther(const std::vector<Member*>& members,
   return here;
 }
 
-// The processors that are timed at the same time: all, but each of those that slow each other alone.
+// Whether another one of the processors is the same hardware as this one.
+bool HasSameUnit(const PoolProfileOptions& options, const std::vector<size_t>& processors, size_t processor) {
+  if (options.units.empty() || options.units[processor].empty()) return false;
+  return std::any_of(processors.begin(), processors.end(), [&](size_t other) {
+    return other != processor && options.units[other] == options.units[processor];
+  });
+}
+
+// Those of the others beside which a processor is timed: of the same hardware the first.
+std::vector<size_t> Beside(const PoolProfileOptions& options, const std::vector<size_t>& slowing,
+                           size_t processor) {
+  std::vector<size_t> together{processor};
+  for (const size_t other : slowing)
+    if (other != processor && !HasSameUnit(options, together, other)) together.push_back(other);
+  together.erase(together.begin());
+  return together;
+}
+
+// The processors that are timed at the same time: all, but each of those that slow each other alone, and no
+// two of the same hardware.
 std::vector<std::vector<size_t>> TurnsOf(const std::vector<Member*>& members,
-                                         const std::vector<size_t>& slowing) {
+                                         const std::vector<size_t>& slowing,
+                                         const PoolProfileOptions& options) {
   std::vector<std::vector<size_t>> turns(1);
-  for (size_t d = 0; d < members.size(); ++d)
-    if (d == 0 || std::find(slowing.begin(), slowing.end(), d) == slowing.end()) turns[0].push_back(d);
-  for (const size_t d : slowing)
-    if (d != 0) turns.push_back({d});
+  for (size_t d = 0; d < members.size(); ++d) {
+    const bool is_slowed = std::find(slowing.begin(), slowing.end(), d) != slowing.end();
+    if (d != 0 && (is_slowed || HasSameUnit(options, turns[0], d))) turns.push_back({d});
+    else turns[0].push_back(d);
+  }
   return turns;
 }
 
@@ -106,7 +127,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   std::deque<LayersOn> processors;
   for (Member* member : members) processors.emplace_back(home, member, options, graph, layers);
   const std::vector<size_t> slowing = ThatSlowEachOther(members, options);
-  const std::vector<std::vector<size_t>> turns = TurnsOf(members, slowing);
+  const std::vector<std::vector<size_t>> turns = TurnsOf(members, slowing, options);
   const int steps = kSteps + (slowing.empty() ? 0 : kStepsBeside);
   std::vector<LinkProfile> links(members.size());
   int done = 0;
@@ -127,8 +148,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     for (const size_t p : slowing) {
       options.progress("layers on " + names[p] + " beside others", done, steps);
       std::vector<LayersOn*> others;
-      for (const size_t other : slowing)
-        if (other != p) others.push_back(&processors[other]);
+      for (const size_t other : Beside(options, slowing, p)) others.push_back(&processors[other]);
       processors[p].TimeModelBeside(others);
     }
     done += slowing.empty() ? 0 : 1;

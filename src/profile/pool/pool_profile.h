@@ -40,6 +40,9 @@ struct PoolProfileOptions {
   // once more while they compute. Empty: all processors are timed at the same time, so that the times of
   // layers contain what the others do to them.
   std::string memory = {};
+  // By processor: the hardware that it shares with others, which are not timed while it is; "": its own. No
+  // element at all: all have their own.
+  std::vector<std::string> units = {};
   // of the threads that compute on the home; null: nothing else is computed there meanwhile
   Turn* home_turn = nullptr;
 };

@@ -67,6 +67,8 @@ class PoolEstimator {
       if (device.processors.empty()) AddDevice(device);
       for (const ProcessorEntry& processor : device.processors) AddProcessor(device, processor);
     }
+    const std::vector<std::string> units = UnitsOf(file_);
+    for (size_t p = 0; p < units.size(); ++p) pool_.processors[p].unit = units[p];
     return std::move(pool_);
   }
 

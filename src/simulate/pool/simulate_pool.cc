@@ -10,9 +10,10 @@ namespace {
 
 constexpr int kNobody = -1;
 
-// A processor, and each of its links in each direction, does one thing at a time.
+// A processor, and each of its links in each direction, does one thing at a time. Processors that are the
+// same hardware compute in turn.
 constexpr int kResources = 1 + 2 * int(kLinkKinds);
-int ComputeOf(int processor) { return kResources * processor; }
+int ComputeOf(const PoolCosts& pool, int processor) { return kResources * FirstOfUnit(pool, processor); }
 int SendOf(int processor, LinkKind link) { return kResources * processor + 1 + 2 * int(link); }
 int ReceiveOf(int processor, LinkKind link) { return SendOf(processor, link) + 1; }
 
@@ -75,7 +76,7 @@ class RequestTasks {
   // Adds the computing of a group. If nothing is computed, the task waits for the arrivals and takes no
   // resource.
   void AddCompute(int processor, size_t group, double us, const std::vector<int>& arrivals) {
-    const int resource = us > 0 ? ComputeOf(processor) : -1;
+    const int resource = us > 0 ? ComputeOf(pool_, processor) : -1;
     const int task =
         Add({resource, us, 0, us, {}}, {SimulatedSpan::kCompute, processor, processor, 0, group, 0, 0, 0});
     for (int arrival : arrivals) Wait(task, arrival);
@@ -140,7 +141,8 @@ std::vector<SlowedResource> SlowedResources(const PoolCosts& pool) {
     if (!co_run) continue;
     const auto known = std::find(memories.begin(), memories.end(), co_run->memory) - memories.begin();
     if (known == ptrdiff_t(memories.size())) memories.push_back(co_run->memory);
-    slowed[size_t(ComputeOf(int(d)))] = {int(known), co_run->slowed};
+    SlowedResource& resource = slowed[size_t(ComputeOf(pool, int(d)))];
+    resource = {int(known), std::max(resource.factor, co_run->slowed)};
   }
   return memories.empty() ? std::vector<SlowedResource>() : slowed;
 }

@@ -248,5 +248,54 @@ TEST(EstimatePool, ABoardsGpuSharesItsMemory) {
   EXPECT_EQ(halves.processors[0].layers, cpu.layers);
 }
 
+// A layer that pays for the conversion of its input to halves and one that does not, as a board's GPU is
+// estimated.
+TEST(EstimatePool, ABoardsGpuComputesInBothTypesInTurn) {
+  Builder b;
+  ValueId x = b.Input({1, 64, 64, 64});
+  for (int i = 0; i < 3; ++i) x = b.Conv(x, 64, 64, 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  const PoolCosts pool = EstimatePool(b.graph, PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16"));
+  Verify(pool, LayersOf(b.graph).size());
+  EXPECT_EQ(pool.processors[1].unit, "board/gpu:0");
+  EXPECT_EQ(pool.processors[2].unit, "board/gpu:0");
+  EXPECT_TRUE(pool.processors[0].unit.empty());
+  PoolCosts lacks = pool;  // f16 lacks the layer in the middle
+  lacks.processors[2].layers[1] = {.why_not = "no kernel"};
+  for (const PoolCosts& costs : {pool, lacks}) {
+    const Plan plan = PlanPool(b.graph, costs);
+    const std::vector<std::string> names = NamesOf(costs);
+    CheckUnits(plan, {"", "board/gpu:0", "board/gpu:0"});
+    EXPECT_TRUE(UsedProcessors(plan).contains(2)) << ToText(plan, b.graph);
+    EXPECT_NEAR(SimulatePool(b.graph, plan, costs).us, plan.predicted_us, 0.1 * plan.predicted_us);
+    // Never later than with either type alone.
+    for (const char* list : {"cpu,gpu", "cpu,gpu:f16"}) {
+      PoolCosts one = EstimatePool(b.graph, PoolOfBoard("boards/snapdragon-855.toml", list));
+      one.processors[1].layers = costs.processors[names[1] == one.processors[1].name ? 1 : 2].layers;
+      EXPECT_LE(plan.predicted_us, PlanPool(b.graph, one).predicted_us * 1.001) << list;
+    }
+  }
+}
+
+// Two requests at a time: what is the same hardware computes one of them at a time.
+TEST(SimulatePool, ProcessorsOfTheSameHardwareComputeInTurn) {
+  Builder b;
+  b.Output(b.Conv(b.Conv(b.Input({1, 1, 16, 16}), 1, 1, 3, {1, 1, 1, 1}), 1, 1, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  const LinkCosts link{0, 0, 1e6, 1e6};
+  PoolCosts pool{{{"cpu", link, {{1000, 0}, {1000, 0}}},
+                  {"gpu", link, {{100, 0}, {100, 0}}},
+                  {"gpu:f16", link, {{100, 0}, {100, 0}}}}};
+  PoolModel model(b.graph, pool);
+  Plan plan = PlanOf(model, {{0, 1, WholeOn(1)}, {1, 2, WholeOn(2)}});
+  NamePlan(plan, b.graph, NamesOf(pool), "mine");
+  const double apart_us = SimulatePool(b.graph, plan, pool, 10).us;
+  pool.processors[1].unit = pool.processors[2].unit = "here/gpu:0";
+  const double one_us = SimulatePool(b.graph, plan, pool, 10).us;
+  EXPECT_NEAR(apart_us, 11 * 100, 20);
+  EXPECT_NEAR(one_us, 20 * 100, 20);
+}
+
 }  // namespace
 }  // namespace mete

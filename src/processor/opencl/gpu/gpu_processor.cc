@@ -43,8 +43,12 @@ GpuProcessor::Opened::Opened(const std::string& name, const TriedDevice& tried,
       info{name, "gpu", Describe(device.facts(), staging, options)},
       tuner(options.tune ? std::make_unique<TileTuner>(options.kernels_folder, device.facts()) : nullptr) {}
 
-GpuProcessor::GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options)
-    : find_(std::move(find)), options_(options), unopened_{name, "gpu", "a GPU that is not needed yet"} {}
+GpuProcessor::GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options,
+                           std::shared_ptr<GpuInUse> in_use)
+    : find_(std::move(find)),
+      options_(options),
+      unopened_{name, "gpu", "a GPU that is not needed yet"},
+      in_use_(std::move(in_use)) {}
 
 const GpuProcessor::Opened& GpuProcessor::Open() const {
   const std::lock_guard lock(opening_);
@@ -57,7 +61,7 @@ void GpuProcessor::Find() const {
   if (why_not_opened_ && begin < look_again_at_) std::rethrow_exception(why_not_opened_);
   try {
     opened_ = std::make_unique<const Opened>(
-        unopened_.name, find_(why_not_opened_ ? Look::kAgain : Look::kFirst, cancelled_), options_);
+        unopened_.name, find_(why_not_opened_ ? Look::kAgain : Look::kFirst, in_use_->cancelled), options_);
     found_ = opened_.get();
   } catch (const Error& error) {
     if (error.code() == Code::kCancelled) throw;
@@ -76,21 +80,21 @@ const ProcessorInfo& GpuProcessor::info() const {
 
 std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
   const Opened& opened = Open();
-  const std::lock_guard lock(mutex_);
-  if (live_ && !live_->is_lost()) return live_;
-  live_ = nullptr;  // what is left of a lost one lives as long as the shares on it
+  const std::lock_guard lock(in_use_->mutex);
+  if (in_use_->live && !in_use_->live->is_lost()) return in_use_->live;
+  in_use_->live = nullptr;  // what is left of a lost one lives as long as the shares on it
   auto live = std::make_shared<LiveGpu>(opened.info.name, opened.device, opened.staging,
                                         options_.kernels_folder, options_.clock);
   const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
   live->Await(*hello, kHello);
-  if (cancelled_.cancelled()) live->CancelPreparing();
-  return live_ = std::move(live);
+  if (in_use_->cancelled.cancelled()) live->CancelPreparing();
+  return in_use_->live = std::move(live);
 }
 
 void GpuProcessor::CancelPreparing() {
-  const std::lock_guard lock(mutex_);
-  cancelled_.Cancel();
-  if (live_) live_->CancelPreparing();
+  const std::lock_guard lock(in_use_->mutex);
+  in_use_->cancelled.Cancel();
+  if (in_use_->live) in_use_->live->CancelPreparing();
 }
 
 MakeTensor GpuProcessor::SharedMemory() {
@@ -99,8 +103,8 @@ MakeTensor GpuProcessor::SharedMemory() {
   return [this](DType type, const Shape& shape) {
     std::shared_ptr<LiveGpu> live;
     {
-      const std::lock_guard lock(mutex_);
-      live = live_;
+      const std::lock_guard lock(in_use_->mutex);
+      live = in_use_->live;
     }
     if (live && !live->is_lost()) {
       try {
@@ -112,8 +116,9 @@ MakeTensor GpuProcessor::SharedMemory() {
 }
 
 ProcessorMemory GpuProcessor::memory() const {
-  const std::lock_guard lock(mutex_);
-  return live_ ? ProcessorMemory{live_->constants().bytes(), live_->values_bytes()} : ProcessorMemory();
+  const std::lock_guard lock(in_use_->mutex);
+  const std::shared_ptr<LiveGpu>& live = in_use_->live;
+  return live ? ProcessorMemory{live->constants().bytes(), live->values_bytes()} : ProcessorMemory();
 }
 
 void GpuProcessor::CheckThere() const { (void)Live(); }

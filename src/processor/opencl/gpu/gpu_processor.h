@@ -4,6 +4,8 @@
 //     device = "gpu:0"                 # as mete machine shows them; "gpu:0/1" is one compute unit of it
 //     type = "f32"                     # of products and of what is stored within a share: "f16", too
 //     exact = false                    # with f16: 8-bit networks have the bytes of the CPU's kernels
+//
+// Two processors with the same device and different types are one GPU, which computes a group as one of them.
 #pragma once
 
 #include <atomic>
@@ -11,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 
 #include "base/clock.h"
@@ -25,6 +28,7 @@ namespace mete::opencl {
 struct GpuProcessorOptions {
   DType storage = DType::kF32;      // f32 or f16
   bool exact_bytes = false;         // as in GpuTarget (share_on_gpu.h)
+  std::string unit = {};            // the device's name: "gpu:0"
   std::string kernels_folder = {};  // keeps compiled programs and times of tiles; "": none are kept
   bool tune = false;                // tiles of convolutions are measured, not estimated
   int caller_core = -1;             // of the thread that starts shares; -1: any
@@ -35,6 +39,14 @@ struct GpuProcessorOptions {
 struct TriedDevice {
   Device device;
   ProbeFacts proved;
+};
+
+// A device that several processors of a pool use in turn, such as one in f32 and one in f16: a tensor of its
+// memory is one for each of them, and what loses it loses it for all.
+struct GpuInUse {
+  std::mutex mutex;
+  std::shared_ptr<LiveGpu> live;  // null until it is first needed
+  CancelToken cancelled;          // looking for the device, and preparing; `live` learns of it under `mutex`
 };
 
 class GpuProcessor : public Processor {
@@ -49,15 +61,18 @@ class GpuProcessor : public Processor {
   // child process of a driver that hangs is there for a tenth of the time at most.
   static constexpr int kPause = 10;
 
-  GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options);
+  // `in_use`: that of another processor with this device.
+  GpuProcessor(const std::string& name, FindDevice find, const GpuProcessorOptions& options,
+               std::shared_ptr<GpuInUse> in_use = std::make_shared<GpuInUse>());
   GpuProcessor(const std::string& name, const Device& device, const ProbeFacts& proved,
-               const GpuProcessorOptions& options)
+               const GpuProcessorOptions& options,
+               std::shared_ptr<GpuInUse> in_use = std::make_shared<GpuInUse>())
       : GpuProcessor(
             name,
             [device, proved](Look, const CancelToken&) {
               return TriedDevice{device, proved};
             },
-            options) {}
+            options, std::move(in_use)) {}
 
   // The description is that of the device when CheckThere() or Prepare() has returned.
   const ProcessorInfo& info() const override;
@@ -71,6 +86,9 @@ class GpuProcessor : public Processor {
   MakeTensor SharedMemory() override;
   ProcessorMemory memory() const override;
   void CancelPreparing() override;
+
+  const std::string& unit() const { return options_.unit; }
+  const std::shared_ptr<GpuInUse>& in_use() const { return in_use_; }
 
  private:
   // What follows from the device.
@@ -98,9 +116,7 @@ class GpuProcessor : public Processor {
   mutable Clock::Time look_again_at_;
   mutable std::atomic<const Opened*> found_{nullptr};  // opened_, for those who do not wait
 
-  mutable std::mutex mutex_;
-  mutable std::shared_ptr<LiveGpu> live_;  // null until it is first needed
-  CancelToken cancelled_;                  // live_ learns of it under mutex_
+  const std::shared_ptr<GpuInUse> in_use_;
 };
 
 // Returns what shares are lowered for on a device.
@@ -118,9 +134,10 @@ std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& 
 // Finds and opens the device of an entry as MakeGpu()'s processor does when it is first needed.
 TriedDevice FindDeviceOf(const ProcessorEntry& entry, GpuProcessor::Look look, const CancelToken& cancel);
 // Makes the processor of an entry. Its device is found when it is first needed, after a child process has
-// tried the drivers: then Error FAILED_PRECONDITION, with the reasons, if there is no such GPU or it has not
-// proved what is needed, and UNAVAILABLE if a driver did not answer in time or does not open it now.
-// `options` say where kernels are kept.
-std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options);
+// tried the drivers: then Error UNAVAILABLE, with the reasons, if there is no such GPU or it has not proved
+// what is needed. `options` say where kernels are kept. A processor of the same device among `made`
+// shares its context with it.
+std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options,
+                                   std::span<const std::shared_ptr<Processor>> made = {});
 
 }  // namespace mete::opencl

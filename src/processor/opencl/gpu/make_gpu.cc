@@ -60,6 +60,19 @@ TriedDevice FindDeviceOf(const ProcessorEntry& entry, GpuProcessor::Look look, c
   return {OpenDevice(gpu.device, GpuChoiceFromEnvironment().cpu_devices, list.drivers), found.proved};
 }
 
+namespace {
+
+// Returns the device that one of the processors uses; a new one if none uses it.
+std::shared_ptr<GpuInUse> InUseBy(std::span<const std::shared_ptr<Processor>> made,
+                                  const std::string& device) {
+  for (const std::shared_ptr<Processor>& other : made)
+    if (const auto* gpu = dynamic_cast<const GpuProcessor*>(other.get()); gpu && gpu->unit() == device)
+      return gpu->in_use();
+  return std::make_shared<GpuInUse>();
+}
+
+}  // namespace
+
 void ReadGpu(TomlKeys& keys, ProcessorEntry& entry) {
   GpuEntry gpu;
   if (const toml::node* at = keys.Find("device")) {
@@ -98,7 +111,8 @@ std::vector<std::string> KernelsOnGpu(const ProcessorEntry& entry, const Graph& 
   return GpuKernelsOf(share, {.storage = StorageOf(gpu), .exact_bytes = gpu.exact_bytes});
 }
 
-std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options) {
+std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOptions& options,
+                                   std::span<const std::shared_ptr<Processor>> made) {
   const GpuEntry gpu = EntryOf(entry);
   return std::make_shared<GpuProcessor>(
       entry.name,
@@ -107,9 +121,11 @@ std::shared_ptr<Processor> MakeGpu(const ProcessorEntry& entry, const SessionOpt
       },
       GpuProcessorOptions{.storage = StorageOf(gpu),
                           .exact_bytes = gpu.exact_bytes,
+                          .unit = gpu.device,
                           .kernels_folder = options.tuning_cache,
                           .tune = options.tune != Tune::kNever,
-                          .caller_core = entry.cores.empty() ? -1 : entry.cores[0]});
+                          .caller_core = entry.cores.empty() ? -1 : entry.cores[0]},
+      InUseBy(made, gpu.device));
 }
 
 }  // namespace mete::opencl

@@ -36,6 +36,16 @@ TEST(GpuInPoolFile, HasADeviceAndAType) {
   EXPECT_NE(exact.timed_settings, half.timed_settings);
 }
 
+TEST(GpuInPoolFile, MayBeThereInEachTypeOnce) {
+  const auto second = [](const std::string& keys) {
+    return EntryOf("device = \"gpu:1\"\n[[device.processor]]\nname = \"g2\"\nkind = \"gpu\"\n" + keys);
+  };
+  EXPECT_EQ(second("device = \"gpu:1\"\ntype = \"f16\"\n").unit, "gpu:1");
+  EXPECT_EQ(second("type = \"f32\"\n").unit, "gpu:1");  // the other one is gpu:0
+  EXPECT_TELLS((void)second("device = \"gpu:1\"\n"),
+               "is the same GPU as 'g', in the same type; got gpu:1 twice");
+}
+
 TEST(GpuInPoolFile, WithAWrongKeyIsRefused) {
   EXPECT_TELLS((void)EntryOf("device = \"mali\"\n"), "is no GPU; got 'mali', expected one like gpu:0");
   EXPECT_TELLS((void)EntryOf("type = \"u8\"\n"), "its type is unknown; got 'u8', expected f32 or f16");

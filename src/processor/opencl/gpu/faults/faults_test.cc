@@ -124,6 +124,25 @@ TEST_F(FaultyGpu, ThatHangsIsLostAndComesBackByANewContext) {
   ExpectAnswers(*gpu->Prepare(graph));
 }
 
+// A GPU in f32 and in f16.
+TEST_F(FaultyGpu, ThatIsLostIsLostForAllProcessorsThatUseIt) {
+  GpuProcessor other(
+      "gpu:f16", WithFaults(device()), ProbeFacts(),
+      GpuProcessorOptions{.storage = DType::kF16, .kernels_folder = folder.str(), .clock = clock},
+      gpu->in_use());
+  const auto ready = gpu->Prepare(graph), of_other = other.Prepare(graph);
+  Faults::Now().events_hang = true;
+  EXPECT_EQ(CodeOfWaiting([&] { (void)ready->Run(inputs, {}); }), Code::kUnavailable);
+  Faults::Clear();
+  EXPECT_TELLS((void)of_other->Run(inputs, {}), "must be prepared again");
+  other.CheckThere();
+  const auto live = gpu->in_use()->live;
+  gpu->CheckThere();
+  EXPECT_EQ(gpu->in_use()->live, live) << "one new context serves both";
+  (void)other.Prepare(graph)->Run(inputs, {});
+  ExpectAnswers(*gpu->Prepare(graph));
+}
+
 TEST_F(FaultyGpu, ThatHangsWhileItPreparesIsLostToo) {
   gpu->CheckThere();
   Faults::Now().events_hang = true;
