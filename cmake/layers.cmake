@@ -123,7 +123,7 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/packed_in_use.cc src/processor/cpu/prepare/packer.cc src/processor/tuning/tuner.cc src/base/trace.cc
-                            src/engine/pool/make_session.cc src/engine/pool/measure.cc src/engine/pool/open_pool.cc src/engine/pool/plan_for.cc src/engine/pool/several_processors.cc src/run/keeper.cc src/run/pool_members.cc
+                            src/run/keeper.cc src/run/pool_members.cc src/run/trial.cc src/run/corrected_plans.cc src/run/compare_plans.cc src/run/member_processor.cc src/plan/pool/program.cc
                             src/base/child.cc src/costs/describe.cc src/costs/gpu_estimate.cc src/plan/pool/chip_planners.cc src/plan/pool/instead.cc src/plan/pool/named.cc src/plan/pool/regression.cc src/simulate/pool/estimate_pool.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 mete_bench(kernels_bench bench/kernels cpu)
