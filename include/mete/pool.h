@@ -293,7 +293,8 @@ struct PoolStats {
     double compute_us = 0;  // predicted
     int64_t bytes = 0;      // sent to the processor
     // What it has in this process's memory for all that is ready on it: weights in the order of its kernels
-    // (for the home those of the whole model, too), and values between steps. 0: it is of another process.
+    // (for the home those of the whole model, too), and values between steps. Those of one GPU in
+    // two types have it in common. 0: it is of another process, or its device is just being opened.
     int64_t weights_bytes = 0, values_bytes = 0;
   };
   int64_t requests = 0;  // with the shapes for which the model was loaded

@@ -31,7 +31,8 @@ struct ProcessorInfo {
   std::string description;  // for people: "1 thread on core 0"
 };
 
-// What the shares that are ready on a processor have in this process's memory.
+// What the shares that are ready on a processor have in this process's memory. Processors that are one device
+// have it in common.
 struct ProcessorMemory {
   int64_t weights_bytes = 0;  // in the order of its kernels, beside the model's file
   int64_t values_bytes = 0;   // between the steps of shares, and tensors of SharedMemory()

@@ -62,18 +62,22 @@ void Keeper::AwaitFirst() {
   wake_.wait(lock, [this] { return has_first_; });
 }
 
-// A processor that is not there hinders no other: it is measured when it has come back.
+// A processor that is not there hinders no other: it is measured when it has come back. One that was lost
+// while it was measured, and is there again at once, is measured once more.
 void Keeper::MeasureUnknown() {
-  while (measures_) {
+  for (bool again = false; measures_;) {
     parts_.members.DropSilent();
     if (parts_.ending.cancelled()) return;  // then no processor counts as lost
     const std::vector<size_t> answering = parts_.members.Answering();
     if (answering.size() == 1 || parts_.members.AreMeasured(answering)) return;
     try {
       return Measure(answering);
-    } catch (const std::exception&) {
+    } catch (const Error& error) {
+      parts_.members.ForgetShares();
       parts_.members.DropSilent();
-      measures_ = parts_.members.Answering() != answering;  // one of them has gone: the others are measured
+      if (parts_.members.Answering() != answering) continue;  // one of them has gone: the others are measured
+      measures_ = error.code() == Code::kUnavailable && !again;
+      again = true;
       if (!measures_) throw;
     }
   }

@@ -73,7 +73,10 @@ MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolO
     const PoolFile there = WithOnly(file, to.processors);
     std::optional<PoolProfile> profile = StoredPoolProfile(graph, there, own.kernels, own.note);
     if (!profile) profile = MeasureOn({to.home, to.members, &to.turn}, there, there, graph, own);
-    return CostsOn(*profile, there);
+    PoolCosts costs = CostsOn(*profile, there);
+    const std::vector<std::string> units = UnitsOf(file);  // also where the other one of a unit is not there
+    for (size_t i = 0; i < to.processors.size(); ++i) costs.processors[i].unit = units[to.processors[i]];
+    return costs;
   };
 }
 

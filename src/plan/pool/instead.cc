@@ -25,6 +25,8 @@ std::vector<std::vector<int>> SetsFor(const Placement& own, const PoolModel& mod
   };
   if (own.processors.size() < 2) {
     for (std::vector<int>& set : sets) set.resize(std::min(set.size(), kMostProcessors));
+    std::sort(sets.begin(), sets.end());
+    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
     return sets;
   }
   std::erase_if(sets, [&](const std::vector<int>& set) {

@@ -28,9 +28,12 @@ std::list<Tensor> Arenas::Take() {
   std::unique_lock lock(mutex_);
   const int64_t needed = bytes();
   if (!free_.empty()) taken.splice(taken.begin(), free_, free_.begin());
-  lent_bytes_ += taken.empty() ? needed : int64_t(taken.front().bytes());
-  lock.unlock();
-  if (taken.empty()) taken.emplace_back(DType::kU8, Shape{needed});
+  if (taken.empty()) {
+    lock.unlock();
+    taken.emplace_back(DType::kU8, Shape{needed});
+    lock.lock();
+  }
+  lent_bytes_ += int64_t(taken.front().bytes());
   return taken;
 }
 

@@ -106,7 +106,7 @@ MakeTensor GpuProcessor::SharedMemory() {
       const std::lock_guard lock(in_use_->mutex);
       live = in_use_->live;
     }
-    if (live && !live->is_lost()) {
+    if (live && !live->is_lost() && live->shared()) {
       try {
         return live->shared()->Make(type, shape);
       } catch (const Error&) {}  // the device has no memory left, or has just been lost
@@ -116,7 +116,8 @@ MakeTensor GpuProcessor::SharedMemory() {
 }
 
 ProcessorMemory GpuProcessor::memory() const {
-  const std::lock_guard lock(in_use_->mutex);
+  const std::unique_lock lock(in_use_->mutex, std::try_to_lock);
+  if (!lock) return {};  // the device is being opened, which takes as long as its driver wants
   const std::shared_ptr<LiveGpu>& live = in_use_->live;
   return live ? ProcessorMemory{live->constants().bytes(), live->values_bytes()} : ProcessorMemory();
 }

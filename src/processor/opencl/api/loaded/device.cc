@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <array>
+#include <mutex>
 #include <optional>
 
 #include <fmt/ranges.h>
@@ -180,6 +181,9 @@ Device Device::SubDevice(int64_t unit) const {
 }
 
 DeviceList ListDevices(CpuDevices cpu_devices, const std::vector<std::string>& drivers) {
+  // PoCL 3.1 makes its devices ready when they are first asked for, and crashes if two threads ask at once.
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   DeviceList list;
   const auto add = [&](const auto& platforms) {
     try {

@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <latch>
 #include <numeric>
+#include <thread>
+#include <vector>
 
 #include "mete/error.h"
 #include "processor/opencl/api/device_testing.h"
@@ -65,6 +68,21 @@ std::pair<Code, std::string> ErrorOf(F f) {
 bool Has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 using OpenCl = WithDevice;
+
+// Each test is a process of its own, so that these are the first calls that the driver gets.
+TEST(Devices, AreListedBySeveralThreadsAtOnce) {
+  KeepPoclInTemporaryFolder();
+  std::latch together(4);
+  std::vector<size_t> found(4);
+  std::vector<std::jthread> threads;
+  for (size_t& count : found)
+    threads.emplace_back([&] {
+      together.arrive_and_wait();
+      count = ListDevices(CpuDevices::kCount).devices.size();
+    });
+  threads.clear();
+  for (const size_t count : found) EXPECT_EQ(count, found[0]);
+}
 
 TEST_F(OpenCl, KernelsComputeOnWhatWasWritten) {
   const Context context(device());
