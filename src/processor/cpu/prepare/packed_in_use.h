@@ -1,6 +1,6 @@
 // The packed weights that kernels use. The shares of one CPU have one copy of those that they pack alike: the
-// rows of a layer, the whole layer of the model that computes retries, and both in another plan. Channels of a
-// layer are a constant of their share's own, and are packed for each share.
+// rows of a layer, the whole layer of the model that computes retries, and both in another plan. Channels of
+// a layer are a constant of their share's own, and are packed for each share.
 #pragma once
 
 #include <cstdint>
