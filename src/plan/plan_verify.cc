@@ -187,13 +187,13 @@ void CheckUnits(const Plan& plan, const std::vector<std::string>& units) {
     for (const int p : plan.groups[g].placement.processors) {
       const std::string& unit = units[size_t(p)];
       if (unit.empty()) continue;
-      if (const auto [at, is_new] = owner.emplace(unit, p); !is_new)
+      if (const auto known = owner.emplace(unit, p); !known.second)
         problems.Try([&] {
           Invalid(
               fmt::format("group {}", g + 1),
               "has parts on {} and {}, which are the same hardware ({}); expected one of them, because one "
               "computes at a time; try planning again",
-              Printable(plan.processors[size_t(at->second)]), Printable(plan.processors[size_t(p)]),
+              Printable(plan.processors[size_t(known.first->second)]), Printable(plan.processors[size_t(p)]),
               Printable(unit));
         });
     }
