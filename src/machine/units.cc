@@ -37,8 +37,8 @@ std::string WhyTwice(const ProcessorEntry& entry, std::span<const ProcessorEntry
     if (gpu && known && gpu->device == known->device && gpu->type == known->type)
       return fmt::format(
           "is the same GPU as '{}', in the same type; got {} twice, expected each type of a GPU once; try "
-          "f32 for "
-          "one of them and f16 for the other",
+          "f32 "
+          "for one of them and f16 for the other",
           Printable(other.name), gpu->device);
   }
   return "";

@@ -3,18 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <numeric>
 
+#include "base/counting_testing.h"
 #include "base/tensor_source.h"
 
 namespace mete {
 namespace {
-
-Tensor Counting(const Shape& shape) {
-  std::vector<float> values(size_t(shape.Elements()));
-  std::iota(values.begin(), values.end(), 0.f);
-  return Tensor::Floats(shape, values);
-}
 
 // The same elements at an odd address, as in a file.
 Tensor CountingUnaligned(const Shape& shape) {

@@ -2,18 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
-
+#include "base/counting_testing.h"
 #include "base/errors_testing.h"
 
 namespace mete {
 namespace {
-
-Tensor Counting(const Shape& shape) {
-  std::vector<float> values(size_t(shape.Elements()));
-  std::iota(values.begin(), values.end(), 0.f);
-  return Tensor::Floats(shape, values);
-}
 
 TEST(Part, IsAllWhereItHasEveryRow) {
   EXPECT_TRUE(Normalized(Part::Of(1, {0, 5}), {2, 5}).all());

@@ -292,6 +292,25 @@ TEST(LocalPools, OneThatGoesWhileItIsMeasuredHindersNoOther) {
   pool.ExpectWhole(session->Run(pool.inputs));
 }
 
+TEST(LocalPools, OneThatIsLostAndBackWhileItIsMeasuredIsMeasuredOnceMore) {
+  for (const int failures : {1, 2}) {
+    UnmeasuredPool pool;
+    pool.gpu->Return();
+    int left = failures, calls = 0;
+    pool.options.measure = [&, measure = pool.options.measure](const ToMeasure& to) {
+      ++calls;
+      if (left-- > 0) Fail(Code::kUnavailable, "gpu", "was lost for a moment");
+      return measure(to);
+    };
+    const auto session = pool.Open();
+    session->AwaitFirstPlan();
+    EXPECT_EQ(calls, 2);
+    EXPECT_EQ(pool.measured.size(), failures == 1 ? 1u : 0u);
+    EXPECT_EQ(UsedProcessors(session->plan()).size() > 1, failures == 1);
+    pool.ExpectWhole(session->Run(pool.inputs));
+  }
+}
+
 TEST(LocalPools, AHomeThatIsLeftAloneMeasuresNothing) {
   LocalPool pool(3);
   const auto gpu = std::make_shared<Gated>(std::make_shared<Cpu>("gpu", ReferenceOptions()));

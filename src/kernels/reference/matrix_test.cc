@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include <numeric>
-
+#include "base/counting_testing.h"
 #include "kernels/reference/number.h"
 #include "kernels/reference/reference_testing.h"
 
@@ -9,12 +8,6 @@ namespace mete {
 namespace {
 
 using Floats32 = std::vector<float>;
-
-Tensor Counting(const Shape& shape) {
-  Floats32 values(size_t(shape.Elements()));
-  std::iota(values.begin(), values.end(), 0.f);
-  return F(shape, values);
-}
 
 TEST(MatMul, MatricesAndVectors) {
   const Tensor a = Counting({2, 3}), b = Counting({3, 2}), v = F({3}, {1, 0, -1});

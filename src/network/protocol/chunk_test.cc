@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "base/counting_testing.h"
 #include "base/errors_testing.h"
 #include "network/protocol/channel.h"
 #include "network/protocol/check.h"
@@ -36,12 +37,6 @@ grpc::ByteBuffer InSlices(const std::string& bytes, std::mt19937& random) {
     at += n;
   }
   return {slices.data(), slices.size()};
-}
-
-Tensor Counting(const Shape& shape) {
-  Tensor tensor(DType::kF32, shape);
-  for (int64_t i = 0; i < tensor.elements(); ++i) tensor.mutable_view().as<float>()[i] = float(i);
-  return tensor;
 }
 
 std::vector<Chunk> ChunksOf(Coding coding, const Tensor& piece) {

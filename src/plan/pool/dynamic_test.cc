@@ -5,6 +5,7 @@
 #include "base/errors_testing.h"
 #include "plan/pool/exhaustive_testing.h"
 #include "plan/pool/forks_testing.h"
+#include "passes/chains_testing.h"
 
 namespace mete {
 namespace {
@@ -154,25 +155,21 @@ TEST(PlanPool, OfLayersThatTakeNothingIsAPlan) {
 // Two processors that are far from the home and near to each other: the plan divides the layers over both of
 // them alone, which it would not do if what they exchange crossed the network.
 TEST(PlanPool, TwoProcessorsOfOneWorkerExchangeInItsMemory) {
-  Builder b;
-  ValueId x = b.Input({1, 1, 64, 64});  // 16 KB: 164 us over the network
-  for (int i = 0; i < 4; ++i) x = b.Conv(x, 1, 1, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
+  const Graph graph = ChainOfConvolutions({1, 1, 64, 64}, 4);  // 16 KB: 164 us over the network
   const LinkCosts home{0, 0, 800, 800}, far{1000, 100, 800, 800}, near{1, 1, 80000, 80000};
   PoolCosts pool{{{"home", home, std::vector<LayerCost>(4, {100'000, 0})},
                   {"pi/cpu:0", far, std::vector<LayerCost>(4, {5000, 2500})},
                   {"pi/cpu:1", far, std::vector<LayerCost>(4, {5000, 2500})}}};
   const Placement both{SplitAxis::kRows, {1, 2}, {0.5, 0.5}};
   const std::vector<Placement> placements{WholeOn(0), WholeOn(1), both};
-  EXPECT_EQ(CountInMemory(b.graph, PlanPool(b.graph, pool, placements), pool), 0);
-  const double apart_us = PlanPool(b.graph, pool, placements).predicted_us;
+  EXPECT_EQ(CountInMemory(graph, PlanPool(graph, pool, placements), pool), 0);
+  const double apart_us = PlanPool(graph, pool, placements).predicted_us;
   for (size_t p : {1, 2}) pool.processors[p].memory = MemoryLink{"pi", near};
-  const Plan plan = PlanPool(b.graph, pool, placements);
+  const Plan plan = PlanPool(graph, pool, placements);
   EXPECT_LT(plan.predicted_us, apart_us);
   // two workers have no memory in common
   pool.processors[2].memory->device = "phone";
-  EXPECT_DOUBLE_EQ(PlanPool(b.graph, pool, placements).predicted_us, apart_us);
+  EXPECT_DOUBLE_EQ(PlanPool(graph, pool, placements).predicted_us, apart_us);
 }
 
 TEST(PlanPool, ADeviceThatHarmsIsLeftOut) {

@@ -10,6 +10,7 @@
 #include "plan/pool/pipeline.h"
 #include "plan/pool/plan_for.h"
 #include "plan/pool/segments.h"
+#include "passes/chains_testing.h"
 
 namespace mete {
 namespace {
@@ -125,33 +126,25 @@ TEST(PlanPipeline, IsAsGoodAsTheBestOfAllPipelines) {
 }
 
 TEST(PlanPipeline, ProcessorsAlikeOnAFastNetworkTakeTheLayersInTurns) {
-  Builder b;
-  ValueId x = b.Input({1, 8, 32, 32});
-  for (int i = 0; i < 8; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
+  const Graph graph = ChainOfConvolutions({1, 8, 32, 32}, 8);
   PoolCosts pool;
   const std::vector<LayerCost> layers(8, {1000, 500});  // any number of rows takes at least half of the time
   for (const char* name : {"a", "b", "c", "d"}) pool.processors.push_back({name, {1, 1, 1e5, 1e5}, layers});
-  const Plan plan = PlanShortestPeriod(b.graph, pool);
+  const Plan plan = PlanShortestPeriod(graph, pool);
   EXPECT_DOUBLE_EQ(plan.period_us, 2000);
   EXPECT_EQ(plan.groups.size(), 4u);
   EXPECT_GT(plan.predicted_us, 8000);
 }
 
 TEST(PlanPipeline, ManyProcessorsAreTakenByTeams) {
-  Builder b;
-  ValueId x = b.Input({1, 8, 64, 64});
-  for (int i = 0; i < 3; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
+  const Graph graph = ChainOfConvolutions({1, 8, 64, 64}, 3);
   PoolCosts pool;
   for (int d = 0; d < 1000; ++d) {
     const double us = 900 + 10 * double(d / 250);
     pool.processors.push_back(
         {"d" + std::to_string(d), {1, 1, 1e5, 1e5}, std::vector<LayerCost>(3, {us, 0})});
   }
-  const Plan plan = PlanPipeline(b.graph, pool, 3000);
+  const Plan plan = PlanPipeline(graph, pool, 3000);
   ASSERT_FALSE(plan.groups.empty());
   EXPECT_LT(plan.period_us, 500);
 }

@@ -1,6 +1,7 @@
 #include "plan/pool/refine.h"
 
 #include "plan/pool/exhaustive_testing.h"
+#include "passes/chains_testing.h"
 
 namespace mete {
 namespace {
@@ -22,16 +23,12 @@ TEST(RefineShares, IsNeverDearer) {
 // One processor is four times as fast in the layers at both ends, the other in the layers between them. Over
 // all layers, and over each half of them, both are nearly equally fast.
 TEST(RefineShares, AGroupHasTheSharesOfItsOwnLayers) {
-  Builder b;
-  ValueId x = b.Input({1, 8, 80, 32});
-  for (int i = 0; i < 8; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
+  const Graph graph = ChainOfConvolutions({1, 8, 80, 32}, 8);
   const LinkCosts link{1, 1, 1e5, 1e5};
   const LayerCost fast{1000, 0}, slow{4000, 0};
   const PoolCosts pool{{{"a", link, {fast, fast, slow, slow, slow, slow, fast, fast}},
                         {"b", link, {slow, slow, fast, fast, fast, fast, slow, slow}}}};
-  const Plan by_all = PlanPool(b.graph, pool, PlacementsOf(pool)), by_own = PlanPool(b.graph, pool);
+  const Plan by_all = PlanPool(graph, pool, PlacementsOf(pool)), by_own = PlanPool(graph, pool);
   EXPECT_LT(by_own.predicted_us, 0.9 * by_all.predicted_us);
   EXPECT_NEAR(by_own.predicted_us, 8 * 800, 0.1 * 8 * 800);  // a fast and a slow processor together
 }

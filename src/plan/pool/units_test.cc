@@ -3,6 +3,7 @@
 
 #include "base/errors_testing.h"
 #include "partition/random_graphs_testing.h"
+#include "passes/chains_testing.h"
 #include "plan/pool/exhaustive.h"
 #include "plan/pool/exhaustive_testing.h"
 #include "plan/pool/forks_testing.h"
@@ -18,14 +19,7 @@ namespace {
 
 using Sets = std::vector<std::vector<int>>;
 
-Graph ChainOf(int convolutions) {
-  Builder b;
-  ValueId x = b.Input({1, 8, 32, 32});
-  for (int i = 0; i < convolutions; ++i) x = b.Conv(x, 8, 8, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
-  return b.graph;
-}
+Graph ChainOf(int convolutions) { return ChainOfConvolutions({1, 8, 32, 32}, convolutions); }
 
 // A CPU, and a GPU that is slow in f32 in the first layers and in f16 in the others.
 PoolCosts CpuAndGpu(size_t layers, double slow_us, double message_us) {

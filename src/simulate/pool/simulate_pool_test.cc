@@ -14,6 +14,7 @@
 #include "plan/pool/plan_for.h"
 #include "plan/pool/segments.h"
 #include "simulate/pool/estimate_pool.h"
+#include "passes/chains_testing.h"
 
 namespace mete {
 namespace {
@@ -251,29 +252,25 @@ TEST(EstimatePool, ABoardsGpuSharesItsMemory) {
 // A layer that pays for the conversion of its input to halves and one that does not, as a board's GPU is
 // estimated.
 TEST(EstimatePool, ABoardsGpuComputesInBothTypesInTurn) {
-  Builder b;
-  ValueId x = b.Input({1, 64, 64, 64});
-  for (int i = 0; i < 3; ++i) x = b.Conv(x, 64, 64, 3, {1, 1, 1, 1});
-  b.Output(x);
-  InferShapes(b.graph);
-  const PoolCosts pool = EstimatePool(b.graph, PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16"));
-  Verify(pool, LayersOf(b.graph).size());
+  const Graph graph = ChainOfConvolutions({1, 64, 64, 64}, 3);
+  const PoolCosts pool = EstimatePool(graph, PoolOfBoard("boards/snapdragon-855.toml", "cpu,gpu,gpu:f16"));
+  Verify(pool, LayersOf(graph).size());
   EXPECT_EQ(pool.processors[1].unit, "board/gpu:0");
   EXPECT_EQ(pool.processors[2].unit, "board/gpu:0");
   EXPECT_TRUE(pool.processors[0].unit.empty());
   PoolCosts lacks = pool;  // f16 lacks the layer in the middle
   lacks.processors[2].layers[1] = {.why_not = "no kernel"};
   for (const PoolCosts& costs : {pool, lacks}) {
-    const Plan plan = PlanPool(b.graph, costs);
+    const Plan plan = PlanPool(graph, costs);
     const std::vector<std::string> names = NamesOf(costs);
     CheckUnits(plan, {"", "board/gpu:0", "board/gpu:0"});
-    EXPECT_TRUE(UsedProcessors(plan).contains(2)) << ToText(plan, b.graph);
-    EXPECT_NEAR(SimulatePool(b.graph, plan, costs).us, plan.predicted_us, 0.1 * plan.predicted_us);
+    EXPECT_TRUE(UsedProcessors(plan).contains(2)) << ToText(plan, graph);
+    EXPECT_NEAR(SimulatePool(graph, plan, costs).us, plan.predicted_us, 0.1 * plan.predicted_us);
     // Never later than with either type alone.
     for (const char* list : {"cpu,gpu", "cpu,gpu:f16"}) {
-      PoolCosts one = EstimatePool(b.graph, PoolOfBoard("boards/snapdragon-855.toml", list));
+      PoolCosts one = EstimatePool(graph, PoolOfBoard("boards/snapdragon-855.toml", list));
       one.processors[1].layers = costs.processors[names[1] == one.processors[1].name ? 1 : 2].layers;
-      EXPECT_LE(plan.predicted_us, PlanPool(b.graph, one).predicted_us * 1.001) << list;
+      EXPECT_LE(plan.predicted_us, PlanPool(graph, one).predicted_us * 1.001) << list;
     }
   }
 }

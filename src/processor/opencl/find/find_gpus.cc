@@ -90,7 +90,7 @@ class Incomplete {
   std::map<std::string, GpuAnswer> answers_;
 };
 
-// The turn of the one thread that asks: others find the answer of its child.
+// The turn of the one thread that asks: those that have waited for theirs take the answer of its child.
 class AskingTurn {
  public:
   // Waits for the turn. Error CANCELLED.
@@ -98,6 +98,7 @@ class AskingTurn {
     Clock& steady = Clock::Steady();
     std::unique_lock lock(mutex_);
     for (bool free = false; !free;) {
+      waited_ = waited_ || asks_;
       free = steady.WaitUntil(ended_, lock, steady.Now() + kLook, [] { return !asks_; });
       if (cancel && cancel->cancelled())
         Fail(Code::kCancelled, "mete-gpus", "drivers are asked no longer: the session ends");
@@ -114,11 +115,14 @@ class AskingTurn {
   AskingTurn(const AskingTurn&) = delete;
   AskingTurn& operator=(const AskingTurn&) = delete;
 
+  bool waited() const { return waited_; }
+
  private:
   static constexpr std::chrono::milliseconds kLook{100};  // at `cancel`, as a child's wait has it
   static inline std::mutex mutex_;
   static inline std::condition_variable ended_;
   static inline bool asks_ = false;  // guarded by mutex_
+  bool waited_ = false;
 };
 
 // Returns the last answer; nothing if a child has to be asked.
@@ -148,6 +152,8 @@ bool MayFindMore(const FindGpusOptions& options) {
 
 GpuList FindGpus(const FindGpusOptions& options) {
   const AskingTurn turn(options.cancel);
+  if (turn.waited())
+    if (const std::optional<GpuAnswer> new_one = LastAnswer(options)) return new_one->list;
   if (const std::optional<GpuList> known = KnownGpus(options)) return *known;
   const std::string program = ProgramOf(options), key = GpuKey(program);
   const GpuAnswer answer = AskAll(program, options);

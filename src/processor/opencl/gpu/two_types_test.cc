@@ -87,6 +87,20 @@ TEST_F(GpuInTwoTypes, HasOneContextWhoseTensorsBothUseWhereTheyLie) {
   EXPECT_EQ(fresh->memory_bytes(), bytes) << "a tensor of the other type's memory was copied";
 }
 
+// A probe that ran out of time has not proved of one of them that memory is shared.
+TEST_F(GpuInTwoTypes, ATensorIsThereWhereTheOtherTypeOpenedTheDeviceWithoutSharedMemory) {
+  ProbeFacts shares, maps;
+  shares.shares_memory = true;
+  GpuProcessor first("gpu:0", device(), maps, {.kernels_folder = folder.str()});
+  GpuProcessor second("gpu:0:f16", device(), shares, {.storage = DType::kF16, .kernels_folder = folder.str()},
+                      first.in_use());
+  first.CheckThere();
+  second.CheckThere();
+  const MakeTensor make = second.SharedMemory();
+  ASSERT_TRUE(make);
+  EXPECT_EQ(make(DType::kF32, {2, 3}).bytes(), 24u);
+}
+
 TEST_F(GpuInTwoTypes, GivesTheBitsOfEitherAloneWhateverComesBetween) {
   const auto in_f32 = f32->Prepare(graph), in_f16 = f16->Prepare(graph);
   const Tensor first = in_f32->Run(inputs, {})[0], half = in_f16->Run(inputs, {})[0];
