@@ -65,8 +65,9 @@ PoolFile WithOnly(const PoolFile& file, const std::vector<size_t>& processors) {
   return some;
 }
 
-// Measures in the keeper's thread, while the session answers by its home. What is kept is the profile of the
-// processors that are there. Their drivers have been tried by now, so a profile that was kept has its name.
+// Measures in the keeper's thread, while the session answers by its home, or by the plan of the others where
+// a processor has come late. What is kept is the profile of the processors that are there. Their drivers have
+// been tried by now, so a profile that was kept has its name.
 MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolOptions& options) {
   return [&graph, file, own = options](const ToMeasure& to) mutable {
     own.cancel = &to.cancel;
