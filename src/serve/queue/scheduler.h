@@ -1,10 +1,10 @@
 // Decides which request is computed when, on which cores, and which is refused. A state machine that is told the
 // time: it has no threads and no clock, and knows requests by number alone.
 //
-// A lane is some of the machine's cores. A start occupies one lane (narrow) or all of them (wide). One request alone
-// is computed wide, because that is sooner; of several, each lane computes one, because that is the most work in the
+// A slot is some of the machine's cores. A start occupies one slot (narrow) or all of them (wide). One request alone
+// is computed wide, because that is sooner; of several, each slot computes one, because that is the most work in the
 // same time, unless the measured times of the model say otherwise. Requests begin in the order of their arrival;
-// neither batches nor wide starts let a lane wait for a request that might come.
+// neither batches nor wide starts let a slot wait for a request that might come.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace mete::serve {
 using Nanoseconds = int64_t;  // of a steady clock
 
 struct QueueLimits {
-  int lanes = 1;
-  // The requests that may wait, for each lane. More are refused. Four: with one under way, an accepted request takes
+  int slots = 1;
+  // The requests that may wait, for each slot. More are refused. Four: with one under way, an accepted request takes
   // five times that of one alone at most, however many are refused.
-  int waiting_per_lane = 4;
+  int waiting_per_slot = 4;
 };
 
 // What is known of a version of a model on this machine. Times are measured when it is loaded, and follow its runs.
@@ -50,7 +50,7 @@ struct Admission {
 
 // Requests of one model that are computed as one batch.
 struct Start {
-  int lane = 0;  // of a wide start 0: it occupies all
+  int slot = 0;  // of a wide start 0: it occupies all
   bool wide = false;
   int model = 0;
   std::vector<uint64_t> requests;
@@ -69,7 +69,7 @@ class Scheduler {
   bool Cancel(uint64_t request);
   // Returns waiting requests whose deadline cannot be met, which are given up: they wait no more.
   std::vector<uint64_t> TakeLate(Nanoseconds now);
-  // Returns what begins now; nothing: no lane is free, or no request waits. To be asked until it returns nothing.
+  // Returns what begins now; nothing: no slot is free, or no request waits. To be asked until it returns nothing.
   std::optional<Start> Next(Nanoseconds now);
   // A start has ended after `compute` of computing (without decoding and scaling); 0: it failed, and says nothing
   // about the model's times.

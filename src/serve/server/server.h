@@ -1,11 +1,11 @@
 // Serves the models of a repository: loads them, computes requests on this machine's processors, counts. What
 // carries requests, such as HTTP, calls this class and is no part of it.
 //
-//   caller's thread: Infer() ──admit──> queue ──> a lane's thread: decode, scale, run ──> callback
+//   caller's thread: Infer() ──admit──> queue ──> a slot's thread: decode, scale, run ──> callback
 //
-// A lane is a thread with some of the machine's cores. All models share the lanes, so that never more threads
+// A slot is a thread with some of the machine's cores. All models share the slots, so that never more threads
 // compute than there are cores. Where one request is alone, it is computed by all cores (the wide session of its
-// model); where several wait, each lane computes one of them (a narrow session). The scheduler decides
+// model); where several wait, each slot computes one of them (a narrow session). The scheduler decides
 // (serve/queue/scheduler.h).
 #pragma once
 
@@ -26,8 +26,8 @@ namespace mete::serve {
 
 struct ServerOptions {
   std::string repository;      // the folder of models (serve/repository/repository.h)
-  SessionOptions session = {};  // `threads` and `cores` say which cores the lanes share
-  int lanes = 0;               // 0: one for each core
+  SessionOptions session = {};  // `threads` and `cores` say which cores the slots share
+  int slots = 0;               // 0: one for each core
   QueueLimits queue = {};
   int64_t most_pixels = int64_t(1) << 25;  // of a picture; 32 megapixels take 96 MiB
   bool load_all = true;        // at the start; false: a model is loaded when it is asked to be
@@ -88,7 +88,7 @@ class Server {
   ~Server();  // as Drain(), without a limit of time
 
   // Computes a request. `version` empty: the latest that is ready. `done` is called exactly once: on the
-  // calling thread if the request is refused, else on a lane's thread. `deadline` nothing: none; a request
+  // calling thread if the request is refused, else on a slot's thread. `deadline` nothing: none; a request
   // that cannot be answered in time is refused at once, and one that is late is given up before it is computed.
   void Infer(const std::string& model, const std::string& version, InferRequest request,
              std::optional<Clock::time_point> deadline, OnOutcome done);
