@@ -100,15 +100,6 @@ std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
   return Rank(answer.outputs[size_t(style.classified)].view(), style.top_k, style.softmax, style.labels);
 }
 
-// Returns row `i` of a tensor whose first dimension is `rows`. The result shares the tensor's memory.
-Tensor RowOf(const Tensor& t, int64_t i, int64_t rows) {
-  Shape shape = t.shape();
-  shape[0] = 1;
-  const auto owner = std::make_shared<const Tensor>(t);
-  const size_t bytes = t.bytes() / size_t(rows);
-  return Tensor(t.type(), shape, static_cast<const std::byte*>(t.data()) + size_t(i) * bytes, owner);
-}
-
 }  // namespace
 
 std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
@@ -129,11 +120,6 @@ std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
     answers.push_back(std::move(one));
   }
   return answers;
-}
-
-bool CanBeClasses(const Shape& shape) {
-  if (!shape.known() || (shape.rank() != 2 && shape.rank() != 4)) return false;
-  return shape[1] >= 2 && shape.Elements(2, shape.rank()) == 1;
 }
 
 int ClassifiedOutput(const Model& model, const std::string& name, bool wanted,

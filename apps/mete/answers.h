@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "base/ranking.h"
 #include "context.h"
 #include "mete/engine.h"
 #include "mete/image.h"
 #include "pictures.h"
-#include "ranking.h"
 
 namespace mete::cli {
 
@@ -24,10 +24,6 @@ struct Answer {
   int64_t batch = 1;  // number of pictures, or of rows of tensors, in that run
   int64_t row = -1;   // the row of the tensors; -1: the answer has all rows, or belongs to a picture
 };
-
-// Returns whether a row of an output of this shape can be scores of classes: CxN or CxNx1x1 for C pictures,
-// with at least two classes.
-bool CanBeClasses(const Shape& shape);
 
 // Returns the index of the output to rank: the output called `name`; or, if `wanted`, the only output that
 // can be classes; or -1. `setting` fails if no output has the name, or the output of that name cannot be

@@ -23,6 +23,7 @@
 #include "pictures.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "text_file.h"
 #include "zoo/zoo.h"
 
 namespace mete::cli {
@@ -308,7 +309,7 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
               "no output is the only one that can be scores of classes, so nothing is ranked; try --classify "
               "with an output's name");
   if (style.classified < 0 || settings.labels.empty()) return style;
-  style.labels = ReadLabels(settings.labels, setting("labels").where());
+  style.labels = LabelsIn(ReadTextFile(settings.labels, setting("labels").where()));
   const std::string problem =
       LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
   if (!problem.empty()) PrintWarning(context, problem);

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "base/tensor_source.h"
+#include "base/visit_type.h"
+#include "mete/io.h"
 
 namespace mete {
 namespace {
@@ -137,6 +139,11 @@ Tensor Tensor::Floats(const Shape& shape, std::span<const float> values) {
 }
 Tensor Tensor::Ints(std::span<const int64_t> values) {
   return Of<int64_t>(DType::kI64, Shape{int64_t(values.size())}, values);
+}
+
+double ElementAt(const ConstView& tensor, int64_t i) {
+  if (tensor.type == DType::kBool) return tensor.as<uint8_t>()[i] != 0;
+  return VisitNumeric(tensor.type, [&]<class T>() { return double(tensor.as<T>()[i]); });
 }
 
 }  // namespace mete

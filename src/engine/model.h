@@ -4,6 +4,7 @@
 #include "graph/graph.h"
 #include "mete/engine.h"
 #include "passes/open_graph.h"
+#include "processor/cpu/prepare/packed_in_use.h"
 
 namespace mete {
 
@@ -18,6 +19,8 @@ struct Model::Impl {
   std::vector<std::string> notes;
   std::map<std::string, std::string> metadata;
   ModelStats stats;
+  // of the model's sessions on a CPU: kernels that are alike use the same weights
+  std::shared_ptr<PackedInUse> packed = std::make_shared<PackedInUse>();
 };
 
 struct ModelInternals {
@@ -28,6 +31,8 @@ struct ModelInternals {
 
 // Returns the model's graph after its passes. The reference is valid as long as the model lives.
 inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
+// Returns what the model's sessions have in common: each has an arena of its own.
+inline CpuMemory MemoryOf(const Model& model) { return {nullptr, ModelInternals::Of(model).packed}; }
 // Returns the graph that a pool divides. The reference is valid as long as the model lives.
 inline const Graph& DivisibleOf(const Model& model) { return ModelInternals::Of(model).divisible; }
 

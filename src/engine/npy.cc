@@ -157,9 +157,4 @@ Tensor ReadBin(const std::string& path, DType type, const Shape& shape) {
   return CopyOf(Text(*file), type, shape, path);
 }
 
-double ElementAt(const ConstView& tensor, int64_t i) {
-  if (tensor.type == DType::kBool) return tensor.as<uint8_t>()[i] != 0;
-  return VisitNumeric(tensor.type, [&]<class T>() { return double(tensor.as<T>()[i]); });
-}
-
 }  // namespace mete

@@ -25,7 +25,7 @@ std::optional<ThreadPlan> ThreadsOf(const Graph& graph, const SessionOptions& op
 
 struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
-      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model)) {}
+      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model), MemoryOf(model)) {}
 
   const Model model;
   ReadyOnCpu ready;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "engine/engine_testing.h"
+#include "engine/model.h"
 #include "kernels/fast/winograd/winograd.h"
 
 namespace mete {
@@ -40,6 +41,22 @@ TEST_F(SessionTest, FastAndReferenceKernelsAndAllThreadsAgree) {
   const Model plain = Model::Load(file_.path(), {.optimize = false});
   Session session(plain, SessionOptions::Estimated());
   ExpectNear(Run(session, 0.02f), want);
+}
+
+TEST_F(SessionTest, SessionsOfAModelHaveTheirPackedWeightsInCommon) {
+  Session first(model_, SessionOptions::Estimated());
+  const int64_t one = ModelInternals::Of(model_).packed->bytes();
+  EXPECT_GT(one, 0);
+  EXPECT_EQ(one, first.stats().packed_bytes);
+  {
+    Session second(model_, SessionOptions::Estimated());
+    EXPECT_EQ(ModelInternals::Of(model_).packed->bytes(), one);
+    EXPECT_EQ(Run(second, 0.02f), Run(first, 0.02f));
+    first = Session();  // the weights stay for the second
+    EXPECT_EQ(ModelInternals::Of(model_).packed->bytes(), one);
+    Run(second, 0.03f);
+  }
+  EXPECT_EQ(ModelInternals::Of(model_).packed->bytes(), 0);
 }
 
 TEST(SessionOfConcat, IsTheSameWithAndWithoutThePass) {

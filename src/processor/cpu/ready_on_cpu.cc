@@ -83,8 +83,9 @@ std::unique_ptr<const Graph> OwnedAsPlanned(std::unique_ptr<const Graph> graph,
 }  // namespace
 
 ReadyOnCpu::ReadyOnCpu(const Graph& graph, const SessionOptions& options,
-                       const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped)
-    : ReadyOnCpu(AsPlanned(graph, threads), graph, options, threads, CpuMemory()) {
+                       const std::optional<ThreadPlan>& threads, std::unique_ptr<ShapedGraphs> shaped,
+                       const CpuMemory& memory)
+    : ReadyOnCpu(AsPlanned(graph, threads), graph, options, threads, memory) {
   if (shaped) KeepVariants(options, std::move(shaped));
 }
 

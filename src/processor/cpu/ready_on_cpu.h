@@ -19,7 +19,7 @@
 
 namespace mete {
 
-// What the shares of one CPU have in common. Null: a share has its own.
+// What the shares of one CPU, or the sessions of one model, have in common. Null: each has its own.
 struct CpuMemory {
   std::shared_ptr<Arenas> arenas = nullptr;
   std::shared_ptr<PackedInUse> packed = nullptr;
@@ -29,11 +29,12 @@ class ReadyOnCpu : public Ready {
  public:
   // `graph` has had its passes. The object keeps a reference to it. `threads` is the plan of its steps, which
   // replaces the options about threads; nothing: the object plans. `shaped` gives the graph at other shapes;
-  // null: its inputs have no other shapes.
+  // null: its inputs have no other shapes. `memory` is that of the shares of one processor, or of the sessions
+  // of one model.
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
-             std::unique_ptr<ShapedGraphs> shaped = nullptr);
-  // Does the same for a graph that this object keeps. `memory` is that of the shares of one processor.
+             std::unique_ptr<ShapedGraphs> shaped = nullptr, const CpuMemory& memory = {});
+  // Does the same for a graph that this object keeps.
   ReadyOnCpu(std::unique_ptr<const Graph> graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt, const CpuMemory& memory = {});
   ~ReadyOnCpu() override;  // keeps the times that were measured

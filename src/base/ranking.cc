@@ -1,4 +1,4 @@
-#include "ranking.h"
+#include "base/ranking.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,8 @@
 #include <sstream>
 
 #include "mete/io.h"
-#include "text_file.h"
 
-namespace mete::cli {
+namespace mete {
 namespace {
 
 void Softmax(std::vector<double>& scores) {
@@ -41,14 +40,27 @@ std::vector<Ranked> Rank(const ConstView& scores, int k, bool softmax,
   return ranked;
 }
 
-std::vector<std::string> ReadLabels(const std::string& path, const std::string& from) {
+bool CanBeClasses(const Shape& shape) {
+  if (!shape.known() || (shape.rank() != 2 && shape.rank() != 4)) return false;
+  return shape[1] >= 2 && shape.Elements(2, shape.rank()) == 1;
+}
+
+std::vector<std::string> LabelsIn(const std::string& text) {
   std::vector<std::string> labels;
-  std::istringstream text(ReadTextFile(path, from));
-  for (std::string line; std::getline(text, line); labels.push_back(line)) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line); labels.push_back(line)) {
     if (!line.empty() && line.back() == '\r') line.pop_back();
     line.erase(0, line.rfind('\t') + 1);  // npos + 1 is 0
   }
   return labels;
 }
 
-}  // namespace mete::cli
+Tensor RowOf(const Tensor& tensor, int64_t i, int64_t rows) {
+  Shape shape = tensor.shape();
+  shape[0] = 1;
+  const auto owner = std::make_shared<const Tensor>(tensor);
+  const size_t bytes = tensor.bytes() / size_t(rows);
+  return Tensor(tensor.type(), shape, static_cast<const std::byte*>(tensor.data()) + size_t(i) * bytes, owner);
+}
+
+}  // namespace mete
