@@ -10,6 +10,7 @@ packages=(
   libhwy-dev libprotobuf-dev libonnx-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc  # the latter's program is not run, but looked for
+  libboost-dev prometheus-cpp-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
   opencl-c-headers
 )

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need. Says nothing where none is missing.
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
-#   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL
+#   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL, nor what --no-serve leaves out
+#   tools/install-deps.sh --no-serve     what a build with METE_SERVE=OFF needs: neither Boost nor prometheus-cpp
 #   tools/install-deps.sh --gpu    and PoCL, an OpenCL driver that computes on the CPU, with which the tests of GPUs run that are skipped without
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
@@ -14,22 +15,28 @@ packages=(
   libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc
+  libboost-dev prometheus-cpp-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
   opencl-c-headers
   python3 python3-venv python3-pip clang-format
   iproute2 util-linux
 )
+serve=(libboost-dev prometheus-cpp-dev)
+network=(libgrpc++-dev protobuf-compiler-grpc libssl-dev)
+without() {
+  for package in "$@"; do packages=("${packages[@]/#$package/}"); done
+  packages=(${packages[@]})  # without the empty words
+}
 for argument in "$@"; do
   case "$argument" in
-    --no-network)
-      for package in libgrpc++-dev protobuf-compiler-grpc libssl-dev; do packages=("${packages[@]/#$package/}"); done
-      packages=(${packages[@]}) ;;  # without the empty words
+    --no-network) without "${network[@]}" "${serve[@]}" ;;
+    --no-serve) without "${serve[@]}" ;;
     --gpu) packages+=(pocl-opencl-icd ocl-icd-libopencl1) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --lint) packages+=(clang-tidy) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
     --arm-loops) packages+=(llvm-19) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --gpu, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --no-serve, --gpu, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 
