@@ -163,6 +163,9 @@ if(METE_NETWORK)
   mete_library(network_pool src/network/pool LAYERS remote keys engine_pool)
   mete_bench(chunk_bench bench/network protocol)
 endif()
+if(METE_SERVE)
+  mete_library(serve_queue src/serve/queue LAYERS base)
+endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
 # state. tools/check_layers.py refuses all other includes of its files but these, also those through other headers of apps/mete.

@@ -1,9 +1,10 @@
-// Decides which request is computed when, on which cores, and which is refused. A state machine that is told the
-// time: it has no threads and no clock, and knows requests by number alone.
+// Decides which request is computed when, on which cores, and which is refused. A state machine that is told
+// the time: it has no threads and no clock, and knows requests by number alone.
 //
-// A slot is some of the machine's cores. A start occupies one slot (narrow) or all of them (wide). One request alone
-// is computed wide, because that is sooner; of several, each slot computes one, because that is the most work in the
-// same time, unless the measured times of the model say otherwise. Requests begin in the order of their arrival;
+// A slot is some of the machine's cores. A start occupies one slot (narrow) or all of them (wide). One
+// request alone is computed wide, because that is sooner; of several, each slot computes one, because that is
+// the most work in the same time, unless the measured times of the model say otherwise (next_start.h).
+// Requests begin in the order of their arrival, but that a batch takes later requests of its model along;
 // neither batches nor wide starts let a slot wait for a request that might come.
 #pragma once
 
@@ -11,32 +12,27 @@
 #include <deque>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
+
+#include "serve/queue/next_start.h"
 
 namespace mete::serve {
 
-using Nanoseconds = int64_t;  // of a steady clock
-
 struct QueueLimits {
   int slots = 1;
-  // The requests that may wait, for each slot. More are refused. Four: with one under way, an accepted request takes
-  // five times that of one alone at most, however many are refused.
+  // The requests that may wait, for each slot. More are refused. Four: with one under way, an accepted
+  // request takes five times that of one alone at most, however many are refused.
   int waiting_per_slot = 4;
 };
 
-// What is known of a version of a model on this machine. Times are measured when it is loaded, and follow its runs.
+// What is known of a version of a model on this machine. Times are measured when it is loaded, and follow its
+// runs.
 struct ModelTimes {
-  Nanoseconds wide = 0, narrow = 0;  // of one request; 0: not known
-  int most_in_batch = 1;             // 1: batches take no less time for each request, or the model has no batch
-};
-
-struct Arrival {
-  uint64_t request = 0;
-  int model = 0;                       // as AddModel() numbered it
-  Nanoseconds deadline = 0;            // of the answer; 0: none
-  uint64_t batch_key = 0;              // requests of one model and key may be computed together; 0: with no other
-  int rows = 1;                        // of the batch that the request has itself
+  Nanoseconds wide = 0,
+              narrow = 0;  // of one request of one row; 0: not known. With one slot they are the same
+  int most_in_batch = 1;   // rows; 1: batches take no less time for each request, or the model has no batch
+  // The requests of this model that may wait, for each slot; 0: QueueLimits has the only limit.
+  int waiting_per_slot = 0;
 };
 
 // Why a request is not accepted, or is given up.
@@ -60,30 +56,56 @@ class Scheduler {
  public:
   explicit Scheduler(const QueueLimits& limits);
 
-  int AddModel(const ModelTimes& times);
+  int AddModel(const ModelTimes& times);  // returns a number that no other model has had
   void SetTimes(int model, const ModelTimes& times);
-  void RemoveModel(int model);  // which no request has any more
+  void RemoveModel(int model);  // of which no request waits; those under way may end later
 
+  // Accepts a request or says why not. Where there are several models, none of them can take all places: a
+  // quarter is kept for models of which no request waits.
   Admission Arrive(const Arrival& arrival, Nanoseconds now);
   // The caller has gone. Returns false if the request does not wait (any more).
   bool Cancel(uint64_t request);
-  // Returns waiting requests whose deadline cannot be met, which are given up: they wait no more.
+  // Returns waiting requests whose deadline cannot be met, which are given up: they wait no more. To be asked
+  // before Next(), and at NextLate().
   std::vector<uint64_t> TakeLate(Nanoseconds now);
-  // Returns what begins now; nothing: no slot is free, or no request waits. To be asked until it returns nothing.
+  // The first time at which TakeLate() returns a request if nothing happens before; nothing: there is no such
+  // time.
+  std::optional<Nanoseconds> NextLate() const;
+  // Returns what begins now; nothing: no slot is free, or no request waits. To be asked until it returns
+  // nothing after each Arrive() and Done().
   std::optional<Start> Next(Nanoseconds now);
-  // A start has ended after `compute` of computing (without decoding and scaling); 0: it failed, and says nothing
-  // about the model's times.
-  void Done(const Start& start, Nanoseconds compute, Nanoseconds now);
+  // A start has ended after `compute` of computing (without what Arrival::preparing predicts); 0: it failed,
+  // and says nothing about the model's times.
+  void Done(const Start& start, Nanoseconds compute);
 
-  void Drain();  // refuses all that arrive from now on
+  void Drain() { draining_ = true; }  // refuses all that arrive from now on
 
-  int waiting() const;
+  int waiting() const { return int(waiting_.size()); }
   int waiting(int model) const;
   int under_way() const;  // requests
   // Of a request that arrived now, until it begins: what is told to callers as this server's load.
   Nanoseconds PredictedWait(Nanoseconds now) const;
 
  private:
+  struct Slot {
+    int requests = 0;      // under way; of a wide start, slot 0 has them
+    int rows = 0;          // 0: the slot is free
+    Nanoseconds ends = 0;  // predicted
+  };
+
+  bool HasPlace(const QueuedModel& model) const;
+  Forecast ForecastOf(const Waiting& waiting, Nanoseconds now) const;
+  std::vector<Nanoseconds> Ends() const;
+  int FreeSlots() const;
+  void Occupy(const Start& start, const NextStart& chosen, Nanoseconds now);
+  void Remove(size_t index);  // of the waiting
+
+  const QueueLimits limits_;
+  std::map<int, QueuedModel> models_;
+  int last_model_ = 0;
+  std::deque<Waiting> waiting_;  // in the order of their arrival
+  std::vector<Slot> slots_;
+  bool draining_ = false;
 };
 
 }  // namespace mete::serve

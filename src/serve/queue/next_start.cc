@@ -1,0 +1,75 @@
+#include "serve/queue/next_start.h"
+
+#include <algorithm>
+
+namespace mete::serve {
+namespace {
+
+// Wide starts have to be sooner than narrow ones by more than the times vary between runs. A guess.
+constexpr double kSooner = 0.95;
+
+// Whether the first `waiting` requests, if each is like the first one, have all ended sooner if they are
+// computed one after the other by all slots than if each slot computes one. For one request: whether all
+// slots end it sooner than one. For as many as there are slots: whether wide starts are more work in the same
+// time.
+bool WideIsSooner(const Waiting& first, size_t waiting) {
+  const Nanoseconds wide = first.model->times.Wide(first.arrival.rows);
+  const Nanoseconds narrow = first.model->times.Narrow(first.arrival.rows);
+  if (wide == 0 || narrow == 0) return waiting == 1;
+  const double preparing = double(first.arrival.preparing);
+  return (preparing + double(wide)) * double(waiting) < kSooner * (preparing + double(narrow));
+}
+
+bool JoinsBatch(const NextStart& start, const Waiting& first, const Waiting& other) {
+  return other.arrival.batch_key == first.arrival.batch_key &&
+         int64_t(start.rows) + other.arrival.rows <= first.model->most_in_batch;
+}
+
+// Adds requests of the first one's model and key. None overtakes a request of its own model.
+void FormBatch(const std::deque<Waiting>& waiting, size_t most, NextStart& start) {
+  const Waiting& first = waiting.front();
+  if (first.arrival.batch_key == 0) return;
+  for (size_t i = 1; i < waiting.size() && start.members.size() < most; ++i) {
+    if (waiting[i].model != first.model) continue;
+    if (!JoinsBatch(start, first, waiting[i])) return;
+    start.members.push_back(i);
+    start.rows += waiting[i].arrival.rows;
+  }
+}
+
+}  // namespace
+
+Nanoseconds LeastTime(const Waiting& waiting) {
+  const RowTimes& times = waiting.model->times;
+  const int rows = waiting.arrival.rows;
+  return waiting.arrival.preparing + std::min(times.Narrow(rows), times.Wide(rows));
+}
+
+NextStart ChooseStart(const std::deque<Waiting>& waiting, int free, int slots) {
+  const Waiting& first = waiting.front();
+  NextStart start{.members = {0}, .rows = first.arrival.rows};
+  start.wide = slots > 1 && free == slots && WideIsSooner(first, std::min(waiting.size(), size_t(slots)));
+  // A batch leaves the other free slots their share, since two slots compute two requests sooner than one
+  // slot.
+  const size_t share = start.wide ? waiting.size() : (waiting.size() + size_t(free) - 1) / size_t(free);
+  FormBatch(waiting, share, start);
+  start.time = first.model->times.Of(start.rows, start.wide);
+  for (const size_t member : start.members) start.time += waiting[member].arrival.preparing;
+  return start;
+}
+
+Forecast ForecastLast(std::deque<Waiting> waiting, std::vector<Nanoseconds> ends, Nanoseconds now) {
+  for (Nanoseconds time = now;;) {
+    time = std::max(time, *std::min_element(ends.begin(), ends.end()));
+    const auto is_free = [&](Nanoseconds end) { return end <= time; };
+    const auto free = std::count_if(ends.begin(), ends.end(), is_free);
+    const NextStart start = ChooseStart(waiting, int(free), int(ends.size()));
+    if (start.members.back() == waiting.size() - 1) return {time - now, start.time};
+    if (start.wide) std::fill(ends.begin(), ends.end(), time + start.time);
+    else *std::find_if(ends.begin(), ends.end(), is_free) = time + start.time;
+    for (size_t i = start.members.size(); i-- > 0;)
+      waiting.erase(waiting.begin() + std::ptrdiff_t(start.members[i]));
+  }
+}
+
+}  // namespace mete::serve

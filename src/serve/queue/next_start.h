@@ -1,0 +1,62 @@
+// The rules of the queue as pure functions: which of the waiting requests begin next and how, and when the
+// last of them will.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "serve/queue/times.h"
+
+namespace mete::serve {
+
+struct Arrival {
+  uint64_t request = 0;
+  int model = 0;             // as AddModel() numbered it
+  Nanoseconds deadline = 0;  // of the answer; 0: none
+  uint64_t batch_key = 0;    // requests of one model and key may be computed together; 0: with no other
+  int rows = 1;              // of the batch that the request has itself
+  // What the request's slot does besides computing, such as decoding a picture, as far as the caller can
+  // predict it. More cores make it no shorter.
+  Nanoseconds preparing = 0;
+};
+
+// What the queue knows of a version of a model.
+struct QueuedModel {
+  RowTimes times;
+  int most_in_batch = 1;
+  int64_t most_waiting = 0;
+  int64_t waiting = 0;
+};
+
+struct Waiting {
+  Arrival arrival;
+  const QueuedModel* model = nullptr;
+};
+
+struct NextStart {
+  bool wide = false;
+  std::vector<size_t> members;  // of the waiting, ascending; at least the first one
+  int rows = 0;
+  Nanoseconds time = 0;  // predicted; what is not known counts as none
+};
+
+// How long a request takes at least from its begin on.
+Nanoseconds LeastTime(const Waiting& waiting);
+
+// Chooses among the waiting, in the order of their arrival and at least one, for `free` of `slots` slots, at
+// least one.
+NextStart ChooseStart(const std::deque<Waiting>& waiting, int free, int slots);
+
+struct Forecast {
+  Nanoseconds wait = 0;  // until the last of the waiting begins
+  Nanoseconds time = 0;  // from then until it ends
+};
+
+// Plays the rules until the last of `waiting` begins, if no other request arrives. `ends` has for each slot
+// when it becomes free; a time before `now`: it is free, or about to be. What is not known counts as no time,
+// so that the forecast is too early where it errs.
+Forecast ForecastLast(std::deque<Waiting> waiting, std::vector<Nanoseconds> ends, Nanoseconds now);
+
+}  // namespace mete::serve

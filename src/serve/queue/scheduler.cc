@@ -1,0 +1,182 @@
+#include "serve/queue/scheduler.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mete::serve {
+namespace {
+
+// More places than a server can have use for, so that their number does not overflow. A guess.
+constexpr int kMostPerSlot = 100'000;
+constexpr int kMostSlots = 10'000;
+// The share of places that is kept for models of which no request waits. A guess: with the default limits and
+// one slot, it is one place of four.
+constexpr int64_t kKeptShare = 4;
+// Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
+constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
+
+void SetTimesOf(QueuedModel& model, const ModelTimes& times, const QueueLimits& limits) {
+  const bool one_slot = limits.slots == 1;
+  model.times = {one_slot && times.narrow == 0 ? times.wide : times.narrow,
+                 one_slot && times.wide == 0 ? times.narrow : times.wide};
+  model.most_in_batch = std::max(times.most_in_batch, 1);
+  const int per_slot = times.waiting_per_slot > 0 ? times.waiting_per_slot : limits.waiting_per_slot;
+  model.most_waiting = int64_t(per_slot) * limits.slots;
+}
+
+void CheckLimit(const char* what, int value, int most) {
+  if (value < 1 || value > most)
+    Invalid("queue", "bad number of {}; got {}, expected 1 to {}", what, value, most);
+}
+
+}  // namespace
+
+Scheduler::Scheduler(const QueueLimits& limits) : limits_(limits) {
+  CheckLimit("slots", limits.slots, kMostSlots);
+  CheckLimit("requests that may wait for each slot", limits.waiting_per_slot, kMostPerSlot);
+  slots_.resize(size_t(limits.slots));
+}
+
+int Scheduler::AddModel(const ModelTimes& times) {
+  SetTimesOf(models_[++last_model_], times, limits_);
+  return last_model_;
+}
+
+void Scheduler::SetTimes(int model, const ModelTimes& times) {
+  SetTimesOf(models_.at(model), times, limits_);
+}
+
+void Scheduler::RemoveModel(int model) {
+  if (waiting(model) > 0)
+    Fail(Code::kInternal, "queue", "a model is removed of which {} requests wait", waiting(model));
+  models_.erase(model);
+}
+
+Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
+  if (draining_) return {.refusal = Refusal::kDraining};
+  const auto model = models_.find(arrival.model);
+  if (model == models_.end() || arrival.rows < 1)
+    Fail(Code::kInternal, "queue", "a request of {} rows for model {} cannot be queued", arrival.rows,
+         arrival.model);
+  if (!HasPlace(model->second)) {
+    const std::vector<Nanoseconds> ends = Ends();
+    const Nanoseconds next = *std::min_element(ends.begin(), ends.end());
+    return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
+  }
+  Waiting waiting{arrival, &model->second};
+  waiting.arrival.preparing = std::clamp(arrival.preparing, Nanoseconds(0), kLongest);
+  const Forecast forecast = ForecastOf(waiting, now);
+  if (arrival.deadline != 0 && now + forecast.wait + forecast.time > arrival.deadline)
+    return {.refusal = Refusal::kTooLate, .wait = forecast.wait};
+  ++model->second.waiting;
+  waiting_.push_back(waiting);
+  return {.wait = forecast.wait};
+}
+
+bool Scheduler::HasPlace(const QueuedModel& model) const {
+  if (model.waiting >= model.most_waiting) return false;
+  const int64_t places = int64_t(limits_.slots) * limits_.waiting_per_slot;
+  const int64_t kept = models_.size() > 1 && model.waiting > 0 ? places / kKeptShare : 0;
+  return int64_t(waiting_.size()) < places - kept;
+}
+
+Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {
+  std::deque<Waiting> all = waiting_;
+  all.push_back(waiting);
+  return ForecastLast(std::move(all), Ends(), now);
+}
+
+std::vector<Nanoseconds> Scheduler::Ends() const {
+  std::vector<Nanoseconds> ends;
+  for (const Slot& slot : slots_) ends.push_back(slot.rows > 0 ? slot.ends : 0);
+  return ends;
+}
+
+int Scheduler::FreeSlots() const {
+  return int(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.rows == 0; }));
+}
+
+void Scheduler::Remove(size_t index) {
+  --models_.at(waiting_[index].arrival.model).waiting;
+  waiting_.erase(waiting_.begin() + std::ptrdiff_t(index));
+}
+
+bool Scheduler::Cancel(uint64_t request) {
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const Waiting& waiting) { return waiting.arrival.request == request; });
+  if (at == waiting_.end()) return false;
+  Remove(size_t(at - waiting_.begin()));
+  return true;
+}
+
+std::vector<uint64_t> Scheduler::TakeLate(Nanoseconds now) {
+  std::vector<uint64_t> late;
+  for (size_t i = 0; i < waiting_.size();) {
+    const Arrival& arrival = waiting_[i].arrival;
+    if (arrival.deadline == 0 || now + LeastTime(waiting_[i]) <= arrival.deadline) {
+      ++i;
+      continue;
+    }
+    late.push_back(arrival.request);
+    Remove(i);
+  }
+  return late;
+}
+
+std::optional<Nanoseconds> Scheduler::NextLate() const {
+  std::optional<Nanoseconds> next;
+  for (const Waiting& waiting : waiting_) {
+    if (waiting.arrival.deadline == 0) continue;
+    const Nanoseconds late = waiting.arrival.deadline - LeastTime(waiting) + 1;
+    next = std::min(next.value_or(late), late);
+  }
+  return next;
+}
+
+std::optional<Start> Scheduler::Next(Nanoseconds now) {
+  const int free = FreeSlots();
+  if (waiting_.empty() || free == 0) return {};
+  const NextStart chosen = ChooseStart(waiting_, free, limits_.slots);
+  const auto slot =
+      std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.rows == 0; });
+  Start start{int(slot - slots_.begin()), chosen.wide, waiting_.front().arrival.model, {}};
+  for (const size_t member : chosen.members) start.requests.push_back(waiting_[member].arrival.request);
+  for (size_t i = chosen.members.size(); i-- > 0;) Remove(chosen.members[i]);
+  Occupy(start, chosen, now);
+  return start;
+}
+
+void Scheduler::Occupy(const Start& start, const NextStart& chosen, Nanoseconds now) {
+  const Slot occupied{0, chosen.rows, now + chosen.time};
+  if (start.wide) std::fill(slots_.begin(), slots_.end(), occupied);
+  else slots_[size_t(start.slot)] = occupied;
+  slots_[size_t(start.slot)].requests = int(start.requests.size());
+}
+
+void Scheduler::Done(const Start& start, Nanoseconds compute) {
+  const int rows = slots_.at(size_t(start.slot)).rows;
+  if (rows == 0) Fail(Code::kInternal, "queue", "slot {} has ended what it had not begun", start.slot);
+  if (start.wide) std::fill(slots_.begin(), slots_.end(), Slot());
+  else slots_[size_t(start.slot)] = {};
+  const auto model = models_.find(start.model);
+  if (compute > 0 && model != models_.end()) model->second.times.Observe(rows, start.wide, compute);
+}
+
+int Scheduler::waiting(int model) const {
+  const auto found = models_.find(model);
+  return found == models_.end() ? 0 : int(found->second.waiting);
+}
+
+int Scheduler::under_way() const {
+  int requests = 0;
+  for (const Slot& slot : slots_) requests += slot.requests;
+  return requests;
+}
+
+Nanoseconds Scheduler::PredictedWait(Nanoseconds now) const {
+  const QueuedModel any;
+  return ForecastOf({Arrival(), &any}, now).wait;
+}
+
+}  // namespace mete::serve
