@@ -37,6 +37,12 @@ void FormBatch(const std::deque<Waiting>& waiting, size_t most, NextStart& start
   }
 }
 
+Nanoseconds TimeOf(const std::deque<Waiting>& waiting, const NextStart& start, bool wide) {
+  Nanoseconds time = waiting.front().model->times.Of(start.rows, wide);
+  for (const size_t member : start.members) time += waiting[member].arrival.preparing;
+  return time;
+}
+
 }  // namespace
 
 Nanoseconds LeastTime(const Waiting& waiting) {
@@ -53,8 +59,7 @@ NextStart ChooseStart(const std::deque<Waiting>& waiting, int free, int slots) {
   // slot.
   const size_t share = start.wide ? waiting.size() : (waiting.size() + size_t(free) - 1) / size_t(free);
   FormBatch(waiting, share, start);
-  start.time = first.model->times.Of(start.rows, start.wide);
-  for (const size_t member : start.members) start.time += waiting[member].arrival.preparing;
+  start.time = TimeOf(waiting, start, start.wide);
   return start;
 }
 
@@ -64,7 +69,12 @@ Forecast ForecastLast(std::deque<Waiting> waiting, std::vector<Nanoseconds> ends
     const auto is_free = [&](Nanoseconds end) { return end <= time; };
     const auto free = std::count_if(ends.begin(), ends.end(), is_free);
     const NextStart start = ChooseStart(waiting, int(free), int(ends.size()));
-    if (start.members.back() == waiting.size() - 1) return {time - now, start.time};
+    if (start.members.back() == waiting.size() - 1) {
+      // A wide start that is not now is a narrow one if another request arrives before.
+      const bool may_be_narrow = start.wide && time > now;
+      return {time - now,
+              may_be_narrow ? std::max(start.time, TimeOf(waiting, start, /*wide=*/false)) : start.time};
+    }
     if (start.wide) std::fill(ends.begin(), ends.end(), time + start.time);
     else *std::find_if(ends.begin(), ends.end(), is_free) = time + start.time;
     for (size_t i = start.members.size(); i-- > 0;)

@@ -51,7 +51,7 @@ NextStart ChooseStart(const std::deque<Waiting>& waiting, int free, int slots);
 
 struct Forecast {
   Nanoseconds wait = 0;  // until the last of the waiting begins
-  Nanoseconds time = 0;  // from then until it ends
+  Nanoseconds time = 0;  // from then until it ends, whatever arrives before
 };
 
 // Plays the rules until the last of `waiting` begins, if no other request arrives. `ends` has for each slot

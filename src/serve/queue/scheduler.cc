@@ -10,16 +10,15 @@ namespace {
 // More places than a server can have use for, so that their number does not overflow. A guess.
 constexpr int kMostPerSlot = 100'000;
 constexpr int kMostSlots = 10'000;
-// The share of places that is kept for models of which no request waits. A guess: with the default limits and
-// one slot, it is one place of four.
-constexpr int64_t kKeptShare = 4;
+// A request of a model of which none waits finds a place beyond the limit, up to this share of it more. A
+// guess.
+constexpr int64_t kShareOfOthers = 4;
 // Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
 constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
 
 void SetTimesOf(QueuedModel& model, const ModelTimes& times, const QueueLimits& limits) {
-  const bool one_slot = limits.slots == 1;
-  model.times = {one_slot && times.narrow == 0 ? times.wide : times.narrow,
-                 one_slot && times.wide == 0 ? times.narrow : times.wide};
+  const Nanoseconds narrow = limits.slots == 1 && times.narrow == 0 ? times.wide : times.narrow;
+  model.times = {narrow, limits.slots == 1 ? narrow : times.wide};
   model.most_in_batch = std::max(times.most_in_batch, 1);
   const int per_slot = times.waiting_per_slot > 0 ? times.waiting_per_slot : limits.waiting_per_slot;
   model.most_waiting = int64_t(per_slot) * limits.slots;
@@ -77,8 +76,8 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
 bool Scheduler::HasPlace(const QueuedModel& model) const {
   if (model.waiting >= model.most_waiting) return false;
   const int64_t places = int64_t(limits_.slots) * limits_.waiting_per_slot;
-  const int64_t kept = models_.size() > 1 && model.waiting > 0 ? places / kKeptShare : 0;
-  return int64_t(waiting_.size()) < places - kept;
+  const int64_t more = model.waiting == 0 ? (places + kShareOfOthers - 1) / kShareOfOthers : 0;
+  return int64_t(waiting_.size()) < places + more;
 }
 
 Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {

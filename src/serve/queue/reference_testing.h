@@ -1,0 +1,164 @@
+// The rules of the queue again, written to be read: a list of requests, and a forecast that goes through time
+// nanosecond by nanosecond. A test compares the Scheduler with it. Model times are what they are told to be.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "serve/queue/scheduler.h"
+
+namespace mete::serve {
+
+class ReferenceQueue {
+ public:
+  explicit ReferenceQueue(const QueueLimits& limits) : limits_(limits), slots_(size_t(limits.slots)) {}
+
+  void SetModel(int model, const ModelTimes& times) { models_[model] = times; }
+  void RemoveModel(int model) { models_.erase(model); }
+  void Drain() { draining_ = true; }
+
+  Admission Arrive(const Arrival& arrival, Nanoseconds now) {
+    if (draining_) return {Refusal::kDraining};
+    if (!HasPlace(arrival.model)) {
+      Nanoseconds next = INT64_MAX;
+      for (const Slot& slot : slots_)
+        next = std::min(next, slot.busy ? std::max(slot.ends - now, int64_t(0)) : 0);
+      return {Refusal::kFull, next};
+    }
+    ReferenceQueue future = *this;
+    future.waiting.push_back(arrival);
+    const auto [begins, ends] = future.PlayUntilBegun(arrival.request, now);
+    if (arrival.deadline != 0 && ends > arrival.deadline) return {Refusal::kTooLate, 0, begins - now};
+    waiting.push_back(arrival);
+    return {Refusal::kNone, 0, begins - now};
+  }
+
+  bool Cancel(uint64_t request) {
+    return std::erase_if(waiting, [&](const Arrival& one) { return one.request == request; }) > 0;
+  }
+
+  std::vector<uint64_t> TakeLate(Nanoseconds now) {
+    std::vector<uint64_t> late;
+    std::erase_if(waiting, [&](const Arrival& one) {
+      const Nanoseconds least = std::min(Time(one, one.rows, false), Time(one, one.rows, true));
+      const bool is_late = one.deadline != 0 && now + one.preparing + least > one.deadline;
+      if (is_late) late.push_back(one.request);
+      return is_late;
+    });
+    return late;
+  }
+
+  std::optional<Start> Next(Nanoseconds now) {
+    const size_t free =
+        size_t(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.busy; }));
+    if (free == 0 || waiting.empty()) return {};
+    const Arrival first = waiting.front();
+    const bool wide = free == slots_.size() && slots_.size() > 1 && IsWide(first);
+    size_t most = waiting.size();  // of requests
+    if (!wide)
+      while (most * free >= waiting.size() + free) --most;  // each free slot takes its share
+    std::vector<Arrival> members = {first};
+    int rows = first.rows;
+    bool passed = false;  // a request of the model that cannot join
+    for (size_t i = 1; i < waiting.size(); ++i) {
+      const Arrival& other = waiting[i];
+      if (passed || first.batch_key == 0 || other.model != first.model || members.size() == most) continue;
+      passed = other.batch_key != first.batch_key || rows + other.rows > models_[first.model].most_in_batch;
+      if (passed) continue;
+      members.push_back(other);
+      rows += other.rows;
+    }
+    return Begin(members, rows, wide, now);
+  }
+
+  void Done(const Start& start) {
+    for (size_t s = 0; s < slots_.size(); ++s)
+      if (start.wide || int(s) == start.slot) slots_[s] = {};
+  }
+
+  // Of a request that no model's time belongs to.
+  Nanoseconds PredictedWait(Nanoseconds now) const {
+    ReferenceQueue future = *this;
+    future.models_[0] = {};
+    future.waiting.push_back({.request = UINT64_MAX});
+    return future.PlayUntilBegun(UINT64_MAX, now).first - now;
+  }
+
+  Nanoseconds Time(const Arrival& of, int rows, bool wide) const {
+    const ModelTimes& times = models_.at(of.model);
+    if (slots_.size() == 1) return rows * (times.narrow > 0 ? times.narrow : times.wide);
+    return rows * (wide ? times.wide : times.narrow);
+  }
+
+  std::vector<Arrival> waiting;
+
+ private:
+  struct Slot {
+    bool busy = false;
+    Nanoseconds ends = 0;
+  };
+
+  bool HasPlace(int model) const {
+    const auto own =
+        std::count_if(waiting.begin(), waiting.end(), [&](const Arrival& one) { return one.model == model; });
+    const int64_t places = int64_t(limits_.slots) * limits_.waiting_per_slot;
+    const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
+    if (most_own > 0 && own >= most_own) return false;
+    const int64_t more = own == 0 ? int64_t(std::ceil(double(places) / 4)) : 0;
+    return int64_t(waiting.size()) < places + more;
+  }
+
+  bool IsWide(const Arrival& first) const {
+    const Nanoseconds wide = Time(first, first.rows, true), narrow = Time(first, first.rows, false);
+    const auto count = Nanoseconds(std::min(waiting.size(), slots_.size()));
+    if (wide == 0 || narrow == 0) return count == 1;
+    return 100 * count * (first.preparing + wide) < 95 * (first.preparing + narrow);
+  }
+
+  Start Begin(const std::vector<Arrival>& members, int rows, bool wide, Nanoseconds now) {
+    Nanoseconds time = Time(members[0], rows, wide);
+    Start start{.wide = wide, .model = members[0].model};
+    for (const Arrival& member : members) {
+      time += member.preparing;
+      start.requests.push_back(member.request);
+      Cancel(member.request);
+    }
+    started_ = {members[0], rows};
+    while (!wide && slots_[size_t(start.slot)].busy) ++start.slot;
+    for (size_t s = 0; s < slots_.size(); ++s)
+      if (wide || int(s) == start.slot) slots_[s] = {true, now + time};
+    return start;
+  }
+
+  // By how much a start would take longer if it were narrow and not wide.
+  Nanoseconds NarrowLonger(const std::pair<Arrival, int>& start) const {
+    return Time(start.first, start.second, false) - Time(start.first, start.second, true);
+  }
+
+  // Returns when the request begins, if each start takes its time and nothing arrives, and when it ends then
+  // at the latest.
+  std::pair<Nanoseconds, Nanoseconds> PlayUntilBegun(uint64_t request, Nanoseconds now) {
+    for (Nanoseconds time = now;; ++time)
+      for (;;) {
+        for (Slot& slot : slots_)
+          if (slot.busy && slot.ends <= time) slot = {};
+        const std::optional<Start> start = Next(time);
+        if (!start) break;
+        if (start->requests.back() != request) continue;
+        Nanoseconds end = slots_[size_t(start->slot)].ends;
+        if (start->wide && time > now) end += std::max(NarrowLonger(started_), Nanoseconds(0));
+        return {time, end};
+      }
+  }
+
+  QueueLimits limits_;
+  std::map<int, ModelTimes> models_;
+  std::vector<Slot> slots_;
+  std::pair<Arrival, int> started_;  // the last start: its first request, and its rows
+  bool draining_ = false;
+};
+
+}  // namespace mete::serve

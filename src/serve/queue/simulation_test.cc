@@ -1,0 +1,164 @@
+// The scheduler under load, in virtual time. Figures are printed: they are what the limits of the queue were
+// chosen by.
+#include "serve/queue/simulation_testing.h"
+
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+namespace mete::serve {
+namespace {
+
+constexpr Nanoseconds kSecond = 1000 * kMs;
+
+// Mete's MobileNet v2 on two cores takes 2.9 ms wide and 4.7 ms narrow; more cores help a little more.
+Nanoseconds WideOf(Nanoseconds narrow, int slots) {
+  return Nanoseconds(double(narrow) / std::pow(double(slots), 0.7));
+}
+
+// Requests in a second that `slots` slots can compute.
+double Capacity(int slots, Nanoseconds narrow) { return double(slots) * 1e9 / double(narrow); }
+
+void ExpectSound(const Simulation& simulation) {
+  EXPECT_EQ(simulation.violations, std::vector<std::string>());
+  for (const Record& record : simulation.records) {
+    ASSERT_EQ(record.outcomes, 1) << "arrived at " << record.arrived;
+    ASSERT_EQ(record.answered(), record.refusal == Refusal::kNone);
+  }
+}
+
+class OnSlots : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Slots, OnSlots, testing::Values(1, 2, 4, 8));
+
+TEST_P(OnSlots, NoSlotIdlesAndEveryRequestEndsOnce) {
+  const int slots = GetParam();
+  for (const double load : {0.1, 0.5, 0.9, 1.2, 3.0})
+    for (const uint64_t seed : {1, 2, 3}) {
+      SCOPED_TRACE(fmt::format("load {}, seed {}", load, seed));
+      // Three models of different times, one of them with deadlines and one with batches, share the load.
+      Stream fast = Stream::Of(WideOf(1 * kMs, slots), 1 * kMs, load * Capacity(slots, 1 * kMs) / 3);
+      Stream slow = Stream::Of(WideOf(20 * kMs, slots), 20 * kMs, load * Capacity(slots, 20 * kMs) / 3);
+      Stream batched = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, load * Capacity(slots, 5 * kMs) / 3);
+      fast.timeout = 30 * kMs;
+      slow.periodic = true;
+      batched.batch_key = 1;
+      batched.known.most_in_batch = 4;
+      batched.each_further_row = 0.5;
+      Simulation simulation({.slots = slots}, {fast, slow, batched}, seed);
+      simulation.Run(3 * kSecond, /*spread=*/0.1);
+      ExpectSound(simulation);
+    }
+}
+
+TEST_P(OnSlots, OneCallerIsComputedWide) {
+  const int slots = GetParam();
+  Stream stream = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 20);  // each ends before the next one comes
+  stream.periodic = true;
+  Simulation simulation({.slots = slots}, {stream}, 1);
+  simulation.Run(kSecond);
+  ExpectSound(simulation);
+  for (const Record& record : simulation.records) EXPECT_EQ(record.latency(), WideOf(5 * kMs, slots));
+}
+
+TEST_P(OnSlots, ServesAsMuchAsTheSlotsCanWhenThereIsMore) {
+  const int slots = GetParam();
+  Simulation simulation({.slots = slots},
+                        {Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 2 * Capacity(slots, 5 * kMs))}, 1);
+  simulation.Run(10 * kSecond);
+  EXPECT_GT(simulation.BusyShare(), 0.99);
+  EXPECT_NEAR(simulation.AnsweredShare(), 0.5, 0.02);
+}
+
+// Without batches and with times that are exact, a request's wait is known when it arrives, unless a later
+// arrival makes a start narrow that would have been wide.
+TEST_P(OnSlots, PredictsTheWait) {
+  const int slots = GetParam();
+  const Nanoseconds narrow = 5 * kMs;
+  Simulation simulation({.slots = slots}, {Stream::Of(narrow, narrow, 0.9 * Capacity(slots, narrow))}, 1);
+  simulation.Run(5 * kSecond);
+  ExpectSound(simulation);
+  for (const Record& record : simulation.records)
+    if (record.answered()) {
+      ASSERT_EQ(record.predicted_wait, record.began - record.arrived) << "arrived at " << record.arrived;
+    }
+}
+
+// What the limit of waiting requests was chosen by.
+TEST_P(OnSlots, OverloadLengthensTheTailOfAcceptedRequestsTwiceAtMost) {
+  const int slots = GetParam();
+  const Nanoseconds narrow = 5 * kMs;
+  for (const double spread : {0.0, 0.1})
+    for (int limit = 2; limit <= 4; ++limit) {
+      const auto run = [&](double load) {
+        Simulation simulation({.slots = slots, .waiting_per_slot = limit},
+                              {Stream::Of(WideOf(narrow, slots), narrow, load * Capacity(slots, narrow))}, 7);
+        simulation.Run(30 * kSecond, spread);
+        return simulation;
+      };
+      const Simulation normal = run(0.8), overload = run(2);
+      fmt::print(
+          "{} slots, {} waiting for each, spread {}: p99 {:.2f} ms at 0.8 of the capacity ({:.2f} % "
+          "refused), {:.2f} "
+          "ms at twice: {:.2f}\n",
+          slots, limit, spread, normal.Latency().p99, 100 * (1 - normal.AnsweredShare()),
+          overload.Latency().p99, overload.Latency().p99 / normal.Latency().p99);
+      if (limit == QueueLimits().waiting_per_slot) {
+        EXPECT_LE(overload.Latency().p99, 2 * normal.Latency().p99);
+      }
+    }
+}
+
+// One caller of a fast model, beside many of a slow one: each of its requests finds a place, and waits for no
+// more than those that wait before it.
+TEST_P(OnSlots, ASlowModelDoesNotStarveAFastOne) {
+  const int slots = GetParam();
+  const Nanoseconds slow = 100 * kMs, fast = 2 * kMs;
+  Stream caller = Stream::Of(WideOf(fast, slots), fast, 1);
+  caller.periodic = true;
+  Simulation simulation({.slots = slots},
+                        {Stream::Of(WideOf(slow, slots), slow, 5 * Capacity(slots, slow)), caller}, 3);
+  simulation.Run(60 * kSecond);
+  ExpectSound(simulation);
+  EXPECT_EQ(simulation.AnsweredShare(1), 1);
+  EXPECT_LT(simulation.AnsweredShare(0), 0.25);
+  const int limit = QueueLimits().waiting_per_slot;
+  EXPECT_LE(simulation.Latency(1).most, double((limit + 1) * slow + fast) / double(kMs));
+}
+
+TEST_P(OnSlots, BatchesFormUnderLoadAloneAndServeMore) {
+  const int slots = GetParam();
+  Stream stream = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 2 * Capacity(slots, 5 * kMs));
+  stream.each_further_row = 0.4;
+  Simulation apart({.slots = slots}, {stream}, 1);
+  stream.batch_key = 1;
+  stream.known.most_in_batch = 4;
+  Simulation together({.slots = slots}, {stream}, 1);
+  stream.per_s = 20;
+  stream.periodic = true;
+  Simulation calm({.slots = slots}, {stream}, 1);
+  for (Simulation* simulation : {&apart, &together, &calm}) {
+    simulation->Run(10 * kSecond);
+    ExpectSound(*simulation);
+  }
+  EXPECT_GT(together.AnsweredShare(), 1.5 * apart.AnsweredShare());
+  for (const Record& record : calm.records) EXPECT_EQ(record.batch, 1);
+}
+
+TEST_P(OnSlots, AnswersWithinDeadlinesOrRefuses) {
+  const int slots = GetParam();
+  Stream stream = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 2 * Capacity(slots, 5 * kMs));
+  stream.timeout = 12 * kMs;
+  Simulation simulation({.slots = slots}, {stream}, 1);
+  simulation.Run(10 * kSecond);
+  ExpectSound(simulation);
+  int late = 0;
+  for (const Record& record : simulation.records) {
+    EXPECT_LE(record.latency(), stream.timeout);  // of one that is refused less than 0
+    late += record.refusal == Refusal::kTooLate;
+  }
+  EXPECT_GT(late, 0);
+  EXPECT_GT(simulation.BusyShare(), 0.9);  // the queue is shorter than its limit, but the slots have work
+}
+
+}  // namespace
+}  // namespace mete::serve
