@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace mete::serve {
 
 // The protocol's names of element types: "FP32", "INT64", "BOOL", ... "BYTES" is no DType: its elements are
 // texts, such as the bytes of a picture or the name of a class.
+inline constexpr char kBytesDatatype[] = "BYTES";
 const char* DatatypeOf(DType type);                // "" for kUnknown
-DType DTypeOfDatatype(const std::string& datatype);  // kUnknown for BYTES and unknown names
+DType DTypeOfDatatype(std::string_view datatype);  // kUnknown for BYTES and unknown names
 
 using Parameter = std::variant<bool, int64_t, double, std::string>;
 using Parameters = std::map<std::string, Parameter>;
@@ -31,6 +33,7 @@ struct NamedTensor {
   bool binary = false;             // of an answer: whether REST sends the elements behind the JSON
 
   bool is_bytes() const { return !tensor.has_value(); }
+  const char* datatype() const { return is_bytes() ? kBytesDatatype : DatatypeOf(tensor.type()); }
 };
 
 struct RequestedOutput {
@@ -41,8 +44,8 @@ struct RequestedOutput {
 };
 
 struct InferRequest {
-  std::string id;  // the caller's; the answer repeats it
-  Parameters parameters;
+  std::string id;         // the caller's; the answer repeats it
+  Parameters parameters;  // but those that have a member here
   std::vector<NamedTensor> inputs;
   std::vector<RequestedOutput> outputs;  // empty: all of the model's, with `binary_outputs`
   bool binary_outputs = false;
