@@ -166,6 +166,7 @@ endif()
 if(METE_SERVE)
   mete_library(serve_queue src/serve/queue LAYERS base)
   mete_library(serve_protocol src/serve/protocol LAYERS base)
+  mete_bench(request_bench bench/serve serve_protocol)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
