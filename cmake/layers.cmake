@@ -167,6 +167,8 @@ if(METE_SERVE)
   mete_library(serve_queue src/serve/queue LAYERS base)
   mete_library(serve_protocol src/serve/protocol LAYERS base)
   mete_bench(request_bench bench/serve serve_protocol)
+  mete_library(serve_grpc_values src/serve/grpc_values LAYERS serve_protocol LINKS protobuf::libprotobuf)
+  mete_protobuf(serve_grpc_values src/serve/grpc_values/open_inference.proto)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
