@@ -31,8 +31,6 @@ struct ModelInternals {
 
 // Returns the model's graph after its passes. The reference is valid as long as the model lives.
 inline const Graph& GraphOf(const Model& model) { return ModelInternals::Of(model).graph; }
-// Returns what the model's sessions have in common: each has an arena of its own.
-inline CpuMemory MemoryOf(const Model& model) { return {nullptr, ModelInternals::Of(model).packed}; }
 // Returns the graph that a pool divides. The reference is valid as long as the model lives.
 inline const Graph& DivisibleOf(const Model& model) { return ModelInternals::Of(model).divisible; }
 

@@ -21,6 +21,9 @@ std::optional<ThreadPlan> ThreadsOf(const Graph& graph, const SessionOptions& op
   return plan.groups[0].shares[0].threads;
 }
 
+// What the model's sessions have in common: each has an arena of its own.
+CpuMemory MemoryOf(const Model& model) { return {nullptr, ModelInternals::Of(model).packed}; }
+
 }  // namespace
 
 struct Session::Impl {

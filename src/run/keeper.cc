@@ -57,7 +57,22 @@ bool Keeper::has_first() const {
   return has_first_;
 }
 
+void Keeper::HasAnswered() {
+  std::unique_lock lock(mutex_);
+  if (may_begin_) return;
+  may_begin_ = true;
+  lock.unlock();
+  wake_.notify_all();
+}
+
+void Keeper::AwaitAnswer() {
+  std::unique_lock lock(mutex_);
+  clock_.WaitUntil(wake_, lock, clock_.Now() + kUnasked,
+                   [this] { return may_begin_ || parts_.ending.cancelled(); });
+}
+
 void Keeper::AwaitFirst() {
+  HasAnswered();  // the caller waits for the plan, not for an answer
   std::unique_lock lock(mutex_);
   wake_.wait(lock, [this] { return has_first_; });
 }
@@ -92,6 +107,7 @@ void Keeper::Measure(const std::vector<size_t>& processors) {
 
 // Without costs there is nothing to plan by: the home computes alone for good.
 void Keeper::MakeFirst() {
+  AwaitAnswer();
   {
     std::lock_guard keeping(keeping_);
     try {

@@ -26,6 +26,9 @@ struct KeeperStats {
 class Keeper {
  public:
   static constexpr std::chrono::milliseconds kLook{100};  // between two looks for work; guess
+  // How long the first request is waited for before the home is measured, so that it has the processors to itself.
+  // This value is a guess: most programs ask at once.
+  static constexpr std::chrono::milliseconds kUnasked{1000};
 
   // The parts of the session that the keeper works with; it keeps the references.
   struct Parts {
@@ -50,6 +53,7 @@ class Keeper {
   void BeginAlone();
   void Start();
 
+  void HasAnswered();      // a request: the work for the first plan begins; thread-safe
   bool has_first() const;  // whether the first plan was made, or failed
   void AwaitFirst();
 
@@ -61,6 +65,7 @@ class Keeper {
   KeeperStats stats() const;
 
  private:
+  void AwaitAnswer();  // for kUnasked at most
   void MakeFirst();
   // Measures the processors that are there, if one of them never was. Tells what they lack.
   void MeasureUnknown();
@@ -91,6 +96,7 @@ class Keeper {
   std::condition_variable wake_;
   bool rebuild_ = false;
   bool has_first_ = true;
+  bool may_begin_ = false;  // the work for the first plan
   KeeperStats stats_;
   std::thread thread_;
 };

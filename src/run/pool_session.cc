@@ -163,6 +163,7 @@ void PoolSession::Count(const RequestReport& report) {
   std::lock_guard lock(mutex_);
   ++requests_;
   retries_ += report.retried;
+  keeper_.HasAnswered();
 }
 
 std::vector<Tensor> PoolSession::RunAtHome(std::span<const Tensor> inputs) {
