@@ -169,6 +169,7 @@ if(METE_SERVE)
   mete_bench(request_bench bench/serve serve_protocol)
   mete_library(serve_grpc_values src/serve/grpc_values LAYERS serve_protocol LINKS protobuf::libprotobuf)
   mete_protobuf(serve_grpc_values src/serve/grpc_values/open_inference.proto)
+  mete_library(serve_repository src/serve/repository LAYERS machine LINKS PkgConfig::TOMLPP)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
