@@ -164,12 +164,17 @@ if(METE_NETWORK)
   mete_bench(chunk_bench bench/network protocol)
 endif()
 if(METE_SERVE)
-  mete_library(serve_queue src/serve/queue LAYERS base)
+  # Written on the public headers, as the command line is, and linked with it alone: libmete.so has nothing of it.
   mete_library(serve_protocol src/serve/protocol LAYERS base)
   mete_bench(request_bench bench/serve serve_protocol)
   mete_library(serve_grpc_values src/serve/grpc_values LAYERS serve_protocol LINKS protobuf::libprotobuf)
   mete_protobuf(serve_grpc_values src/serve/grpc_values/open_inference.proto)
+  mete_library(serve_queue src/serve/queue LAYERS base)
   mete_library(serve_repository src/serve/repository LAYERS machine LINKS PkgConfig::TOMLPP)
+  mete_library(serve_server src/serve/server LAYERS serve_protocol serve_queue serve_repository LINKS mete_engine mete_image)
+  mete_library(serve_http src/serve/http LAYERS serve_server keys LINKS Boost::headers OpenSSL::SSL)
+  mete_text_file(serve_http src/serve/http/page/page.html kPage)
+  mete_text_file(serve_http src/serve/http/openapi.json kOpenApi)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
@@ -204,8 +209,12 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/devices.cc LAYERS discovery machine make_processor remote
   apps/mete/network/keys.cc LAYERS keys
   apps/mete/network/worker.cc LAYERS discovery machine make_processor remote worker
+  apps/mete/network/listen.cc LAYERS remote
+  apps/mete/network/listen.h LAYERS remote
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
+mete_exceptions("it is the server's side"
+  apps/mete/serve/serve.cc LAYERS machine remote serve_http)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
   apps/mete/quantize_report.cc LAYERS quantize

@@ -59,6 +59,15 @@ function(mete_protobuf name proto)
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
 endfunction()
 
+# mete_text_file(NAME FILE kConstant): mete_NAME gets a constant with the text of FILE.
+function(mete_text_file name file constant)
+  set(out ${CMAKE_BINARY_DIR}/${constant}.cc)
+  add_custom_command(OUTPUT ${out}
+                     COMMAND ${CMAKE_COMMAND} -D IN=${CMAKE_SOURCE_DIR}/${file} -D OUT=${out} -D NAME=${constant} -P ${CMAKE_SOURCE_DIR}/cmake/text_file.cmake
+                     DEPENDS ${file} cmake/text_file.cmake VERBATIM)
+  target_sources(mete_${name} PRIVATE ${out})
+endfunction()
+
 # mete_bench(NAME FOLDER LAYER): FOLDER/NAME.cc with Google Benchmark, where that is installed; built when it is asked for, beside mete.
 function(mete_bench name folder layer)
   find_package(benchmark QUIET)

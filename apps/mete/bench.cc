@@ -17,7 +17,7 @@
 #include "model_flags.h"
 #include "objective.h"
 #include "runner.h"
-#include "serve.h"
+#include "on_command.h"
 #include "stopwatch.h"
 #include "terminal.h"
 
@@ -42,7 +42,7 @@ struct BenchFlags {
   double seconds = 3;
   int streams = 1;
   uint64_t seed = 1;
-  bool serve = false;
+  bool on_command = false;
 };
 
 // A session with its own threads and inputs. Several streams run at the same time.
@@ -267,7 +267,7 @@ void CheckBatch(const BenchFlags& flags, const Model& model) {
                   by_flag ? "one of the two flags" : "a model that was exported with an open batch"));
 }
 
-Json ServeSettings(const BenchFlags& flags, const Session& session) {
+Json SettingsOf(const BenchFlags& flags, const Session& session) {
   return {{"target", flags.model.reference ? "reference" : ThisDevice().target},
           {"threads", session.stats().threads},
           {"cores", session.stats().cores},
@@ -339,8 +339,8 @@ Trace TraceOf(Streams& streams) {
 }
 
 // Serves a session on a pool, as Bench() does one on a CPU.
-void ServePool(const BenchFlags& flags, const Context& context) {
-  ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
+void ObeyOnPool(const BenchFlags& flags, const Context& context) {
+  ProgramStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   double load_ms = 0;
   const Model model = LoadQuietly(flags.model, context, &load_ms, ShapesOf(files));
@@ -352,19 +352,19 @@ void ServePool(const BenchFlags& flags, const Context& context) {
   start.loaded_ns = MonotonicNs();
   runner.RunMs();
   start.answered_ns = MonotonicNs();
-  Serve(session, runner, start, {{"processors", flags.pool.processors}}, context);
+  Obey(session, runner, start, {{"processors", flags.pool.processors}}, context);
 }
 
 void Bench(const BenchFlags& flags, const Context& context) {
   CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
-  if (flags.pool.given() && flags.serve) return ServePool(flags, context);
+  if (flags.pool.given() && flags.on_command) return ObeyOnPool(flags, context);
   if (flags.pool.given())
     return BenchPool(flags.model, flags.pool, flags.inputs, flags.seed, flags.runs, flags.seconds, context);
   CheckStreams(flags);
   Result result;
-  ServeStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
+  ProgramStart start{.ready_ns = MonotonicNs(), .ready_kib = StatusKib("VmRSS:")};
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   const Stopwatch watch;
   const Model model = LoadQuietly(flags.model, context, &result.load_ms, ShapesOf(files));
@@ -380,7 +380,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   start.loaded_ns = MonotonicNs();
   result.first_ms = runner.RunMs();
   start.answered_ns = MonotonicNs();
-  if (flags.serve) return Serve(session, runner, start, ServeSettings(flags, session), context);
+  if (flags.on_command) return Obey(session, runner, start, SettingsOf(flags, session), context);
   result.answer_ms = watch.ms();
   const Stopwatch settling;
   for (const auto& stream : streams) Settle(stream->session, context);
@@ -481,14 +481,14 @@ void AddBench(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->group("Measurement");
   command
-      ->add_flag("--serve", flags->serve,
+      ->add_flag("--on-command", flags->on_command,
                  "obey lines of JSON on stdin instead (the protocol of bench/peers): {\"do\": \"time\", "
                  "\"runs\": 9}")
       ->excludes(runs)
       ->excludes(streams)
       ->group("Measurement");
   processors->excludes(command->get_option("--warmup"));
-  for (const char* other : {"--seconds", "--lanes", "--deadline", "--serve"})
+  for (const char* other : {"--seconds", "--lanes", "--deadline", "--on-command"})
     command->get_option("--beside")->excludes(command->get_option(other));
   AddJsonFlag(*command, context);
   command->footer(

@@ -12,7 +12,7 @@
 #include "base/difference.h"
 #include "pool_figure.h"
 #include "pool.h"
-#include "serve.h"
+#include "on_command.h"
 #include "inputs.h"
 #include "mete/statistics.h"
 #include "stopwatch.h"

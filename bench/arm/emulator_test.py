@@ -25,7 +25,7 @@ class OfEmulator(unittest.TestCase):
 
     def test_each_run_of_a_model_counts_as_much(self):
         emulator = self.emulator("neoverse-n1")
-        command = [options.mete, "bench", kDigits, "--serve", "--threads", 1, "--tune", "never"]
+        command = [options.mete, "bench", kDigits, "--on-command", "--threads", 1, "--tune", "never"]
 
         def executed(runs):
             return emulator.ask(command, [{"do": "time", "runs": runs}], [f"METE_CACHE={self.folder}"])[0]

@@ -53,7 +53,7 @@ def start(flags, path, kind, cache, settle):
     """What a start takes: ms until the first answer and MiB until then; with `settle` also s and MiB until it has settled, and ms of a run."""
     os.environ.update(measured.environment(kinds(flags.cores)["both"], os.path.join(cache, "pocl"), cache))
     os.makedirs(os.path.join(cache, "pocl"), exist_ok=True)
-    worker = protocol.Worker(networks.serve_command(flags.mete, path, cache, *words_of(kind, flags.cores)), set(flags.cores))
+    worker = protocol.Worker(networks.on_command(flags.mete, path, cache, *words_of(kind, flags.cores)), set(flags.cores))
     try:
         result = {"first_ms": sum(worker.start_times().values()), "first_mib": worker.peak_kib() / 1024, "first_cpu_ms": worker.cpu_s() * 1e3}
         if settle:

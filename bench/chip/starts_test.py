@@ -10,14 +10,14 @@ kHere = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
 import starts
 
-# As `mete bench MODEL --serve`; a session of both processors keeps a file, and says so at the next start.
+# As `mete bench MODEL --on-command`; a session of both processors keeps a file, and says so at the next start.
 kFakeMete = f"""#!{sys.executable}
 import json, os, pathlib, sys, time
 if sys.argv[2].endswith("broken.onnx"):
     sys.exit("mete: error: [broken] not a model")
 cache = pathlib.Path(os.environ["METE_CACHE"])
 assert os.environ["METE_GPU"] == "cpu" and os.environ["POCL_CACHE_DIR"].startswith(str(cache)), "not this measurement's environment"
-assert sys.argv[3] == "--serve" and sys.argv[4:] in (["--cores", "0"], ["--processors", "cpu:0,gpu:0/0"]), sys.argv
+assert sys.argv[3] == "--on-command" and sys.argv[4:] in (["--cores", "0"], ["--processors", "cpu:0,gpu:0/0"]), sys.argv
 now = time.monotonic_ns()
 print(json.dumps({{"ready_ns": now, "loaded_ns": now + 1, "answered_ns": now + 2, "settings": str((cache / "kept").exists())}}), flush=True)
 (cache / "kept").touch()

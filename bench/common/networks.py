@@ -46,6 +46,6 @@ def model_file(program, model, folder):
     return model, path
 
 
-def serve_command(program, path, cache, *words):
+def on_command(program, path, cache, *words):
     """Mete as a worker (protocol.py); it keeps what it measures of its kernels in the folder `cache`."""
-    return ["env", f"METE_CACHE={cache}", program, "bench", path, "--serve", *words]
+    return ["env", f"METE_CACHE={cache}", program, "bench", path, "--on-command", *words]

@@ -65,7 +65,7 @@ def parsed(p):
 def serve(flags, path, cache, cores, *more):
     """(command, cores) of a Mete on [(core, emulated speed or None)]."""
     named = ",".join(str(core) if speed is None else f"{core}:{speed}" for core, speed in cores)
-    return networks.serve_command(flags.mete, path, cache, "--cores", named, *more), {core for core, _ in cores}
+    return networks.on_command(flags.mete, path, cache, "--cores", named, *more), {core for core, _ in cores}
 
 
 def compare_cores(flags):

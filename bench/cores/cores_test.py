@@ -30,7 +30,7 @@ kAllowed = sorted(os.sched_getaffinity(0))
 kLinePass = os.environ.get("METE_LINE_PASS", str(kHere.parent.parent / "build" / "release" / "line_pass"))
 kWorker = kHere.parent / "peers" / "worker.py"
 
-# As `mete bench MODEL --serve --policy P`; a policy "broken" ends with a message.
+# As `mete bench MODEL --on-command --policy P`; a policy "broken" ends with a message.
 kFakeMete = f"""#!{sys.executable}
 import os, sys
 if "broken" in sys.argv:

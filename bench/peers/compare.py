@@ -15,7 +15,7 @@ import measure
 import quantized
 import report
 import tensors
-from networks import BadModel, kCompared, model_file, serve_command
+from networks import BadModel, kCompared, model_file, on_command
 from output import kBadFile, kCancelled, kFailure, kSuccess, say, write_json
 from protocol import WorkerFailed
 
@@ -71,7 +71,7 @@ def commands(flags, prepared, threads, cache):
     cores = ",".join(map(str, flags.cores[:threads]))
     words = ["--threads", str(threads), "--cores", cores, *prepared.input_words(), *shape_words(flags),
              *(("--precision", flags.precision) if flags.precision != "f32" else ())]
-    started = {"mete": serve_command(flags.mete, prepared.path, cache, *words)}
+    started = {"mete": on_command(flags.mete, prepared.path, cache, *words)}
     return {**started, **{name: prepared.command(name, threads, flags.precision) for name in flags.engines if prepared.can(name)}}
 
 

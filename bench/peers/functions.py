@@ -16,7 +16,7 @@ import numpy as np  # noqa: E402
 
 import convert  # noqa: E402
 import engines  # noqa: E402
-from networks import serve_command  # noqa: E402
+from networks import on_command  # noqa: E402
 from onnx_files import model as onnx_file  # noqa: E402
 from output import kFailure, kSuccess, say  # noqa: E402
 from protocol import WorkerFailed, running  # noqa: E402
@@ -67,7 +67,7 @@ def prepare(name, nodes, inputs, peers, work):
 def measure(mete, prepared, peers, core, work):
     """{engine: (values, ns of an element)} and {engine: why it has none}."""
     words = ["--threads", "1", "--cores", str(core), *prepared.input_words()]
-    commands = {"mete": serve_command(mete, prepared.path, os.path.join(work, "cache"), *words)}
+    commands = {"mete": on_command(mete, prepared.path, os.path.join(work, "cache"), *words)}
     commands.update({peer: prepared.command(peer, 1) for peer in peers if prepared.can(peer)})
     failed = dict(prepared.reasons)
     with running({name: (command, {core}) for name, command in commands.items()}, failed) as workers:

@@ -167,7 +167,7 @@ class Commands(Cli):
     def test_bench_serves(self):
         folder = self.path("saved")
         commands = [{"do": "time", "warm": 1, "runs": 3}, {"do": "save", "folder": str(folder)}]
-        words = [cli_testing.METE, "bench", self.net, "--serve", "--threads", "1", "--input", f"{self.input['name']}={self.tensor}"]
+        words = [cli_testing.METE, "bench", self.net, "--on-command", "--threads", "1", "--input", f"{self.input['name']}={self.tensor}"]
         done = subprocess.run(words, input="".join(json.dumps(c) + "\n" for c in commands), capture_output=True, text=True, timeout=cli_testing.LONG_S)
         self.assertEqual(done.returncode, OK, done.stderr)
         greeting, times, saved = map(json.loads, done.stdout.splitlines())
@@ -182,7 +182,7 @@ class Commands(Cli):
         for bad in ("dance", json.dumps({"do": "dance"}), json.dumps({"do": "time", "runs": -1})):
             done = subprocess.run(words, input=bad + "\n", capture_output=True, text=True, timeout=cli_testing.LONG_S)
             self.assertEqual(done.returncode, USAGE, done.stderr)
-            self.assertIn("--serve", done.stderr)
+            self.assertIn("--on-command", done.stderr)
 
     def test_compare_finds_its_script_and_hands_on_its_flags(self):
         if not pathlib.Path(cli_testing.METE).read_bytes().startswith(b"\x7fELF"):

@@ -268,7 +268,7 @@ class Together(Hosts):
             for other in (["--explain"], ["--profile"], ["--trace", "t.json"]):
                 self.excluded("--processors", other, command)
         self.excluded("--processors", ["--warmup", "3"], "bench")
-        self.excluded("--beside", ["--serve"], "bench", "--beside", "legion")
+        self.excluded("--beside", ["--on-command"], "bench", "--beside", "legion")
         for other in (["--seconds", "3"], ["--lanes", "2"], ["--deadline", "9"]):
             self.excluded("--beside", other, "bench", "--beside", "legion")
         self.fails(USAGE, "[--cores] needs --check", "profile", self.net, "--processors", self.file, "--cores", "0")

@@ -13,6 +13,7 @@
 #include "checks.h"
 #include "commands.h"
 #include "network/discovery/discovery.h"
+#include "network/listen.h"
 #include "network/workers.h"
 #include "processor/make/make_processor.h"
 #include "machine/machine.h"
@@ -36,37 +37,6 @@ struct WorkerFlags {
   bool announced = false;
 };
 
-// gRPC would listen on port 443 where none is given.
-void CheckListen(const std::string& listen) {
-  const size_t colon = listen.rfind(':');
-  const std::string port = colon == std::string::npos ? "" : listen.substr(colon + 1);
-  const bool good = colon > 0 && !port.empty() && port.size() <= 5 &&
-                    port.find_first_not_of("0123456789") == std::string::npos && std::stoi(port) <= 65535;
-  if (!good)
-    throw UsageError(fmt::format(
-        "[--listen] is not an address; got '{}', expected HOST:PORT; try 0.0.0.0:7077 for all networks",
-        listen));
-}
-
-bool IsLoopback(const std::string& listen) {
-  return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
-}
-
-Security SecurityOf(const WorkerFlags& flags, const Context& context) {
-  const Security security = ReadSecurity(flags.keys, flags.token, context);
-  if (!security.plain() || IsLoopback(flags.listen)) return security;
-  if (!flags.insecure)
-    throw UsageError(fmt::format(
-        "[--listen] {} can be reached from other hosts, and callers have to prove nothing; try --keys "
-        "FOLDER (mete keys make), --token FILE (mete keys token) on a closed network, or --insecure",
-        flags.listen));
-  PrintNote(
-      context,
-      fmt::format("every program that reaches {} may compute here, and everything is sent as plain text",
-                  flags.listen));
-  return security;
-}
-
 PoolFile FileOf(const std::string& processors) {
   if (!IsProcessorList(processors)) return ReadPoolThatIsThere(processors);
   try {
@@ -89,10 +59,10 @@ std::vector<std::shared_ptr<Processor>> ProcessorsOf(const WorkerFlags& flags) {
 }
 
 WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {
-  CheckListen(flags.listen);
+  CheckListen("--listen", flags.listen);
   WorkerOptions options;
   options.listen = flags.listen;
-  options.security = SecurityOf(flags, context);
+  options.security = SecurityFor(flags.listen, ReadSecurity(flags.keys, flags.token, context), flags.insecure, context);
   options.session = SessionOptionsOf(flags.machine);
   options.processors = ProcessorsOf(flags);
   // callers are told how many

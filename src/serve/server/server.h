@@ -18,8 +18,9 @@
 #include <vector>
 
 #include "mete/engine.h"
-#include "mete/image.h"
+#include "mete/error.h"
 #include "serve/protocol/inference.h"
+#include "serve/protocol/metadata.h"
 #include "serve/queue/scheduler.h"
 
 namespace mete::serve {
@@ -27,8 +28,7 @@ namespace mete::serve {
 struct ServerOptions {
   std::string repository;      // the folder of models (serve/repository/repository.h)
   SessionOptions session = {};  // `threads` and `cores` say which cores the slots share
-  int slots = 0;               // 0: one for each core
-  QueueLimits queue = {};
+  QueueLimits queue = {};      // with the number of slots
   int64_t most_pixels = int64_t(1) << 25;  // of a picture; 32 megapixels take 96 MiB
   bool load_all = true;        // at the start; false: a model is loaded when it is asked to be
   std::function<void(const std::string&)> note = {};  // a line for the log; any thread calls it
@@ -50,36 +50,13 @@ struct Outcome {
 };
 using OnOutcome = std::function<void(Outcome&&)>;
 
-// A top class of a classified picture.
-struct ClassScore {
-  int64_t index = 0;
-  double score = 0;
-  std::string label;  // empty: the model has no labels
-};
+Outcome OutcomeOf(const Error& error);
 
-enum class ModelState { kUnloaded, kLoading, kReady, kUnloading, kFailed };
-const char* StateName(ModelState state);  // as the protocol's repository extension: "READY", "UNAVAILABLE", ...
-
-struct ModelStatus {
-  std::string name, version;
-  ModelState state = ModelState::kUnloaded;
-  std::string reason;  // of kFailed and kUnloaded
-};
-
-// The figures of a version since it was loaded. Sums of nanoseconds.
-struct ModelCounts {
-  int64_t succeeded = 0, failed = 0, refused = 0, executions = 0;
-  int64_t success_ns = 0, fail_ns = 0, queue_ns = 0, decode_ns = 0, scale_ns = 0, compute_ns = 0;
-  std::map<int, std::pair<int64_t, int64_t>> batches;  // size: {executions, nanoseconds of computing}
-  int64_t last_ms = 0;                                 // of the Unix epoch: the last request
-};
-
-struct ModelInfo {
-  ModelStatus status;
-  std::vector<std::string> versions;  // that are ready, of the same model
-  std::vector<Port> inputs, outputs;
-  bool takes_pictures = false;        // whether Classify() can answer
-  bool has_labels = false;
+// What a page for people shows of a model beside its metadata.
+struct PictureUse {
+  bool classifies = false;       // whether Classify() answers
+  std::string why_not;           // of !classifies
+  int64_t width = 0, height = 0;  // of the picture that the model sees
 };
 
 class Server {
@@ -91,18 +68,20 @@ class Server {
   // calling thread if the request is refused, else on a slot's thread. `deadline` nothing: none; a request
   // that cannot be answered in time is refused at once, and one that is late is given up before it is computed.
   void Infer(const std::string& model, const std::string& version, InferRequest request,
-             std::optional<Clock::time_point> deadline, OnOutcome done);
+             std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
   // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer has the
   // outputs "class" (BYTES), "index" (INT64) and "score" (FP32), the best class first.
   void Classify(const std::string& model, const std::string& version, std::string picture, int classes,
-                std::optional<Clock::time_point> deadline, OnOutcome done);
+                std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
   // Error NOT_FOUND for a model or version that is not there, UNAVAILABLE for one that is not ready.
-  ModelInfo Info(const std::string& model, const std::string& version) const;
+  ModelMetadata Metadata(const std::string& model, const std::string& version) const;
+  PictureUse Pictures(const std::string& model, const std::string& version) const;
   bool IsReady(const std::string& model, const std::string& version) const;
-  std::vector<ModelStatus> Index() const;
-  ModelCounts Counts(const std::string& model, const std::string& version) const;
+  std::vector<IndexEntry> Index() const;
+  // Of a version; of all that are ready, if `version` is empty; of all models, if `model` is empty as well.
+  std::vector<ModelStatistics> Statistics(const std::string& model, const std::string& version) const;
 
   // Loads what the repository has of a model now, beside the versions in use; requests that come meanwhile are
   // computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of a model that
@@ -110,7 +89,15 @@ class Server {
   void Load(const std::string& model);
   void Unload(const std::string& model);  // when its accepted requests have been answered
 
-  bool live() const;
+  // Calls `work` on a thread for slow work, such as a load, one call at a time.
+  void Later(std::function<void()> work);
+
+  // This server's load: requests that wait, that are being computed, and how long one that came now would wait.
+  int waiting() const;
+  int under_way() const;
+  double predicted_wait_us() const;
+  std::vector<double> busy_s() const;  // of each slot, since the start
+
   bool ready() const;  // all models that were asked for are loaded, and no drain has begun
   // Refuses new requests, and returns when all accepted ones have been answered, or at the limit; true: all.
   bool Drain(std::chrono::milliseconds limit);

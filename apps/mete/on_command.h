@@ -1,4 +1,4 @@
-// mete bench --serve: runs a prepared model on command, for programs that measure several engines in turn.
+// mete bench --on-command: runs a prepared model on command, for programs that measure several engines in turn.
 //
 // The protocol is lines of JSON on stdin and stdout, one line per answer (bench/peers/worker.py speaks it for
 // other engines):
@@ -23,7 +23,7 @@ int64_t MonotonicNs();
 // Returns a field of /proc/self/status in KiB, e.g. "VmRSS:"; 0 if the system does not have it.
 int64_t StatusKib(const std::string& field);
 
-struct ServeStart {
+struct ProgramStart {
   int64_t ready_ns = 0;     // before the model's file is opened
   int64_t loaded_ns = 0;    // when the session is prepared
   int64_t answered_ns = 0;  // when the first run has ended
@@ -31,7 +31,7 @@ struct ServeStart {
 };
 
 // Writes the greeting line, then answers commands until stdin ends.
-void Serve(Session& session, Runner& runner, const ServeStart& start, const Json& settings,
+void Obey(Session& session, Runner& runner, const ProgramStart& start, const Json& settings,
            const Context& context);
 
 }  // namespace mete::cli

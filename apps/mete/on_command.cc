@@ -1,4 +1,4 @@
-#include "serve.h"
+#include "on_command.h"
 
 #include <fmt/format.h>
 
@@ -24,7 +24,7 @@ int CountOf(const Json& command, const char* key) {
   const int count = command.value(key, 0);
   if (count < 0 || count > kMostRuns)
     throw UsageError(
-        fmt::format("[--serve] '{}' out of range; got {}, expected 0 to {}", key, count, kMostRuns));
+        fmt::format("[--on-command] '{}' out of range; got {}, expected 0 to {}", key, count, kMostRuns));
   return count;
 }
 
@@ -45,15 +45,15 @@ Json Save(Runner& runner, const Json& command) {
   return {{"files", folder.Commit()}};
 }
 
-Json Obey(Runner& runner, const std::string& line, const Context& context) {
+Json AnswerTo(Runner& runner, const std::string& line, const Context& context) {
   try {
-    const Json command = ParseJson(line, "--serve");
+    const Json command = ParseJson(line, "--on-command");
     const std::string what = command.at("do");
     if (what == "time") return Time(runner, command, context);
     if (what == "save") return Save(runner, command);
-    throw UsageError(fmt::format("[--serve] unknown command; got '{}', expected time or save", what));
+    throw UsageError(fmt::format("[--on-command] unknown command; got '{}', expected time or save", what));
   } catch (const Json::exception& e) {
-    throw UsageError(fmt::format("[--serve] not a command; got '{}': {}", line.substr(0, 200), e.what()));
+    throw UsageError(fmt::format("[--on-command] not a command; got '{}': {}", line.substr(0, 200), e.what()));
   }
 }
 
@@ -76,7 +76,7 @@ int64_t StatusKib(const std::string& field) {
   return 0;
 }
 
-void Serve(Session& session, Runner& runner, const ServeStart& start, const Json& settings,
+void Obey(Session& session, Runner& runner, const ProgramStart& start, const Json& settings,
            const Context& context) {
   Answer({{"engine", "mete"},
           {"version", METE_VERSION},
@@ -87,7 +87,7 @@ void Serve(Session& session, Runner& runner, const ServeStart& start, const Json
           {"ready_kib", start.ready_kib}});
   for (std::string line; std::getline(std::cin, line);) {
     session.Settle();
-    Answer(Obey(runner, line, context));
+    Answer(AnswerTo(runner, line, context));
   }
 }
 

@@ -1,0 +1,212 @@
+// mete serve: answers requests for models over HTTP.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <memory>
+#include <thread>
+
+#include "base/error.h"
+#include "checks.h"
+#include "commands.h"
+#include "machine/machine.h"
+#include "model_flags.h"
+#include "network/listen.h"
+#include "serve/http/http_server.h"
+#include "serve/http/routes.h"
+#include "serve/server/server.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+struct ServeFlags {
+  ModelFlags machine;  // of it --threads, --cores, --policy, --tune
+  std::string repository;
+  std::string listen = "127.0.0.1:8080";
+  std::string keys, token;
+  bool insecure = false;
+  bool load_none = false;
+  std::string log = "text";
+  int slots = 0, queue = serve::QueueLimits().waiting_per_slot;
+  double tensor_mib = 64, picture_mib = 32, megapixels = 64;
+  int connections = serve::HttpLimits().connections;
+  double drain_s = 30;
+};
+
+constexpr double kMib = 1024 * 1024;
+
+int SlotsOf(const ServeFlags& flags, const SessionOptions& session) {
+  const int threads = session.threads > 0 ? session.threads : int(session.cores.size());
+  if (flags.slots > threads)
+    throw UsageError(fmt::format("[--slots] a slot needs a thread of its own; got {}, expected 1 to {}", flags.slots,
+                                 threads));
+  return flags.slots > 0 ? flags.slots : threads;
+}
+
+serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& context) {
+  serve::ServerOptions options;
+  options.repository = flags.repository;
+  options.session = SessionOptionsOf(flags.machine);
+  if (options.session.threads == 0)
+    options.session.threads =
+        options.session.cores.empty() ? ReadMachine().default_threads() : int(options.session.cores.size());
+  options.queue.slots = SlotsOf(flags, options.session);
+  options.queue.waiting_per_slot = flags.queue;
+  options.most_pixels = int64_t(flags.megapixels * 1e6);
+  options.load_all = !flags.load_none;
+  options.note = [&context](const std::string& text) { PrintNote(context, text); };
+  return options;
+}
+
+// The form of the log's lines: for people, or JSON.
+std::function<void(const serve::HttpLogLine&)> LogOf(const ServeFlags& flags) {
+  if (flags.log == "none") return {};
+  const bool json = flags.log == "json";
+  return [json](const serve::HttpLogLine& line) {
+    if (!json) {
+      fmt::print(stderr, "{} {} {} {} {:.2f} ms\n", line.peer, line.method, Printable(line.target), line.status,
+                 line.ms);
+      return;
+    }
+    Json object{{"peer", line.peer},   {"method", line.method},         {"target", line.target},
+                {"status", line.status}, {"bytes_in", line.request_bytes}, {"bytes_out", line.answer_bytes},
+                {"ms", line.ms}};
+    if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
+    PrintJson(object, stderr);
+  };
+}
+
+serve::HttpOptions HttpOptionsOf(const ServeFlags& flags, const Security& security) {
+  serve::HttpOptions options;
+  options.listen = flags.listen;
+  // with a token callers need no certificate of their own
+  if (security.tls())
+    options.keys = {security.token.empty() ? security.ca : "", security.certificate, security.key};
+  options.limits.connections = flags.connections;
+  options.log = LogOf(flags);
+  return options;
+}
+
+void PrintListening(const ServeFlags& flags, const serve::Server& server, int port, const Security& security,
+                    const Context& context) {
+  const std::string address = fmt::format("{}://{}:{}", security.tls() ? "https" : "http",
+                                          flags.listen.substr(0, flags.listen.rfind(':')), port);
+  const std::vector<serve::IndexEntry> index = server.Index();
+  if (context.json) {
+    Json models = Json::array();
+    for (const serve::IndexEntry& entry : index)
+      models.push_back({{"name", entry.name}, {"version", entry.version}, {"state", entry.state}});
+    PrintJson({{"listening", address}, {"models", models}});
+  } else {
+    Rows rows{{"model", "version", "state"}};
+    for (const serve::IndexEntry& entry : index) rows.push_back({entry.name, entry.version, entry.state});
+    fmt::print("{}", FormatTable(rows, "lrl"));
+    PrintText(fmt::format("listening on {}; Ctrl-C ends it", address));
+  }
+  std::fflush(stdout);
+}
+
+void Serve(const ServeFlags& flags, const Context& context) {
+  CheckCores(flags.machine);
+  CheckListen("--listen", flags.listen);
+  Security security = ReadSecurity(flags.keys, flags.token, context);
+  security = SecurityFor(flags.listen, security, flags.insecure, context);
+  std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
+  serve::Server server(ServerOptionsOf(flags, context));
+  serve::RouteOptions routing;
+  routing.bounds.input_bytes = int64_t(flags.tensor_mib * kMib);
+  routing.most_picture_bytes = int64_t(flags.picture_mib * kMib);
+  routing.token = security.token;
+  routing.version = METE_VERSION;
+  const serve::Routes routes(server, routing);
+  serve::HttpServer http(routes, HttpOptionsOf(flags, security));
+  PrintListening(flags, server, http.port(), security, context);
+  while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  const auto limit = std::chrono::milliseconds(int64_t(flags.drain_s * 1e3));
+  if (!server.Drain(limit))
+    PrintWarning(context, fmt::format("requests were under way after {} s and have no answer", flags.drain_s));
+  http.Close(std::chrono::seconds(2));  // guess: answers that are made are written by then
+}
+
+constexpr const char* kFooter =
+    R"(REPOSITORY is a folder of models: NAME.onnx with NAME.toml beside it (mete help preprocess), or NAME/VERSION/model.onnx.
+Callers speak the Open Inference Protocol, version 2: GET /v2/models/NAME, POST /v2/models/NAME/infer. A picture as it is goes to
+POST /v2/models/NAME/classify. The page at / shows what is loaded; /openapi.json describes all of it.
+
+One request alone is computed by all cores; of several, each slot computes one. More than --queue waiting requests for each slot are
+refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were accepted, and end the program.
+
+Examples:
+  mete serve models
+  mete serve models --listen 0.0.0.0:8080 --token token
+  curl --data-binary @cat.jpg localhost:8080/v2/models/mobilenet_v2/classify)";
+
+}  // namespace
+
+void AddServe(CLI::App& app, Context& context) {
+  CLI::App* command = app.add_subcommand("serve", "answer requests for models over HTTP (Open Inference Protocol)");
+  auto flags = std::make_shared<ServeFlags>();
+  flags->machine.tune = "before";  // a server is ready when it is as fast as it will be
+  command->add_option("repository", flags->repository, "a folder of models")
+      ->type_name("REPOSITORY")
+      ->required();
+  command->add_option("--listen", flags->listen, "where callers reach it; port 0: any that is free")
+      ->type_name("HOST:PORT")
+      ->capture_default_str()
+      ->group("Network");
+  command
+      ->add_option("--keys", flags->keys,
+                   "answer by TLS, and without --token demand a certificate of callers: a folder of `mete keys make`")
+      ->type_name("FOLDER")
+      ->group("Network");
+  command
+      ->add_option("--token", flags->token, "answer callers that have this token (Authorization: Bearer TOKEN)")
+      ->type_name("FILE")
+      ->group("Network");
+  command->add_flag("--insecure", flags->insecure, "answer all callers, also those of other hosts")->group("Network");
+  AddSessionFlags(*command, flags->machine);
+  command->add_option("--slots", flags->slots, "requests that are computed at a time at most (default: a core each)")
+      ->type_name("N")
+      ->check(Between(1, 1024))
+      ->group("Limits");
+  command->add_option("--queue", flags->queue, "requests that may wait, for each slot")
+      ->type_name("N")
+      ->check(Between(0, 100000))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_option("--tensor-mib", flags->tensor_mib, "of the input tensors of a request at most")
+      ->type_name("N")
+      ->check(Between(0.001, 1 << 20))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_option("--picture-mib", flags->picture_mib, "of the file of a picture at most")
+      ->type_name("N")
+      ->check(Between(0.001, 1 << 20))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_option("--megapixels", flags->megapixels, "of a picture at most")
+      ->type_name("N")
+      ->check(Between(0.01, 134))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_option("--connections", flags->connections, "at a time at most")
+      ->type_name("N")
+      ->check(Between(1, 1000000))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_option("--drain-s", flags->drain_s, "after SIGTERM, until accepted requests must have been answered")
+      ->type_name("S")
+      ->check(Between(0, 86400))
+      ->capture_default_str()
+      ->group("Limits");
+  command->add_flag("--load-none", flags->load_none, "load a model only when a caller asks to (v2/repository/models)");
+  command->add_option("--log", flags->log, "a line for each request on stderr: text, json or none")
+      ->check(CLI::IsMember({"text", "json", "none"}))
+      ->capture_default_str();
+  AddJsonFlag(*command, context);
+  command->footer(kFooter);
+  command->callback([flags, &context] { context.command = [flags, &context] { Serve(*flags, context); }; });
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,292 @@
+#include "serve/http/connection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <boost/asio/dispatch.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+#include <cctype>
+
+namespace mete::serve {
+namespace {
+
+namespace net = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+using tcp = net::ip::tcp;
+using Time = std::chrono::steady_clock::time_point;
+
+// Of a body whose length is not told before it comes. This value is a guess: callers with large tensors know it.
+constexpr int64_t kMostUntoldBytes = 32 << 20;
+
+template <class Stream>
+class ConnectionOf : public Connection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
+ public:
+  template <class... A>
+  ConnectionOf(ConnectionOwner& owner, A&&... stream) : owner_(owner), stream_(std::forward<A>(stream)...) {
+    boost::system::error_code problem;
+    const tcp::endpoint peer = Tcp().socket().remote_endpoint(problem);
+    if (!problem) peer_ = peer.address().to_string();
+  }
+  ~ConnectionOf() override {
+    ReleaseBytes();
+    owner_.Remove(this);
+  }
+
+  void Begin() {
+    net::dispatch(stream_.get_executor(), [self = this->shared_from_this()] { self->Shake(); });
+  }
+
+  void CloseIfIdle() override {
+    net::post(stream_.get_executor(), [self = this->shared_from_this()] {
+      if (self->idle_) self->End();
+    });
+  }
+
+ private:
+  static constexpr bool kTls = !std::is_same_v<Stream, beast::tcp_stream>;
+  using Problem = boost::system::error_code;
+
+  beast::tcp_stream& Tcp() { return beast::get_lowest_layer(stream_); }
+
+  void Shake() {
+    if constexpr (kTls) {
+      Tcp().expires_after(owner_.limits.header);
+      stream_.async_handshake(net::ssl::stream_base::server, [self = this->shared_from_this()](Problem problem) {
+        if (!problem) self->ReadHeader();
+      });
+    } else {
+      ReadHeader();
+    }
+  }
+
+  void ReadHeader() {
+    if (owner_.closing) return End();
+    parser_.emplace();
+    parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
+    parser_->body_limit(boost::none);  // checked with the header, by the path
+    idle_ = true;
+    Tcp().expires_after(owner_.limits.idle);
+    http::async_read_header(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
+      self->idle_ = false;
+      self->HasHeader(problem);
+    });
+  }
+
+  void HasHeader(Problem problem) {
+    received_ = std::chrono::steady_clock::now();
+    if (problem == http::error::header_limit || problem == http::error::body_limit)
+      return Refuse(ErrorAnswer(431, "[server] the header is too large"));
+    if (problem == http::error::end_of_stream) return End();
+    // what is no HTTP has an answer; a connection that was lost or is too slow has none
+    if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
+      return Refuse(ErrorAnswer(400, "[server] the request is no HTTP/1.1: " + problem.message()));
+    if (problem) return;
+    TakeHeader();
+    if (std::optional<HttpAnswer> refusal = owner_.routes.Refusal(request_)) return Refuse(std::move(*refusal));
+    ReadBody();
+  }
+
+  void TakeHeader() {
+    const auto& message = parser_->get();
+    request_ = HttpRequest();
+    request_.method = std::string(message.method_string());
+    request_.target = std::string(message.target());
+    for (const auto& field : message) {
+      std::string name(field.name_string());
+      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+      request_.headers[name] = std::string(field.value());
+    }
+  }
+
+  void ReadBody() {
+    const auto told = parser_->content_length();
+    const int64_t most = owner_.routes.MostBytes(request_);
+    if (told && *told > std::uint64_t(most))
+      return Refuse(ErrorAnswer(413, fmt::format("[server] the body is too large; got {} bytes, expected {} at most",
+                                                 *told, most)));
+    const int64_t bytes = told ? int64_t(*told) : parser_->chunked() ? std::min(most, kMostUntoldBytes) : 0;
+    if (!owner_.Reserve(bytes)) {
+      HttpAnswer answer = ErrorAnswer(503, "[server] too many bytes of requests are under way; try again");
+      answer.headers.emplace_back("Retry-After", "1");
+      return Refuse(std::move(answer));
+    }
+    reserved_ = bytes;
+    parser_->body_limit(std::uint64_t(std::max<int64_t>(bytes, 1)));
+    Tcp().expires_after(owner_.limits.body);
+    if (beast::iequals(request_.header("expect"), "100-continue")) return Continue();
+    ReadRest();
+  }
+
+  void Continue() {
+    auto answer = std::make_shared<http::response<http::empty_body>>(http::status::continue_, 11);
+    http::async_write(stream_, *answer, [self = this->shared_from_this(), answer](Problem problem, size_t) {
+      if (!problem) self->ReadRest();
+    });
+  }
+
+  void ReadRest() {
+    http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
+      self->HasBody(problem);
+    });
+  }
+
+  void HasBody(Problem problem) {
+    if (problem == http::error::body_limit)
+      return Refuse(ErrorAnswer(413, "[server] the body is too large for one whose length is not told"));
+    if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
+      return Refuse(ErrorAnswer(400, "[server] the request's body is no HTTP/1.1: " + problem.message()));
+    if (problem) return;
+    Tcp().expires_never();  // computing has deadlines of its own
+    keep_alive_ = parser_->get().keep_alive();
+    *request_.body = std::move(parser_->get().body());
+    request_bytes_ = int64_t(request_.body->size());
+    owner_.routes.Answer(request_, [self = this->shared_from_this()](std::function<HttpAnswer()> make) {
+      net::post(self->stream_.get_executor(), [self, make = std::move(make)] { self->Write(make()); });
+    });
+  }
+
+  // Answers a request whose body is not read: the connection cannot go on.
+  void Refuse(HttpAnswer answer) {
+    keep_alive_ = false;
+    Write(std::move(answer));
+  }
+
+  void Write(HttpAnswer answer) {
+    answer_ = http::response<http::string_body>(http::status(answer.status), 11);
+    answer_.set(http::field::server, "mete");
+    answer_.set(http::field::content_type, answer.type);
+    for (const auto& [name, value] : answer.headers) answer_.set(name, value);
+    if (const std::string& trace = request_.header("traceparent"); !trace.empty()) answer_.set("traceparent", trace);
+    const bool stay = keep_alive_ && !owner_.closing;
+    answer_.keep_alive(stay);
+    answer_bytes_ = int64_t(answer.body.size());
+    if (request_.method == "HEAD") answer_.content_length(answer.body.size());
+    else {
+      answer_.body() = std::move(answer.body);
+      answer_.prepare_payload();
+    }
+    Tcp().expires_after(owner_.limits.body);
+    http::async_write(stream_, answer_, [self = this->shared_from_this(), stay](Problem problem, size_t) {
+      self->Written(problem, stay);
+    });
+  }
+
+  void Written(Problem problem, bool stay) {
+    ReleaseBytes();
+    HttpLogLine line{peer_, request_.method, request_.target, request_.header("traceparent"), int(answer_.result_int())};
+    line.request_bytes = request_bytes_;
+    line.answer_bytes = answer_bytes_;
+    line.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - received_).count();
+    owner_.Log(line);
+    request_ = HttpRequest();
+    answer_ = {};
+    if (problem) return;
+    if (stay) return ReadHeader();
+    End();
+  }
+
+  void End() {
+    if constexpr (kTls) {
+      Tcp().expires_after(owner_.limits.header);
+      stream_.async_shutdown([self = this->shared_from_this()](Problem) {});
+    } else {
+      Problem ignored;
+      Tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
+      Linger();
+    }
+  }
+
+  // Reads what the caller still sends, so that the answer is not lost by a reset: a body that was refused.
+  void Linger() {
+    if constexpr (!kTls) {
+      Tcp().expires_after(std::chrono::seconds(2));  // guess
+      buffer_.clear();
+      Tcp().async_read_some(buffer_.prepare(kLingerBytes), [self = this->shared_from_this()](Problem problem, size_t) {
+        if (!problem && ++self->lingered_ < kMostLingers) self->Linger();
+      });
+    }
+  }
+
+  void ReleaseBytes() {
+    owner_.Release(reserved_);
+    reserved_ = 0;
+  }
+
+  static constexpr size_t kLingerBytes = 64 << 10;
+  static constexpr int kMostLingers = 1024;  // 64 MiB; guess
+
+  ConnectionOwner& owner_;
+  Stream stream_;
+  beast::flat_buffer buffer_;
+  std::optional<http::request_parser<http::string_body>> parser_;
+  http::response<http::string_body> answer_;
+  HttpRequest request_;
+  std::string peer_;
+  Time received_;
+  int64_t reserved_ = 0, request_bytes_ = 0, answer_bytes_ = 0;
+  int lingered_ = 0;
+  bool keep_alive_ = true, idle_ = false;
+};
+
+template <class Stream, class... A>
+void Begin(ConnectionOwner& owner, A&&... stream) {
+  const auto connection = std::make_shared<ConnectionOf<Stream>>(owner, std::forward<A>(stream)...);
+  owner.Add(connection);
+  connection->Begin();
+}
+
+}  // namespace
+
+void ConnectionOwner::Add(const std::shared_ptr<Connection>& connection) {
+  const std::lock_guard lock(mutex_);
+  connections_.emplace(connection.get(), connection);
+}
+
+void ConnectionOwner::Remove(Connection* connection) {
+  const std::lock_guard lock(mutex_);
+  connections_.erase(connection);
+  if (connections_.empty()) removed_.notify_all();
+}
+
+int ConnectionOwner::Count() const {
+  const std::lock_guard lock(mutex_);
+  return int(connections_.size());
+}
+
+void ConnectionOwner::CloseIdle() {
+  std::vector<std::shared_ptr<Connection>> all;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [pointer, connection] : connections_)
+      if (auto alive = connection.lock()) all.push_back(std::move(alive));
+  }
+  for (const auto& connection : all) connection->CloseIfIdle();
+}
+
+void ConnectionOwner::WaitUntilNone(std::chrono::milliseconds limit) {
+  std::unique_lock lock(mutex_);
+  removed_.wait_for(lock, limit, [&] { return connections_.empty(); });
+}
+
+bool ConnectionOwner::Reserve(int64_t bytes) {
+  if (reserved_.fetch_add(bytes) + bytes <= limits.bytes_together) return true;
+  reserved_ -= bytes;
+  return false;
+}
+
+void ConnectionOwner::Log(const HttpLogLine& line) {
+  if (!log_) return;
+  const std::lock_guard lock(log_mutex_);
+  log_(line);
+}
+
+void BeginConnection(ConnectionOwner& owner, tcp::socket socket, net::ssl::context* tls) {
+  if (tls) Begin<beast::ssl_stream<beast::tcp_stream>>(owner, std::move(socket), *tls);
+  else Begin<beast::tcp_stream>(owner, std::move(socket));
+}
+
+}  // namespace mete::serve

@@ -1,0 +1,60 @@
+// A connection of HTTP/1.1: reads requests one after the other, and writes their answers.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+
+#include "serve/http/http_server.h"
+
+namespace mete::serve {
+
+class ConnectionOwner;
+
+class Connection {
+ public:
+  virtual ~Connection() = default;
+  virtual void CloseIfIdle() = 0;  // any thread
+};
+
+// What connections have in common.
+class ConnectionOwner {
+ public:
+  ConnectionOwner(const Routes& routes, const HttpLimits& limits, std::function<void(const HttpLogLine&)> log)
+      : routes(routes), limits(limits), log_(std::move(log)) {}
+
+  void Add(const std::shared_ptr<Connection>& connection);
+  void Remove(Connection* connection);
+  int Count() const;
+  void CloseIdle();
+  void WaitUntilNone(std::chrono::milliseconds limit);
+
+  // Reserves bytes of bodies. False: there are too many at a time.
+  bool Reserve(int64_t bytes);
+  void Release(int64_t bytes) { reserved_ -= bytes; }
+
+  void Log(const HttpLogLine& line);
+
+  const Routes& routes;
+  const HttpLimits limits;
+  std::atomic<bool> closing{false};
+
+ private:
+  const std::function<void(const HttpLogLine&)> log_;
+  std::mutex log_mutex_;
+  std::atomic<int64_t> reserved_{0};
+  mutable std::mutex mutex_;
+  std::condition_variable removed_;
+  std::map<Connection*, std::weak_ptr<Connection>> connections_;
+};
+
+// Begins to read. `tls` null: plain text. The connection keeps itself until it is closed.
+void BeginConnection(ConnectionOwner& owner, boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls);
+
+}  // namespace mete::serve

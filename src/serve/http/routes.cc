@@ -1,0 +1,301 @@
+#include "serve/http/routes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "network/keys/keys.h"
+#include "serve/http/files.h"
+#include "serve/protocol/rest_answer.h"
+#include "serve/protocol/rest_request.h"
+
+namespace mete::serve {
+namespace {
+
+using Time = std::chrono::steady_clock::time_point;
+
+constexpr int64_t kMostTimeoutMs = 24 * 3600 * 1000;  // guess: nobody waits for a day
+constexpr int kMostClasses = 1000;                    // guess: no page or log takes more
+
+HttpAnswer Json(std::string body, int status = 200) {
+  HttpAnswer answer;
+  answer.status = status;
+  answer.body = std::move(body);
+  return answer;
+}
+
+// Reads all of `text` as a number from `least` to `most`.
+int64_t NumberOf(const std::string& where, const std::string& text, int64_t least, int64_t most) {
+  int64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc() || end != text.data() + text.size() || number < least || number > most)
+    Invalid(where, "is no number from {} to {}; got '{}'", least, most, Printable(text.substr(0, 100)));
+  return number;
+}
+
+// The steps of a request, as browsers and other tools show them (W3C, Server Timing).
+std::string TimingText(const StepTimes& steps) {
+  return fmt::format("queue;dur={:.3f}, decode;dur={:.3f}, scale;dur={:.3f}, compute;dur={:.3f}", steps.queue_us * 1e-3,
+                     steps.decode_us * 1e-3, steps.scale_us * 1e-3, steps.compute_us * 1e-3);
+}
+
+}  // namespace
+
+int StatusOf(Code code) {
+  switch (code) {
+    case Code::kOk: return 200;
+    case Code::kInvalidArgument:
+    case Code::kFailedPrecondition:
+    case Code::kOutOfRange:
+    case Code::kDataLoss: return 400;
+    case Code::kNotFound: return 404;
+    case Code::kResourceExhausted: return 429;
+    case Code::kUnimplemented: return 501;
+    case Code::kUnavailable: return 503;
+    case Code::kDeadlineExceeded: return 504;
+    default: return 500;
+  }
+}
+
+HttpAnswer ErrorAnswer(int status, const std::string& error) { return Json(ErrorBody(error), status); }
+HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.code()), error.what()); }
+
+std::optional<Time> DeadlineOf(const HttpRequest& request, const Parameters& parameters, Time now) {
+  const std::string& text = request.header("timeout-ms");
+  if (!text.empty()) return now + std::chrono::milliseconds(NumberOf("Timeout-Ms", text, 1, kMostTimeoutMs));
+  const auto timeout = parameters.find("timeout");
+  if (timeout == parameters.end()) return std::nullopt;
+  const int64_t* us = std::get_if<int64_t>(&timeout->second);
+  if (!us || *us < 0 || *us > kMostTimeoutMs * 1000)
+    Invalid("parameter 'timeout'", "is no number of microseconds from 0 to {}", kMostTimeoutMs * 1000);
+  if (*us == 0) return std::nullopt;
+  return now + std::chrono::microseconds(*us);
+}
+
+// A request on its way through the routes.
+class Routes::Call {
+ public:
+  Call(const Routes& routes, const HttpRequest& request, const Respond& respond)
+      : server_(routes.server_), options_(routes.options_), request_(request), respond_(respond) {}
+
+  void Answer() {
+    target_ = ParseTarget(request_.target);
+    const std::vector<std::string>& path = target_.path;
+    if (path.empty()) return Get(PageFile());
+    if (path.size() == 1 && path[0] == "metrics" && options_.metrics) return Metrics();
+    if (path.size() == 1 && path[0] == "openapi.json") return Get(OpenApiFile());
+    if (path[0] != "v2") return NotFound();
+    if (path.size() == 1) return Get(Json(ServerBody({"mete", options_.version, kExtensions})));
+    if (path[1] == "health" && path.size() == 3) return Health(path[2]);
+    if (path[1] == "repository") return Repository();
+    if (path[1] == "models") return Models();
+    NotFound();
+  }
+
+ private:
+  void Send(HttpAnswer answer) {
+    respond_([answer = std::move(answer)]() mutable { return std::move(answer); });
+  }
+
+  void NotFound() { Send(ErrorAnswer(404, fmt::format("[server] there is nothing at '{}'; try /v2 or /openapi.json",
+                                                      Printable(request_.target.substr(0, 200))))); }
+
+  // Answers GET (and HEAD, whose body the connection leaves out), and refuses others.
+  void Get(HttpAnswer answer) {
+    if (IsMethod({"GET", "HEAD"})) Send(std::move(answer));
+  }
+
+  // Returns whether the method is one of these; sends the refusal if it is not.
+  bool IsMethod(const std::vector<std::string>& allowed) {
+    if (std::find(allowed.begin(), allowed.end(), request_.method) != allowed.end()) return true;
+    std::string list;
+    for (const std::string& method : allowed) list += (list.empty() ? "" : ", ") + method;
+    HttpAnswer answer = ErrorAnswer(405, fmt::format("[server] method {} is not for this path; expected {}",
+                                                     Printable(request_.method), list));
+    answer.headers.emplace_back("Allow", list);
+    Send(std::move(answer));
+    return false;
+  }
+
+  void Metrics() {
+    HttpAnswer answer = Json(options_.metrics());
+    answer.type = "text/plain; version=0.0.4; charset=utf-8";
+    Get(std::move(answer));
+  }
+
+  void Health(const std::string& which) {
+    serve::Health health;
+    health.live = true;
+    health.ready = server_.ready();
+    if (which == "live") return Get(Json(HealthBody(health)));
+    if (which == "ready") return Get(Json(HealthBody(health), health.ready ? 200 : 503));
+    NotFound();
+  }
+
+  void Repository() {
+    const std::vector<std::string>& path = target_.path;
+    if (path.size() == 3 && path[2] == "index") {
+      if (!IsMethod({"POST", "GET"})) return;
+      const bool ready = ParseIndex(*request_.body);
+      std::vector<IndexEntry> index = server_.Index();
+      if (ready) std::erase_if(index, [](const IndexEntry& entry) { return entry.state != "READY"; });
+      return Send(Json(IndexBody(index)));
+    }
+    if (path.size() != 5 || path[2] != "models") return NotFound();
+    if (path[4] != "load" && path[4] != "unload") return NotFound();
+    if (!IsMethod({"POST"})) return;
+    CheckLoad(*request_.body);
+    const std::string model = path[3];
+    const bool load = path[4] == "load";
+    server_.Later([&server = server_, respond = respond_, model, load] {
+      try {
+        if (load) server.Load(model);
+        else server.Unload(model);
+        respond([] { return Json("{}"); });
+      } catch (const Error& error) {
+        respond([error] { return ErrorAnswer(error); });
+      } catch (const std::exception& error) {
+        respond([what = std::string(error.what())] { return ErrorAnswer(500, what); });
+      }
+    });
+  }
+
+  // /v2/models/M[/versions/V][/ACTION]
+  void Models() {
+    const std::vector<std::string>& path = target_.path;
+    if (path.size() == 3 && path[2] == "stats") return Get(Json(StatisticsBody(server_.Statistics("", ""))));
+    if (path.size() < 3) return NotFound();
+    model_ = path[2];
+    size_t next = 3;
+    if (path.size() > 4 && path[3] == "versions") {
+      version_ = path[4];
+      next = 5;
+    }
+    if (path.size() == next) return Get(Json(ModelBody(server_.Metadata(model_, version_))));
+    if (path.size() > next + 1) return NotFound();
+    const std::string& action = path[next];
+    if (action == "ready") return Ready();
+    if (action == "stats") return Get(Json(StatisticsBody(server_.Statistics(model_, version_))));
+    if (action == "infer") return Infer();
+    if (action == "classify") return Classify();
+    NotFound();
+  }
+
+  void Ready() {
+    serve::Health health;
+    health.live = health.ready = server_.IsReady(model_, version_);
+    Get(Json(HealthBody(health, model_), health.ready ? 200 : 503));
+  }
+
+  void Infer() {
+    if (!IsMethod({"POST"})) return;
+    const std::string& length = request_.header("inference-header-content-length");
+    std::optional<size_t> json_bytes;
+    if (!length.empty())
+      json_bytes = size_t(NumberOf("Inference-Header-Content-Length", length, 0, int64_t(request_.body->size())));
+    if (!request_.header("content-encoding").empty() && request_.header("content-encoding") != "identity")
+      return Send(ErrorAnswer(415, "[Content-Encoding] bodies are taken as they are; got '" +
+                                       Printable(request_.header("content-encoding")) + "', expected identity"));
+    const auto now = std::chrono::steady_clock::now();
+    const std::span body(reinterpret_cast<const std::byte*>(request_.body->data()), request_.body->size());
+    InferRequest infer = ParseInfer(body, json_bytes, options_.bounds, request_.body);
+    const auto deadline = DeadlineOf(request_, infer.parameters, now);
+    server_.Infer(model_, version_, std::move(infer), deadline, Outcomes());
+  }
+
+  void Classify() {
+    if (request_.method == "GET" || request_.method == "HEAD") return Get(PicturesAnswer());
+    if (!IsMethod({"POST", "GET", "HEAD"})) return;
+    const std::string& type = request_.header("content-type");
+    if (!type.empty() && !type.starts_with("image/") && type != "application/octet-stream")
+      return Send(ErrorAnswer(415, "[Content-Type] a picture is needed; got '" + Printable(type) +
+                                       "', expected image/jpeg, image/png, image/bmp, or application/octet-stream"));
+    const auto classes = target_.query.find("classes");
+    const int count =
+        classes == target_.query.end() ? 0 : int(NumberOf("classes", classes->second, 1, kMostClasses));
+    const auto now = std::chrono::steady_clock::now();
+    server_.Classify(model_, version_, std::move(*request_.body), count, DeadlineOf(request_, {}, now), Outcomes());
+  }
+
+  // Whether the model classifies pictures, and of which size they are best.
+  HttpAnswer PicturesAnswer() {
+    const PictureUse use = server_.Pictures(model_, version_);
+    nlohmann::ordered_json json{{"classifies", use.classifies}};
+    if (!use.why_not.empty()) json["why_not"] = use.why_not;
+    if (use.width > 0) json.update({{"width", use.width}, {"height", use.height}});
+    return Json(JsonText(json, -1));
+  }
+
+  OnOutcome Outcomes() {
+    return [respond = respond_, &server = server_](Outcome&& given) {
+      auto outcome = std::make_shared<Outcome>(std::move(given));
+      respond([outcome, wait = server.predicted_wait_us()] {
+        HttpAnswer answer = outcome->error.empty() ? AnswerOf(*outcome) : ErrorOf(*outcome);
+        answer.headers.emplace_back("Mete-Wait-Ms", fmt::format("{:.3f}", wait * 1e-3));
+        return answer;
+      });
+    };
+  }
+
+  static HttpAnswer AnswerOf(const Outcome& outcome) {
+    RestAnswer rest = AnswerBody(outcome.answer);
+    HttpAnswer answer = Json(std::move(rest.body));
+    answer.headers.emplace_back("Server-Timing", TimingText(outcome.steps));
+    if (!rest.json_bytes) return answer;
+    answer.type = "application/octet-stream";
+    answer.headers.emplace_back("Inference-Header-Content-Length", std::to_string(*rest.json_bytes));
+    return answer;
+  }
+
+  static HttpAnswer ErrorOf(const Outcome& outcome) {
+    HttpAnswer answer = ErrorAnswer(StatusOf(outcome.code), outcome.error);
+    if (outcome.retry_after_s > 0)  // in whole seconds, as HTTP has it
+      answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(outcome.retry_after_s)));
+    return answer;
+  }
+
+  Server& server_;
+  const RouteOptions& options_;
+  const HttpRequest& request_;
+  const Respond& respond_;
+  Target target_;
+  std::string model_, version_;
+};
+
+Routes::Routes(Server& server, RouteOptions options) : server_(server), options_(std::move(options)) {}
+
+void Routes::Answer(const HttpRequest& request, const Respond& respond) const {
+  try {
+    Call(*this, request, respond).Answer();
+  } catch (const Error& error) {
+    respond([error] { return ErrorAnswer(error); });
+  } catch (const std::bad_alloc&) {
+    respond([] { return ErrorAnswer(503, "[server] there is no memory for this request"); });
+  } catch (const std::exception& error) {
+    respond([what = std::string(error.what())] { return ErrorAnswer(500, what); });
+  }
+}
+
+std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {
+  if (options_.token.empty() || request.target.starts_with("/v2/health/")) return std::nullopt;
+  constexpr std::string_view kBearer = "Bearer ";
+  const std::string& authorization = request.header("authorization");
+  if (authorization.starts_with(kBearer) && SameToken(authorization.substr(kBearer.size()), options_.token))
+    return std::nullopt;
+  HttpAnswer answer = ErrorAnswer(401, "[Authorization] the token is missing or wrong; expected Bearer TOKEN");
+  answer.headers.emplace_back("WWW-Authenticate", "Bearer");
+  return answer;
+}
+
+int64_t Routes::MostBytes(const HttpRequest& request) const {
+  const std::string path = request.target.substr(0, request.target.find('?'));
+  if (path.ends_with("/classify") || path.ends_with("/classify/")) return options_.most_picture_bytes;
+  if (!path.ends_with("/infer") && !path.ends_with("/infer/")) return options_.bounds.json_bytes;
+  return options_.bounds.json_bytes + options_.bounds.input_bytes;
+}
+
+}  // namespace mete::serve

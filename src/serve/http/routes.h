@@ -1,0 +1,55 @@
+// What a server answers to each request over HTTP. It opens no connection: a request and its answer are values.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "serve/http/message.h"
+#include "serve/protocol/request_bounds.h"
+#include "serve/server/server.h"
+
+namespace mete::serve {
+
+struct RouteOptions {
+  RequestBounds bounds;
+  int64_t most_picture_bytes = int64_t(32) << 20;  // guess: a photo of 50 megapixels takes half of it
+  std::string token;  // that every caller but one for health has to show; empty: none
+  std::string version;  // of this program
+  std::function<std::string()> metrics = {};  // the text for Prometheus; null: there is none
+};
+
+class Routes {
+ public:
+  // The server must outlive this object and all requests.
+  Routes(Server& server, RouteOptions options);
+
+  // Answers a request by `respond`, once, on this thread or later on another one. Throws nothing.
+  void Answer(const HttpRequest& request, const Respond& respond) const;
+
+  // Whether the request may be made with these headers, before its body is read; otherwise the answer, 401.
+  std::optional<HttpAnswer> Refusal(const HttpRequest& request) const;
+
+  // The most bytes of the body of this request.
+  int64_t MostBytes(const HttpRequest& request) const;
+
+ private:
+  class Call;
+
+  Server& server_;
+  const RouteOptions options_;
+};
+
+int StatusOf(Code code);                     // 400, 404, 429, ...
+HttpAnswer ErrorAnswer(int status, const std::string& error);
+HttpAnswer ErrorAnswer(const Error& error);
+
+// Returns when the answer has to be there: by the header Timeout-Ms, in milliseconds, else by the request's parameter
+// "timeout", in microseconds, which Triton's clients send; nothing: neither is there, or "timeout" is 0. Error
+// INVALID_ARGUMENT.
+std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const HttpRequest& request,
+                                                                const Parameters& parameters,
+                                                                std::chrono::steady_clock::time_point now);
+
+}  // namespace mete::serve

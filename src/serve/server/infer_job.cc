@@ -1,0 +1,241 @@
+#include "serve/server/infer_job.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstring>
+
+#include "base/clock.h"
+#include "base/error.h"
+
+namespace mete::serve {
+namespace {
+
+using Jobs = std::vector<std::unique_ptr<InferJob>>;
+
+double Us(Nanoseconds time) { return double(time) * 1e-3; }
+Nanoseconds Ns(double us) { return Nanoseconds(us * 1e3); }
+
+void Add(Duration& to, Nanoseconds time) {
+  ++to.count;
+  to.ns += time;
+}
+
+int64_t NowMs() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void Fail(InferJob& job, Code code, const std::string& what) {
+  job.loaded->Count([&](ModelStatistics& counts) {
+    Add(counts.fail, NowNs() - job.arrived);
+    counts.last_inference_ms = NowMs();
+  });
+  Outcome outcome;
+  outcome.code = code;
+  outcome.error = what;
+  outcome.steps = job.steps;
+  job.done(std::move(outcome));
+}
+
+// Calls `what`. Returns false, after the job has its outcome, if it throws.
+template <class What>
+bool Try(InferJob& job, What&& what) {
+  try {
+    what();
+    return true;
+  } catch (const Error& error) {
+    Fail(job, error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    Fail(job, Code::kResourceExhausted, "[server] there is no memory for this request; try a smaller one");
+  } catch (const std::exception& error) {
+    Fail(job, Code::kInternal, fmt::format("[server] {}", error.what()));
+  }
+  return false;
+}
+
+void MakeInputs(InferJob& job) {
+  if (job.pictures.empty()) return;
+  const Nanoseconds start = NowNs();
+  const std::vector<Image> images = job.loaded->model->Decode(job.pictures, job.most_pixels);
+  const Nanoseconds decoded = NowNs();
+  job.inputs = {job.loaded->model->Scale(images)};
+  job.pictures.clear();
+  job.steps.decode_us = Us(decoded - start);
+  job.steps.scale_us = Us(NowNs() - decoded);
+}
+
+// Returns for each input the rows of all jobs, one after the other.
+std::vector<Tensor> Joined(const Jobs& jobs) {
+  std::vector<Tensor> joined;
+  for (size_t i = 0; i < jobs[0]->inputs.size(); ++i) {
+    Shape shape = jobs[0]->inputs[i].shape();
+    shape[0] = 0;
+    for (const auto& job : jobs) shape[0] += job->inputs[i].shape()[0];
+    Tensor all(jobs[0]->inputs[i].type(), shape);
+    std::byte* to = static_cast<std::byte*>(all.mutable_view().data);
+    for (const auto& job : jobs) {
+      std::memcpy(to, job->inputs[i].data(), job->inputs[i].bytes());
+      to += job->inputs[i].bytes();
+    }
+    joined.push_back(std::move(all));
+  }
+  return joined;
+}
+
+// Returns rows [first, first + rows) of each output. The results share the outputs' memory.
+std::vector<Tensor> RowsOf(const std::vector<Tensor>& outputs, int64_t first, int64_t rows) {
+  std::vector<Tensor> parts;
+  for (const Tensor& output : outputs) {
+    Shape shape = output.shape();
+    const size_t bytes = output.bytes() / size_t(shape[0]);
+    shape[0] = rows;
+    const auto owner = std::make_shared<const Tensor>(output);
+    parts.emplace_back(output.type(), shape,
+                       static_cast<const std::byte*>(output.data()) + size_t(first) * bytes, owner);
+  }
+  return parts;
+}
+
+NamedTensor Named(const std::string& name, Tensor tensor) {
+  NamedTensor named;
+  named.name = name;
+  named.shape = tensor.shape();
+  named.tensor = std::move(tensor);
+  return named;
+}
+
+// The best classes of each row of the scores, as the classification extension has them: "score:index:label".
+NamedTensor ClassTexts(const std::string& name, const Tensor& scores, int classes, const ServedModel& model) {
+  const int64_t rows = scores.shape().rank() > 1 ? scores.shape()[0] : 1;
+  NamedTensor named;
+  named.name = name;
+  for (int64_t row = 0; row < rows; ++row)
+    for (const Ranked& ranked : Rank(RowOf(scores, row, rows).view(), classes, false, model.labels()))
+      named.texts.push_back(fmt::format("{:f}:{}{}{}", ranked.score, ranked.index, ranked.label.empty() ? "" : ":",
+                                        ranked.label));
+  const int64_t each = int64_t(named.texts.size()) / rows;
+  named.shape = scores.shape().rank() > 1 ? Shape{rows, each} : Shape{each};
+  return named;
+}
+
+std::vector<NamedTensor> OutputsOf(const InferJob& job, const std::vector<Tensor>& outputs) {
+  const ServedModel& model = *job.loaded->model;
+  std::vector<NamedTensor> named;
+  for (size_t i = 0; i < job.outputs.size(); ++i) {
+    const Tensor& output = outputs[job.outputs[i]];
+    const std::string& name = model.outputs()[job.outputs[i]].name;
+    const RequestedOutput* asked = job.request.outputs.empty() ? nullptr : &job.request.outputs[i];
+    named.push_back(asked && asked->classes > 0
+                        ? ClassTexts(name, output, int(std::min<int64_t>(asked->classes, output.elements())), model)
+                        : Named(name, output));
+    named.back().binary = asked ? asked->binary : job.request.binary_outputs;
+  }
+  return named;
+}
+
+std::vector<NamedTensor> ClassesOf(const InferJob& job, const std::vector<Tensor>& outputs) {
+  const ServedModel& model = *job.loaded->model;
+  const std::vector<Ranked> best =
+      Rank(outputs[size_t(model.classified())].view(), job.classes, model.softmax(), model.labels());
+  const Shape shape{int64_t(best.size())};
+  Tensor index(DType::kI64, shape), score(DType::kF32, shape);
+  NamedTensor names;
+  names.name = "class";
+  names.shape = shape;
+  for (size_t i = 0; i < best.size(); ++i) {
+    index.mutable_view().as<int64_t>()[i] = best[i].index;
+    score.mutable_view().as<float>()[i] = float(best[i].score);
+    names.texts.push_back(best[i].label.empty() ? std::to_string(best[i].index) : best[i].label);
+  }
+  return {std::move(names), Named("index", std::move(index)), Named("score", std::move(score))};
+}
+
+void Answer(InferJob& job, const std::vector<Tensor>& outputs) {
+  const Nanoseconds computed = NowNs();
+  Outcome outcome;
+  outcome.answer.model = job.loaded->name;
+  outcome.answer.version = job.loaded->version;
+  outcome.answer.id = job.request.id;
+  outcome.answer.outputs = job.wanted == Wanted::kClasses ? ClassesOf(job, outputs) : OutputsOf(job, outputs);
+  outcome.steps = job.steps;
+  job.loaded->Count([&](ModelStatistics& counts) {
+    counts.inferences += job.rows > 0 ? job.rows : 1;
+    Add(counts.success, NowNs() - job.arrived);
+    Add(counts.queue, Ns(job.steps.queue_us));
+    Add(counts.input, Ns(job.steps.decode_us + job.steps.scale_us));
+    Add(counts.compute, Ns(job.steps.compute_us));
+    Add(counts.output, NowNs() - computed);
+    counts.last_inference_ms = NowMs();
+  });
+  job.done(std::move(outcome));
+}
+
+}  // namespace
+
+Outcome OutcomeOf(const Error& error) {
+  Outcome outcome;
+  outcome.code = error.code();
+  outcome.error = error.what();
+  return outcome;
+}
+
+Outcome OutcomeOf(Refusal why, double retry_after_s) {
+  Outcome outcome;
+  outcome.retry_after_s = retry_after_s;
+  switch (why) {
+    case Refusal::kFull:
+      outcome.code = Code::kResourceExhausted;
+      outcome.error = "[server] as many requests wait as may; try again later, or another server";
+      break;
+    case Refusal::kTooLate:
+      outcome.code = Code::kDeadlineExceeded;
+      outcome.error = "[server] the answer would be later than the request's deadline; try a longer one";
+      break;
+    default:
+      outcome.code = Code::kUnavailable;
+      outcome.error = "[server] it is ending and takes no more requests; try another server";
+  }
+  return outcome;
+}
+
+void InferJob::GiveUp(Refusal why) {
+  done(OutcomeOf(why, 0));
+}
+
+Computed ComputeJobs(const Start& start, std::vector<std::unique_ptr<Job>> given) {
+  Jobs jobs;
+  const Nanoseconds began = NowNs();
+  for (auto& job : given) {
+    std::unique_ptr<InferJob> infer(static_cast<InferJob*>(job.release()));
+    infer->steps.queue_us = Us(began - infer->arrived);
+    jobs.push_back(std::move(infer));
+  }
+  const std::shared_ptr<Loaded> loaded = jobs[0]->loaded;
+  std::erase_if(jobs, [](const auto& job) { return !Try(*job, [&] { MakeInputs(*job); }); });
+  if (jobs.empty()) return {0, loaded};
+  std::vector<Tensor> outputs;
+  const Nanoseconds computing = NowNs();
+  try {
+    outputs = loaded->model->Run(start.slot, start.wide, jobs.size() == 1 ? jobs[0]->inputs : Joined(jobs));
+  } catch (const std::exception&) {
+    const std::exception_ptr why = std::current_exception();
+    for (const auto& job : jobs) Try(*job, [&] { std::rethrow_exception(why); });
+    return {0, loaded};
+  }
+  const Nanoseconds compute = NowNs() - computing;
+  int64_t batch = 0, first = 0;
+  for (const auto& job : jobs) batch += job->rows;
+  loaded->Count([&](ModelStatistics& counts) {
+    ++counts.executions;
+    Add(counts.batches[batch].compute, compute);
+  });
+  for (const auto& job : jobs) {
+    job->steps.compute_us = Us(compute);
+    Try(*job, [&] { Answer(*job, jobs.size() == 1 ? outputs : RowsOf(outputs, first, job->rows)); });
+    first += job->rows;
+  }
+  return {compute, loaded};
+}
+
+}  // namespace mete::serve

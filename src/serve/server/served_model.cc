@@ -1,0 +1,229 @@
+#include "serve/server/served_model.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/problems.h"
+
+namespace mete::serve {
+namespace {
+
+constexpr int kTimedRuns = 3;     // guess: the least of three is near what a run takes on a busy machine
+constexpr int kMostInBatch = 16;  // guess: latency grows with the batch, and little is gained beyond
+// A batch pays where a row of it takes this share of a request alone or less. This value is a guess: less would
+// not be seen in the noise, and a batch's requests end together.
+constexpr double kWorthwhile = 0.9;
+constexpr int kFinestJpeg = 8;  // of DecodeOptions::jpeg_denominator
+
+Model LoadFor(const std::string& path, const std::string& precision) {
+  LoadOptions options;
+  if (!precision.empty()) options.precision = precision;
+  return Model::Load(path, options);
+}
+
+bool FirstIsOpen(const Port& port) {
+  return port.declared.known() && port.declared.rank() > 0 && port.declared[0] < 0;
+}
+
+// Whether `shape` fits the port: its open dimensions may have any size from 1 on.
+bool Fits(const Port& port, const Shape& shape) {
+  const Shape& declared = port.declared.known() ? port.declared : port.shape;
+  if (!declared.known()) return true;
+  if (declared.rank() != shape.rank()) return false;
+  for (int i = 0; i < shape.rank(); ++i)
+    if (declared[i] < 0 ? shape[i] < 1 : declared[i] != shape[i]) return false;
+  return true;
+}
+
+std::string ShapeText(const Port& port) {
+  const Shape& declared = port.declared.known() ? port.declared : port.shape;
+  if (!declared.known()) return "any shape";
+  return fmt::format("[{}]", fmt::join(declared.begin(), declared.end(), ","));
+}
+
+std::string NamesOf(const std::vector<Port>& ports) {
+  std::vector<std::string> names;
+  for (const Port& port : ports) names.push_back("'" + port.name + "'");
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+int IndexOf(const std::vector<Port>& ports, const std::string& name) {
+  const auto port = std::find_if(ports.begin(), ports.end(), [&](const Port& p) { return p.name == name; });
+  return port == ports.end() ? -1 : int(port - ports.begin());
+}
+
+void CheckTensor(const Port& port, const NamedTensor& input, const std::string& where, SharedProblems& problems) {
+  if (port.type != DType::kUnknown && port.type != input.tensor.type())
+    problems.Add(where, fmt::format("has another datatype; got {}, expected {}", DatatypeOf(input.tensor.type()),
+                                    DatatypeOf(port.type)));
+  if (!Fits(port, input.shape))
+    problems.Add(where, fmt::format("has another shape; got [{}], expected {}",
+                                    fmt::join(input.shape.begin(), input.shape.end(), ","), ShapeText(port)));
+}
+
+std::string ReadText(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (!file || !(text << file.rdbuf())) Fail(Code::kNotFound, path, "cannot be read; expected a file of labels");
+  return text.str();
+}
+
+}  // namespace
+
+SessionOptions NarrowOptions(const SlotCores& cores, int i) {
+  SessionOptions options = cores.session;
+  if (cores.slots == 1) return options;
+  options.threads = 1;
+  if (options.cores.empty()) return options;
+  options.cores = {options.cores.at(size_t(i))};
+  if (!options.speeds.empty()) options.speeds = {cores.session.speeds.at(size_t(i))};
+  return options;
+}
+
+ServedModel::ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores)
+    : model_(LoadFor(path, precision)) {
+  for (int i = 0; i < cores.slots; ++i)
+    narrow_.push_back(std::make_unique<Session>(model_, NarrowOptions(cores, i)));
+  if (cores.slots > 1) wide_ = std::make_unique<Session>(model_, cores.session);
+  notes_ = model_.notes();
+  open_batch_ = !inputs().empty() && std::all_of(inputs().begin(), inputs().end(), FirstIsOpen);
+  ReadPictureSettings(path);
+}
+
+void ServedModel::ReadPictureSettings(const std::string& path) {
+  int classes = 0;
+  for (size_t i = 0; i < outputs().size(); ++i)
+    if (CanBeClasses(outputs()[i].shape)) classified_ = ++classes == 1 ? int(i) : -1;
+  if (inputs().size() != 1) {
+    why_no_pictures_ = fmt::format("the model has {} inputs", inputs().size());
+    return;
+  }
+  const Port& port = inputs()[0];
+  if (!PictureShapeOf(port.shape).known) {
+    why_no_pictures_ = fmt::format("input '{}' of shape {} takes no pictures", port.name, ToString(port.shape));
+    return;
+  }
+  preprocess_ = PreprocessFor(path, port.type, port.shape);
+  if (!preprocess_.values_known)
+    why_no_pictures_ = fmt::format("nothing says which values pixels must have; try a file {} with a recipe",
+                                   PreprocessPath(path));
+  if (!preprocess_.labels.empty()) labels_ = LabelsIn(ReadText(preprocess_.labels));
+  if (preprocess_.classify.empty()) return;
+  classified_ = IndexOf(outputs(), preprocess_.classify);
+  if (classified_ < 0)
+    Invalid(PreprocessPath(path), "'classify' names no output; got '{}', expected one of {}", preprocess_.classify,
+            NamesOf(outputs()));
+}
+
+std::vector<Tensor> ServedModel::InputsOf(const InferRequest& request) const {
+  SharedProblems problems;
+  std::vector<Tensor> tensors(inputs().size());
+  std::vector<bool> given(inputs().size());
+  for (const NamedTensor& input : request.inputs) {
+    const std::string where = fmt::format("input '{}'", Printable(input.name));
+    const int i = IndexOf(inputs(), input.name);
+    if (i < 0) {
+      problems.Add(where, "the model has no such input; expected " + NamesOf(inputs()));
+      continue;
+    }
+    if (given[size_t(i)]) problems.Add(where, "is there twice");
+    given[size_t(i)] = true;
+    if (input.is_bytes() && !takes_pictures()) problems.Add(where, "takes no BYTES; " + why_no_pictures_);
+    if (input.is_bytes()) continue;
+    CheckTensor(inputs()[size_t(i)], input, where, problems);
+    tensors[size_t(i)] = input.tensor;
+  }
+  for (size_t i = 0; i < given.size(); ++i)
+    if (!given[i]) problems.Add(fmt::format("input '{}'", inputs()[i].name), "is missing");
+  problems.ThrowIfAny();
+  return tensors;
+}
+
+std::vector<size_t> ServedModel::OutputsOf(const InferRequest& request) const {
+  std::vector<size_t> indices;
+  if (request.outputs.empty())
+    for (size_t i = 0; i < outputs().size(); ++i) indices.push_back(i);
+  for (const RequestedOutput& output : request.outputs) {
+    const int i = IndexOf(outputs(), output.name);
+    if (i < 0)
+      Invalid(fmt::format("output '{}'", Printable(output.name)), "the model has no such output; expected {}",
+              NamesOf(outputs()));
+    indices.push_back(size_t(i));
+  }
+  return indices;
+}
+
+std::vector<Image> ServedModel::Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const {
+  std::vector<Image> images;
+  for (const std::string& picture : pictures) {
+    const std::span bytes(reinterpret_cast<const std::byte*>(picture.data()), picture.size());
+    DecodeOptions options;
+    options.max_pixels = most_pixels;
+    images.push_back(DecodeImage(bytes, "picture", options));
+  }
+  return images;
+}
+
+Tensor ServedModel::Scale(const std::vector<Image>& images) const {
+  Shape shape = inputs()[0].shape;
+  if (open_batch_) shape[0] = int64_t(images.size());
+  return MakeInput(images, preprocess_, shape);
+}
+
+std::vector<Tensor> ServedModel::Run(int slot, bool wide, const std::vector<Tensor>& inputs) {
+  return (wide && wide_ ? *wide_ : *narrow_.at(size_t(slot))).Run(std::span<const Tensor>(inputs));
+}
+
+std::vector<Tensor> ServedModel::MadeUp(int64_t rows) const {
+  std::vector<Tensor> tensors;
+  for (const Port& port : inputs()) {
+    Shape shape = port.shape;
+    if (open_batch_ && rows > 0) shape[0] = rows;
+    tensors.emplace_back(port.type == DType::kUnknown ? DType::kF32 : port.type, shape);  // zeros
+  }
+  return tensors;
+}
+
+Nanoseconds ServedModel::TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, int runs) {
+  Nanoseconds least = INT64_MAX;
+  for (int i = 0; i < runs; ++i) {
+    const Nanoseconds start = NowNs();
+    Run(slot, wide, inputs);
+    least = std::min(least, NowNs() - start);
+  }
+  return least;
+}
+
+ModelTimes ServedModel::WarmUp(const ModelSettings& settings) {
+  ModelTimes times;
+  times.waiting_per_slot = settings.queue_per_slot;
+  const std::vector<Tensor> one = MadeUp(open_batch_ ? 1 : 0);
+  for (int run = 0; run < std::max(settings.warm_up_runs, 1); ++run) {
+    for (size_t slot = 0; slot < narrow_.size(); ++slot) Run(int(slot), false, one);
+    if (wide_) Run(0, true, one);
+  }
+  times.narrow = TimeOf(0, false, one, kTimedRuns);
+  times.wide = wide_ ? TimeOf(0, true, one, kTimedRuns) : times.narrow;
+  if (open_batch_) times.most_in_batch = settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow);
+  return times;
+}
+
+// The largest batch of which a row takes clearly less than a request alone.
+int ServedModel::MostInBatch(Nanoseconds narrow) {
+  int most = 1;
+  for (int rows = 2; rows <= kMostInBatch; rows *= 2) {
+    const std::vector<Tensor> several = MadeUp(rows);
+    Run(0, false, several);
+    if (double(TimeOf(0, false, several, kTimedRuns)) > kWorthwhile * double(narrow) * rows) break;
+    most = rows;
+  }
+  return most;
+}
+
+}  // namespace mete::serve

@@ -1,0 +1,257 @@
+#include "serve/server/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <set>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "mete/image.h"
+#include "serve/repository/repository.h"
+#include "serve/server/infer_job.h"
+#include "serve/server/later.h"
+#include "serve/server/versions.h"
+
+namespace mete::serve {
+namespace {
+
+SlotCores CoresOf(const ServerOptions& options) { return {options.session, options.queue.slots}; }
+
+Nanoseconds InNanoseconds(std::chrono::steady_clock::time_point time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+// What requests of one key have in common, so that they may be one batch: the type and the shape of a row of each
+// input. 0: the request is computed alone.
+uint64_t BatchKeyOf(const InferJob& job) {
+  const ServedModel& model = *job.loaded->model;
+  if (!model.has_open_batch() || job.loaded->times.most_in_batch < 2) return 0;
+  std::string text;
+  for (size_t i = 0; i < job.inputs.size(); ++i) {
+    const Shape& shape = job.pictures.empty() ? job.inputs[i].shape() : model.inputs()[i].shape;
+    text += fmt::format("{};", int(model.inputs()[i].type));
+    for (int d = 1; d < shape.rank(); ++d) text += fmt::format("{},", shape[d]);
+  }
+  return std::hash<std::string>()(text) | 1;
+}
+
+int64_t RowsOf(const InferJob& job) {
+  if (!job.loaded->model->has_open_batch()) return 1;
+  if (!job.pictures.empty()) return int64_t(job.pictures.size());
+  const int64_t rows = job.inputs[0].shape()[0];
+  for (const Tensor& input : job.inputs)
+    if (input.shape()[0] != rows) return 0;  // which are no batch
+  return rows;
+}
+
+TensorMetadata TensorOf(const Port& port) {
+  TensorMetadata metadata{port.name, DatatypeOf(port.type), {}};
+  const Shape& shape = port.declared.known() ? port.declared : port.shape;
+  metadata.shape.assign(shape.begin(), shape.end());
+  if (!shape.known()) metadata.shape = {-1};
+  return metadata;
+}
+
+// What is wrong with a model in the repository, to be added to an error.
+std::string ProblemsOf(const Repository& repository, const std::string& model) {
+  std::string text;
+  for (const RepositoryProblem& problem : repository.problems)
+    if (problem.model == model) text += "\n" + problem.text;
+  return text;
+}
+
+}  // namespace
+
+struct Server::Impl {
+  explicit Impl(ServerOptions given)
+      : options(std::move(given)),
+        slots(options.queue, [](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
+          return ComputeJobs(start, std::move(jobs));
+        }) {}
+
+  void Note(const std::string& text) const {
+    if (options.note) options.note(text);
+  }
+
+  void Submit(std::unique_ptr<InferJob> infer, std::optional<std::chrono::steady_clock::time_point> deadline) {
+    const std::shared_ptr<Loaded> loaded = infer->loaded;
+    infer->arrived = NowNs();
+    infer->rows = RowsOf(*infer);
+    infer->most_pixels = options.most_pixels;
+    Arrival arrival;
+    arrival.model = loaded->number;
+    arrival.deadline = deadline ? InNanoseconds(*deadline) : loaded->DeadlineAfter(infer->arrived);
+    arrival.batch_key = infer->rows > 0 ? BatchKeyOf(*infer) : 0;
+    arrival.rows = int(std::max<int64_t>(infer->rows, 1));
+    const OnOutcome done = infer->done;
+    std::unique_ptr<Job> job = std::move(infer);
+    const Admission admission = slots.Submit(arrival, job);
+    if (admission.refusal == Refusal::kNone) return;
+    done(OutcomeOf(admission.refusal, double(admission.retry_after) * 1e-9));
+  }
+
+  void LoadVersion(const RepositoryModel& entry, const ModelVersion& version);
+  void LoadModel(const std::string& name);
+
+  const ServerOptions options;
+  Slots slots;
+  Versions versions;
+  std::mutex loading;  // one model is loaded at a time: a load may take all cores
+  std::atomic<bool> draining{false}, started{false};
+  LaterThread later;  // the last member, so that its work ends first
+};
+
+void Server::Impl::LoadVersion(const RepositoryModel& entry, const ModelVersion& version) {
+  const std::string number = std::to_string(version.version);
+  versions.Begin(entry.name, number);
+  try {
+    const Nanoseconds start = NowNs();
+    auto model = std::make_unique<ServedModel>(version.path, entry.settings.precision, CoresOf(options));
+    for (const std::string& note : model->notes()) Note(fmt::format("{} {}: {}", entry.name, number, note));
+    versions.Ready(std::make_shared<Loaded>(entry.name, number, std::move(model), entry.settings, slots));
+    Note(fmt::format("{} {} is ready after {:.0f} ms", entry.name, number, double(NowNs() - start) * 1e-6));
+  } catch (const std::exception& error) {
+    versions.Failed(entry.name, number, error.what());
+    throw;
+  }
+}
+
+void Server::Impl::LoadModel(const std::string& name) {
+  const std::lock_guard one(loading);
+  const Repository repository = ReadRepository(options.repository);
+  const auto entry = std::find_if(repository.models.begin(), repository.models.end(),
+                                  [&](const RepositoryModel& model) { return model.name == name; });
+  if (entry == repository.models.end())
+    Fail(Code::kNotFound, Printable(name), "the repository has no such model{}",
+         ProblemsOf(repository, name));
+  std::set<std::string> kept;
+  for (const ModelVersion& version : ChosenVersions(*entry)) {
+    LoadVersion(*entry, version);
+    kept.insert(std::to_string(version.version));
+  }
+  versions.Keep(name, kept);
+}
+
+Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
+  const Repository repository = ReadRepository(impl_->options.repository);
+  for (const RepositoryProblem& problem : repository.problems) impl_->Note(problem.text);
+  for (const std::string& note : repository.notes) impl_->Note(note);
+  for (const RepositoryModel& model : repository.models) {
+    if (!impl_->options.load_all || !model.settings.load) {
+      for (const ModelVersion& version : model.versions)
+        impl_->versions.Known(model.name, std::to_string(version.version));
+      continue;
+    }
+    try {
+      impl_->LoadModel(model.name);
+    } catch (const std::exception& error) {
+      impl_->Note(fmt::format("{} is not served: {}", model.name, error.what()));
+    }
+  }
+  impl_->started = true;
+}
+
+Server::~Server() { Drain(std::chrono::milliseconds::max()); }
+
+void Server::Infer(const std::string& model, const std::string& version, InferRequest request,
+                   std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
+  auto job = std::make_unique<InferJob>();
+  job->loaded = impl_->versions.Find(model, version);
+  job->inputs = job->loaded->model->InputsOf(request);
+  job->outputs = job->loaded->model->OutputsOf(request);
+  for (NamedTensor& input : request.inputs)
+    if (input.is_bytes()) job->pictures = std::move(input.texts);
+  job->request = std::move(request);
+  job->done = done;
+  impl_->Submit(std::move(job), deadline);
+} catch (const Error& error) {
+  done(OutcomeOf(error));
+}
+
+void Server::Classify(const std::string& model, const std::string& version, std::string picture, int classes,
+                      std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
+  auto job = std::make_unique<InferJob>();
+  job->loaded = impl_->versions.Find(model, version);
+  const ServedModel& served = *job->loaded->model;
+  if (const std::string why = served.why_no_classes(); !why.empty())
+    Fail(Code::kFailedPrecondition, model, "cannot classify pictures: {}; try infer", why);
+  job->pictures.push_back(std::move(picture));
+  job->inputs.resize(1);
+  job->wanted = Wanted::kClasses;
+  job->classes = classes > 0 ? classes : served.top_k();
+  job->done = done;
+  impl_->Submit(std::move(job), deadline);
+} catch (const Error& error) {
+  done(OutcomeOf(error));
+}
+
+ModelMetadata Server::Metadata(const std::string& model, const std::string& version) const {
+  const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
+  ModelMetadata metadata{loaded->name, "mete", impl_->versions.ReadyOf(model), {}, {}};
+  for (const Port& port : loaded->model->inputs()) metadata.inputs.push_back(TensorOf(port));
+  for (const Port& port : loaded->model->outputs()) metadata.outputs.push_back(TensorOf(port));
+  return metadata;
+}
+
+PictureUse Server::Pictures(const std::string& model, const std::string& version) const {
+  const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
+  const ServedModel& served = *loaded->model;
+  PictureUse use;
+  use.why_not = served.why_no_classes();
+  use.classifies = use.why_not.empty();
+  if (!served.takes_pictures()) return use;
+  const PictureShape shape = PictureShapeOf(served.inputs()[0].shape);
+  use.width = shape.width;
+  use.height = shape.height;
+  return use;
+}
+
+bool Server::IsReady(const std::string& model, const std::string& version) const {
+  return impl_->versions.IsReady(model, version);
+}
+
+std::vector<IndexEntry> Server::Index() const { return impl_->versions.Index(); }
+
+std::vector<ModelStatistics> Server::Statistics(const std::string& model, const std::string& version) const {
+  std::vector<ModelStatistics> all;
+  if (!model.empty() && !version.empty()) return {impl_->versions.Find(model, version)->statistics()};
+  if (!model.empty()) (void)impl_->versions.Find(model, "");  // an Error if there is none
+  for (const std::shared_ptr<Loaded>& loaded : impl_->versions.AllOf(model)) all.push_back(loaded->statistics());
+  return all;
+}
+
+void Server::Load(const std::string& model) {
+  if (impl_->draining) Fail(Code::kUnavailable, "server", "it is ending and loads no more models");
+  impl_->LoadModel(model);
+}
+
+void Server::Unload(const std::string& model) {
+  const std::lock_guard one(impl_->loading);
+  impl_->versions.Unload(model);
+}
+
+void Server::Later(std::function<void()> work) { impl_->later.Call(std::move(work)); }
+
+bool Server::ready() const { return impl_->started && !impl_->draining && impl_->versions.AllReady(); }
+
+int Server::waiting() const { return impl_->slots.waiting(); }
+int Server::under_way() const { return impl_->slots.under_way(); }
+double Server::predicted_wait_us() const { return double(impl_->slots.PredictedWait()) * 1e-3; }
+
+std::vector<double> Server::busy_s() const {
+  std::vector<double> seconds;
+  for (const Nanoseconds busy : impl_->slots.busy()) seconds.push_back(double(busy) * 1e-9);
+  return seconds;
+}
+
+bool Server::Drain(std::chrono::milliseconds limit) {
+  impl_->draining = true;
+  const auto now = Clock::Steady().Now();
+  const bool endless = limit >= std::chrono::hours(24 * 365);
+  return impl_->slots.Drain(endless ? Clock::Time::max() : now + limit);
+}
+
+}  // namespace mete::serve
