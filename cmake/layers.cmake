@@ -209,12 +209,12 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/devices.cc LAYERS discovery machine make_processor remote
   apps/mete/network/keys.cc LAYERS keys
   apps/mete/network/worker.cc LAYERS discovery machine make_processor remote worker
-  apps/mete/network/listen.cc LAYERS remote
-  apps/mete/network/listen.h LAYERS remote
+  apps/mete/network/listen.cc LAYERS machine remote
+  apps/mete/network/listen.h LAYERS machine remote
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it is the server's side"
-  apps/mete/serve/serve.cc LAYERS machine remote serve_http)
+  apps/mete/serve/serve.cc LAYERS machine remote serve_http serve_server)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
   apps/mete/quantize_report.cc LAYERS quantize

@@ -53,7 +53,8 @@ Json AnswerTo(Runner& runner, const std::string& line, const Context& context) {
     if (what == "save") return Save(runner, command);
     throw UsageError(fmt::format("[--on-command] unknown command; got '{}', expected time or save", what));
   } catch (const Json::exception& e) {
-    throw UsageError(fmt::format("[--on-command] not a command; got '{}': {}", line.substr(0, 200), e.what()));
+    throw UsageError(
+        fmt::format("[--on-command] not a command; got '{}': {}", line.substr(0, 200), e.what()));
   }
 }
 
@@ -77,7 +78,7 @@ int64_t StatusKib(const std::string& field) {
 }
 
 void Obey(Session& session, Runner& runner, const ProgramStart& start, const Json& settings,
-           const Context& context) {
+          const Context& context) {
   Answer({{"engine", "mete"},
           {"version", METE_VERSION},
           {"settings", settings},

@@ -1,4 +1,5 @@
-// mete bench --on-command: runs a prepared model on command, for programs that measure several engines in turn.
+// mete bench --on-command: runs a prepared model on command, for programs that measure several engines in
+// turn.
 //
 // The protocol is lines of JSON on stdin and stdout, one line per answer (bench/peers/worker.py speaks it for
 // other engines):
@@ -32,6 +33,6 @@ struct ProgramStart {
 
 // Writes the greeting line, then answers commands until stdin ends.
 void Obey(Session& session, Runner& runner, const ProgramStart& start, const Json& settings,
-           const Context& context);
+          const Context& context);
 
 }  // namespace mete::cli

@@ -60,7 +60,8 @@ Tensor RowOf(const Tensor& tensor, int64_t i, int64_t rows) {
   shape[0] = 1;
   const auto owner = std::make_shared<const Tensor>(tensor);
   const size_t bytes = tensor.bytes() / size_t(rows);
-  return Tensor(tensor.type(), shape, static_cast<const std::byte*>(tensor.data()) + size_t(i) * bytes, owner);
+  return Tensor(tensor.type(), shape, static_cast<const std::byte*>(tensor.data()) + size_t(i) * bytes,
+                owner);
 }
 
 }  // namespace mete

@@ -28,7 +28,9 @@ CpuMemory MemoryOf(const Model& model) { return {nullptr, ModelInternals::Of(mod
 
 struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
-      : model(m), ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model), MemoryOf(model)) {}
+      : model(m),
+        ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model),
+              MemoryOf(model)) {}
 
   const Model model;
   ReadyOnCpu ready;

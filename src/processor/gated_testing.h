@@ -23,6 +23,7 @@ class Gated : public Wrapped {
   // As above, for preparing shares at a gate of their own. From now on the processor prepares late.
   void ClosePrepare() { late_ = prepare_closed_ = true; }
   void OpenPrepare() { prepare_closed_ = false; }
+  bool prepares() const { return preparing_ > 0; }
   void AwaitPrepare() const {
     while (preparing_ == 0) std::this_thread::yield();
   }

@@ -26,8 +26,8 @@ struct KeeperStats {
 class Keeper {
  public:
   static constexpr std::chrono::milliseconds kLook{100};  // between two looks for work; guess
-  // How long the first request is waited for before the home is measured, so that it has the processors to itself.
-  // This value is a guess: most programs ask at once.
+  // How long the first request is waited for before the home is measured, so that it has the processors to
+  // itself. This value is a guess: most programs ask at once.
   static constexpr std::chrono::milliseconds kUnasked{1000};
 
   // The parts of the session that the keeper works with; it keeps the references.

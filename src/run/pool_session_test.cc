@@ -185,8 +185,10 @@ TEST(LocalPools, TheFirstAnswerDoesNotWaitForKernelsThatAreBuilt) {
   pool.Add(gpu);
   const auto session = pool.Open();
   EXPECT_FALSE(session->has_first_plan());
-  gpu->AwaitPrepare();
   RequestReport report;
+  EXPECT_FALSE(gpu->prepares());  // the first request has the processors to itself
+  pool.ExpectWhole(session->Run(pool.inputs, &report));
+  gpu->AwaitPrepare();
   pool.ExpectWhole(session->Run(pool.inputs, &report));
   EXPECT_TRUE(report.alone);
   EXPECT_FALSE(report.retried);
@@ -208,8 +210,8 @@ TEST(LocalPools, ASessionThatEndsDoesNotWaitForKernelsThatAreBuilt) {
   const auto gpu = Building();
   pool.Add(gpu);
   auto session = pool.Open();
-  gpu->AwaitPrepare();
   pool.ExpectWhole(session->Run(pool.inputs));
+  gpu->AwaitPrepare();
   session.reset();  // the gate stays closed
   EXPECT_EQ(pool.Notes().find("computes alone: "), std::string::npos) << pool.Notes();
 }

@@ -39,8 +39,8 @@ constexpr double kMib = 1024 * 1024;
 int SlotsOf(const ServeFlags& flags, const SessionOptions& session) {
   const int threads = session.threads > 0 ? session.threads : int(session.cores.size());
   if (flags.slots > threads)
-    throw UsageError(fmt::format("[--slots] a slot needs a thread of its own; got {}, expected 1 to {}", flags.slots,
-                                 threads));
+    throw UsageError(fmt::format("[--slots] a slot needs a thread of its own; got {}, expected 1 to {}",
+                                 flags.slots, threads));
   return flags.slots > 0 ? flags.slots : threads;
 }
 
@@ -65,11 +65,11 @@ std::function<void(const serve::HttpLogLine&)> LogOf(const ServeFlags& flags) {
   const bool json = flags.log == "json";
   return [json](const serve::HttpLogLine& line) {
     if (!json) {
-      fmt::print(stderr, "{} {} {} {} {:.2f} ms\n", line.peer, line.method, Printable(line.target), line.status,
-                 line.ms);
+      fmt::print(stderr, "{} {} {} {} {:.2f} ms\n", line.peer, line.method, Printable(line.target),
+                 line.status, line.ms);
       return;
     }
-    Json object{{"peer", line.peer},   {"method", line.method},         {"target", line.target},
+    Json object{{"peer", line.peer},     {"method", line.method},          {"target", line.target},
                 {"status", line.status}, {"bytes_in", line.request_bytes}, {"bytes_out", line.answer_bytes},
                 {"ms", line.ms}};
     if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
@@ -125,7 +125,8 @@ void Serve(const ServeFlags& flags, const Context& context) {
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto limit = std::chrono::milliseconds(int64_t(flags.drain_s * 1e3));
   if (!server.Drain(limit))
-    PrintWarning(context, fmt::format("requests were under way after {} s and have no answer", flags.drain_s));
+    PrintWarning(context,
+                 fmt::format("requests were under way after {} s and have no answer", flags.drain_s));
   http.Close(std::chrono::seconds(2));  // guess: answers that are made are written by then
 }
 
@@ -145,7 +146,8 @@ Examples:
 }  // namespace
 
 void AddServe(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("serve", "answer requests for models over HTTP (Open Inference Protocol)");
+  CLI::App* command =
+      app.add_subcommand("serve", "answer requests for models over HTTP (Open Inference Protocol)");
   auto flags = std::make_shared<ServeFlags>();
   flags->machine.tune = "before";  // a server is ready when it is as fast as it will be
   command->add_option("repository", flags->repository, "a folder of models")
@@ -156,17 +158,22 @@ void AddServe(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->group("Network");
   command
-      ->add_option("--keys", flags->keys,
-                   "answer by TLS, and without --token demand a certificate of callers: a folder of `mete keys make`")
+      ->add_option(
+          "--keys", flags->keys,
+          "answer by TLS, and without --token demand a certificate of callers: a folder of `mete keys make`")
       ->type_name("FOLDER")
       ->group("Network");
   command
-      ->add_option("--token", flags->token, "answer callers that have this token (Authorization: Bearer TOKEN)")
+      ->add_option("--token", flags->token,
+                   "answer callers that have this token (Authorization: Bearer TOKEN)")
       ->type_name("FILE")
       ->group("Network");
-  command->add_flag("--insecure", flags->insecure, "answer all callers, also those of other hosts")->group("Network");
+  command->add_flag("--insecure", flags->insecure, "answer all callers, also those of other hosts")
+      ->group("Network");
   AddSessionFlags(*command, flags->machine);
-  command->add_option("--slots", flags->slots, "requests that are computed at a time at most (default: a core each)")
+  command
+      ->add_option("--slots", flags->slots,
+                   "requests that are computed at a time at most (default: a core each)")
       ->type_name("N")
       ->check(Between(1, 1024))
       ->group("Limits");
@@ -195,12 +202,15 @@ void AddServe(CLI::App& app, Context& context) {
       ->check(Between(1, 1000000))
       ->capture_default_str()
       ->group("Limits");
-  command->add_option("--drain-s", flags->drain_s, "after SIGTERM, until accepted requests must have been answered")
+  command
+      ->add_option("--drain-s", flags->drain_s,
+                   "after SIGTERM, until accepted requests must have been answered")
       ->type_name("S")
       ->check(Between(0, 86400))
       ->capture_default_str()
       ->group("Limits");
-  command->add_flag("--load-none", flags->load_none, "load a model only when a caller asks to (v2/repository/models)");
+  command->add_flag("--load-none", flags->load_none,
+                    "load a model only when a caller asks to (v2/repository/models)");
   command->add_option("--log", flags->log, "a line for each request on stderr: text, json or none")
       ->check(CLI::IsMember({"text", "json", "none"}))
       ->capture_default_str();

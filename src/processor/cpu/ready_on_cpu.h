@@ -29,8 +29,8 @@ class ReadyOnCpu : public Ready {
  public:
   // `graph` has had its passes. The object keeps a reference to it. `threads` is the plan of its steps, which
   // replaces the options about threads; nothing: the object plans. `shaped` gives the graph at other shapes;
-  // null: its inputs have no other shapes. `memory` is that of the shares of one processor, or of the sessions
-  // of one model.
+  // null: its inputs have no other shapes. `memory` is that of the shares of one processor, or of the
+  // sessions of one model.
   ReadyOnCpu(const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads = std::nullopt,
              std::unique_ptr<ShapedGraphs> shaped = nullptr, const CpuMemory& memory = {});

@@ -19,7 +19,8 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 using Time = std::chrono::steady_clock::time_point;
 
-// Of a body whose length is not told before it comes. This value is a guess: callers with large tensors know it.
+// Of a body whose length is not told before it comes. This value is a guess: callers with large tensors know
+// it.
 constexpr int64_t kMostUntoldBytes = 32 << 20;
 
 template <class Stream>
@@ -55,9 +56,10 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   void Shake() {
     if constexpr (kTls) {
       Tcp().expires_after(owner_.limits.header);
-      stream_.async_handshake(net::ssl::stream_base::server, [self = this->shared_from_this()](Problem problem) {
-        if (!problem) self->ReadHeader();
-      });
+      stream_.async_handshake(net::ssl::stream_base::server,
+                              [self = this->shared_from_this()](Problem problem) {
+                                if (!problem) self->ReadHeader();
+                              });
     } else {
       ReadHeader();
     }
@@ -67,13 +69,14 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (owner_.closing) return End();
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
-    parser_->body_limit(boost::none);  // checked with the header, by the path
+    parser_->body_limit(std::uint64_t(INT64_MAX));  // checked behind the header, by the path
     idle_ = true;
     Tcp().expires_after(owner_.limits.idle);
-    http::async_read_header(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
-      self->idle_ = false;
-      self->HasHeader(problem);
-    });
+    http::async_read_header(stream_, buffer_, *parser_,
+                            [self = this->shared_from_this()](Problem problem, size_t) {
+                              self->idle_ = false;
+                              self->HasHeader(problem);
+                            });
   }
 
   void HasHeader(Problem problem) {
@@ -86,7 +89,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
       return Refuse(ErrorAnswer(400, "[server] the request is no HTTP/1.1: " + problem.message()));
     if (problem) return;
     TakeHeader();
-    if (std::optional<HttpAnswer> refusal = owner_.routes.Refusal(request_)) return Refuse(std::move(*refusal));
+    if (std::optional<HttpAnswer> refusal = owner_.routes.Refusal(request_))
+      return Refuse(std::move(*refusal));
     ReadBody();
   }
 
@@ -97,7 +101,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     request_.target = std::string(message.target());
     for (const auto& field : message) {
       std::string name(field.name_string());
-      std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return char(std::tolower(c)); });
+      std::transform(name.begin(), name.end(), name.begin(),
+                     [](unsigned char c) { return char(std::tolower(c)); });
       request_.headers[name] = std::string(field.value());
     }
   }
@@ -106,8 +111,9 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     const auto told = parser_->content_length();
     const int64_t most = owner_.routes.MostBytes(request_);
     if (told && *told > std::uint64_t(most))
-      return Refuse(ErrorAnswer(413, fmt::format("[server] the body is too large; got {} bytes, expected {} at most",
-                                                 *told, most)));
+      return Refuse(ErrorAnswer(
+          413,
+          fmt::format("[server] the body is too large; got {} bytes, expected {} at most", *told, most)));
     const int64_t bytes = told ? int64_t(*told) : parser_->chunked() ? std::min(most, kMostUntoldBytes) : 0;
     if (!owner_.Reserve(bytes)) {
       HttpAnswer answer = ErrorAnswer(503, "[server] too many bytes of requests are under way; try again");
@@ -129,9 +135,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void ReadRest() {
-    http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
-      self->HasBody(problem);
-    });
+    http::async_read(stream_, buffer_, *parser_,
+                     [self = this->shared_from_this()](Problem problem, size_t) { self->HasBody(problem); });
   }
 
   void HasBody(Problem problem) {
@@ -160,7 +165,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     answer_.set(http::field::server, "mete");
     answer_.set(http::field::content_type, answer.type);
     for (const auto& [name, value] : answer.headers) answer_.set(name, value);
-    if (const std::string& trace = request_.header("traceparent"); !trace.empty()) answer_.set("traceparent", trace);
+    if (const std::string& trace = request_.header("traceparent"); !trace.empty())
+      answer_.set("traceparent", trace);
     const bool stay = keep_alive_ && !owner_.closing;
     answer_.keep_alive(stay);
     answer_bytes_ = int64_t(answer.body.size());
@@ -177,7 +183,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
 
   void Written(Problem problem, bool stay) {
     ReleaseBytes();
-    HttpLogLine line{peer_, request_.method, request_.target, request_.header("traceparent"), int(answer_.result_int())};
+    HttpLogLine line{peer_, request_.method, request_.target, request_.header("traceparent"),
+                     int(answer_.result_int())};
     line.request_bytes = request_bytes_;
     line.answer_bytes = answer_bytes_;
     line.ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - received_).count();
@@ -205,9 +212,10 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if constexpr (!kTls) {
       Tcp().expires_after(std::chrono::seconds(2));  // guess
       buffer_.clear();
-      Tcp().async_read_some(buffer_.prepare(kLingerBytes), [self = this->shared_from_this()](Problem problem, size_t) {
-        if (!problem && ++self->lingered_ < kMostLingers) self->Linger();
-      });
+      Tcp().async_read_some(buffer_.prepare(kLingerBytes),
+                            [self = this->shared_from_this()](Problem problem, size_t) {
+                              if (!problem && ++self->lingered_ < kMostLingers) self->Linger();
+                            });
     }
   }
 

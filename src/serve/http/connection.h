@@ -55,6 +55,7 @@ class ConnectionOwner {
 };
 
 // Begins to read. `tls` null: plain text. The connection keeps itself until it is closed.
-void BeginConnection(ConnectionOwner& owner, boost::asio::ip::tcp::socket socket, boost::asio::ssl::context* tls);
+void BeginConnection(ConnectionOwner& owner, boost::asio::ip::tcp::socket socket,
+                     boost::asio::ssl::context* tls);
 
 }  // namespace mete::serve

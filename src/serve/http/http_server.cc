@@ -39,7 +39,8 @@ net::ssl::context ContextOf(const HttpKeys& keys) {
     if (problem) Invalid("--keys", "{} cannot be used: {}", what, problem.message());
   };
   context.set_options(net::ssl::context::default_workarounds | net::ssl::context::no_sslv2 |
-                      net::ssl::context::no_sslv3 | net::ssl::context::no_tlsv1 | net::ssl::context::no_tlsv1_1);
+                      net::ssl::context::no_sslv3 | net::ssl::context::no_tlsv1 |
+                      net::ssl::context::no_tlsv1_1);
   context.use_certificate_chain(net::buffer(keys.certificate), problem);
   check("the certificate");
   context.use_private_key(net::buffer(keys.key), net::ssl::context::pem, problem);
@@ -77,19 +78,21 @@ void HttpServer::Impl::Listen() {
   if (!problem) acceptor.set_option(net::socket_base::reuse_address(true), problem);
   if (!problem) acceptor.bind(endpoint, problem);
   if (!problem) acceptor.listen(net::socket_base::max_listen_connections, problem);
-  if (problem) Fail(Code::kUnavailable, "--listen", "cannot listen on {}: {}", options.listen, problem.message());
+  if (problem)
+    Fail(Code::kUnavailable, "--listen", "cannot listen on {}: {}", options.listen, problem.message());
   Accept();
   for (int i = 0; i < options.threads; ++i) threads.emplace_back([this] { context.run(); });
 }
 
 void HttpServer::Impl::Accept() {
-  acceptor.async_accept(net::make_strand(context), [this](boost::system::error_code problem, tcp::socket socket) {
-    if (closing) return;
-    if (!problem) Begin(std::move(socket));
-    else if (problem == net::error::operation_aborted) return;
-    // no file is left for a connection: those that end make room
-    Accept();
-  });
+  acceptor.async_accept(net::make_strand(context),
+                        [this](boost::system::error_code problem, tcp::socket socket) {
+                          if (closing) return;
+                          if (!problem) Begin(std::move(socket));
+                          else if (problem == net::error::operation_aborted) return;
+                          // no file is left for a connection: those that end make room
+                          Accept();
+                        });
 }
 
 void HttpServer::Impl::Begin(tcp::socket socket) {

@@ -25,32 +25,32 @@ struct HttpLogLine {
 };
 
 struct HttpLimits {
-  int connections = 1024;                                   // guess; more are closed at once
-  int64_t bytes_together = int64_t(512) << 20;              // of all bodies at a time; guess
-  int64_t header_bytes = 16 << 10;                          // guess: twice what common servers take
-  std::chrono::seconds header{10}, body{60}, idle{75};      // guesses: how long a caller may take
+  int connections = 1024;                               // guess; more are closed at once
+  int64_t bytes_together = int64_t(512) << 20;          // of all bodies at a time; guess
+  int64_t header_bytes = 16 << 10;                      // guess: twice what common servers take
+  std::chrono::seconds header{10}, body{60}, idle{75};  // guesses: how long a caller may take
 };
 
 struct HttpOptions {
   std::string listen = "127.0.0.1:8080";  // HOST:PORT; port 0: any free one
   std::optional<HttpKeys> keys;           // nothing: no TLS
   HttpLimits limits;
-  int threads = 1;  // that read and write; they compute nothing
+  int threads = 1;                                   // that read and write; they compute nothing
   std::function<void(const HttpLogLine&)> log = {};  // one thread at a time
 };
 
 class HttpServer {
  public:
-  // Begins to listen. `routes` must outlive this object. Error UNAVAILABLE where the port cannot be listened on,
-  // INVALID_ARGUMENT for keys that do not fit.
+  // Begins to listen. `routes` must outlive this object. Error UNAVAILABLE where the port cannot be listened
+  // on, INVALID_ARGUMENT for keys that do not fit.
   HttpServer(const Routes& routes, HttpOptions options);
   ~HttpServer();  // closes all connections at once
 
   int port() const;
   int connections() const;
 
-  // Takes no more connections, lets requests under way have their answers, and closes what is idle. Returns when no
-  // connection is left, or after `limit`.
+  // Takes no more connections, lets requests under way have their answers, and closes what is idle. Returns
+  // when no connection is left, or after `limit`.
   void Close(std::chrono::milliseconds limit);
 
  private:

@@ -24,7 +24,8 @@ std::string Decoded(std::string_view text, bool plus) {
       decoded += text[i];
       continue;
     }
-    const int high = i + 2 <= text.size() - 1 ? DigitOf(text[i + 1]) : -1, low = high < 0 ? -1 : DigitOf(text[i + 2]);
+    const int high = i + 2 <= text.size() - 1 ? DigitOf(text[i + 1]) : -1,
+              low = high < 0 ? -1 : DigitOf(text[i + 2]);
     if (low < 0) Invalid("target", "has a '%' without two hexadecimal digits behind it");
     decoded += char(high * 16 + low);
     i += 2;
@@ -46,7 +47,8 @@ void AddPairs(std::string_view query, std::map<std::string, std::string>& pairs)
 }  // namespace
 
 Target ParseTarget(const std::string& target) {
-  if (target.empty() || target[0] != '/') Invalid("target", "is no path; got '{}'", Printable(target.substr(0, 100)));
+  if (target.empty() || target[0] != '/')
+    Invalid("target", "is no path; got '{}'", Printable(target.substr(0, 100)));
   Target parsed;
   std::string_view rest = std::string_view(target).substr(1);
   rest = rest.substr(0, rest.find('#'));

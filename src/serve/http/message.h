@@ -11,8 +11,8 @@
 namespace mete::serve {
 
 struct HttpRequest {
-  std::string method;  // "GET"
-  std::string target;  // "/v2/models/net/infer?x=1", as it was sent
+  std::string method;                          // "GET"
+  std::string target;                          // "/v2/models/net/infer?x=1", as it was sent
   std::map<std::string, std::string> headers;  // the names in small letters
   std::shared_ptr<std::string> body = std::make_shared<std::string>();
 
@@ -31,7 +31,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-// Gets the answer, once, from any thread. The function makes it, so that the connection's thread does that work.
+// Gets the answer, once, from any thread. The function makes it, so that the connection's thread does that
+// work.
 using Respond = std::function<void(std::function<HttpAnswer()>)>;
 
 // The parts of a target: "/v2/models/a%20b/?classes=3" has the path {"v2", "models", "a b"} and one query.
@@ -39,7 +40,8 @@ struct Target {
   std::vector<std::string> path;  // without empty parts at the end
   std::map<std::string, std::string> query;
 };
-// Error INVALID_ARGUMENT for a target that does not begin with '/', or has a '%' without two hex digits behind it.
+// Error INVALID_ARGUMENT for a target that does not begin with '/', or has a '%' without two hex digits
+// behind it.
 Target ParseTarget(const std::string& target);
 
 }  // namespace mete::serve

@@ -39,8 +39,9 @@ int64_t NumberOf(const std::string& where, const std::string& text, int64_t leas
 
 // The steps of a request, as browsers and other tools show them (W3C, Server Timing).
 std::string TimingText(const StepTimes& steps) {
-  return fmt::format("queue;dur={:.3f}, decode;dur={:.3f}, scale;dur={:.3f}, compute;dur={:.3f}", steps.queue_us * 1e-3,
-                     steps.decode_us * 1e-3, steps.scale_us * 1e-3, steps.compute_us * 1e-3);
+  return fmt::format("queue;dur={:.3f}, decode;dur={:.3f}, scale;dur={:.3f}, compute;dur={:.3f}",
+                     steps.queue_us * 1e-3, steps.decode_us * 1e-3, steps.scale_us * 1e-3,
+                     steps.compute_us * 1e-3);
 }
 
 }  // namespace
@@ -101,8 +102,10 @@ class Routes::Call {
     respond_([answer = std::move(answer)]() mutable { return std::move(answer); });
   }
 
-  void NotFound() { Send(ErrorAnswer(404, fmt::format("[server] there is nothing at '{}'; try /v2 or /openapi.json",
-                                                      Printable(request_.target.substr(0, 200))))); }
+  void NotFound() {
+    Send(ErrorAnswer(404, fmt::format("[server] there is nothing at '{}'; try /v2 or /openapi.json",
+                                      Printable(request_.target.substr(0, 200)))));
+  }
 
   // Answers GET (and HEAD, whose body the connection leaves out), and refuses others.
   void Get(HttpAnswer answer) {
@@ -196,10 +199,12 @@ class Routes::Call {
     const std::string& length = request_.header("inference-header-content-length");
     std::optional<size_t> json_bytes;
     if (!length.empty())
-      json_bytes = size_t(NumberOf("Inference-Header-Content-Length", length, 0, int64_t(request_.body->size())));
+      json_bytes =
+          size_t(NumberOf("Inference-Header-Content-Length", length, 0, int64_t(request_.body->size())));
     if (!request_.header("content-encoding").empty() && request_.header("content-encoding") != "identity")
       return Send(ErrorAnswer(415, "[Content-Encoding] bodies are taken as they are; got '" +
-                                       Printable(request_.header("content-encoding")) + "', expected identity"));
+                                       Printable(request_.header("content-encoding")) +
+                                       "', expected identity"));
     const auto now = std::chrono::steady_clock::now();
     const std::span body(reinterpret_cast<const std::byte*>(request_.body->data()), request_.body->size());
     InferRequest infer = ParseInfer(body, json_bytes, options_.bounds, request_.body);
@@ -212,13 +217,15 @@ class Routes::Call {
     if (!IsMethod({"POST", "GET", "HEAD"})) return;
     const std::string& type = request_.header("content-type");
     if (!type.empty() && !type.starts_with("image/") && type != "application/octet-stream")
-      return Send(ErrorAnswer(415, "[Content-Type] a picture is needed; got '" + Printable(type) +
-                                       "', expected image/jpeg, image/png, image/bmp, or application/octet-stream"));
+      return Send(
+          ErrorAnswer(415, "[Content-Type] a picture is needed; got '" + Printable(type) +
+                               "', expected image/jpeg, image/png, image/bmp, or application/octet-stream"));
     const auto classes = target_.query.find("classes");
     const int count =
         classes == target_.query.end() ? 0 : int(NumberOf("classes", classes->second, 1, kMostClasses));
     const auto now = std::chrono::steady_clock::now();
-    server_.Classify(model_, version_, std::move(*request_.body), count, DeadlineOf(request_, {}, now), Outcomes());
+    server_.Classify(model_, version_, std::move(*request_.body), count, DeadlineOf(request_, {}, now),
+                     Outcomes());
   }
 
   // Whether the model classifies pictures, and of which size they are best.
@@ -286,7 +293,8 @@ std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {
   const std::string& authorization = request.header("authorization");
   if (authorization.starts_with(kBearer) && SameToken(authorization.substr(kBearer.size()), options_.token))
     return std::nullopt;
-  HttpAnswer answer = ErrorAnswer(401, "[Authorization] the token is missing or wrong; expected Bearer TOKEN");
+  HttpAnswer answer =
+      ErrorAnswer(401, "[Authorization] the token is missing or wrong; expected Bearer TOKEN");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }

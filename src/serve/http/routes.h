@@ -1,4 +1,5 @@
-// What a server answers to each request over HTTP. It opens no connection: a request and its answer are values.
+// What a server answers to each request over HTTP. It opens no connection: a request and its answer are
+// values.
 #pragma once
 
 #include <chrono>
@@ -15,8 +16,8 @@ namespace mete::serve {
 struct RouteOptions {
   RequestBounds bounds;
   int64_t most_picture_bytes = int64_t(32) << 20;  // guess: a photo of 50 megapixels takes half of it
-  std::string token;  // that every caller but one for health has to show; empty: none
-  std::string version;  // of this program
+  std::string token;                          // that every caller but one for health has to show; empty: none
+  std::string version;                        // of this program
   std::function<std::string()> metrics = {};  // the text for Prometheus; null: there is none
 };
 
@@ -41,13 +42,13 @@ class Routes {
   const RouteOptions options_;
 };
 
-int StatusOf(Code code);                     // 400, 404, 429, ...
+int StatusOf(Code code);  // 400, 404, 429, ...
 HttpAnswer ErrorAnswer(int status, const std::string& error);
 HttpAnswer ErrorAnswer(const Error& error);
 
-// Returns when the answer has to be there: by the header Timeout-Ms, in milliseconds, else by the request's parameter
-// "timeout", in microseconds, which Triton's clients send; nothing: neither is there, or "timeout" is 0. Error
-// INVALID_ARGUMENT.
+// Returns when the answer has to be there: by the header Timeout-Ms, in milliseconds, else by the request's
+// parameter "timeout", in microseconds, which Triton's clients send; nothing: neither is there, or "timeout"
+// is 0. Error INVALID_ARGUMENT.
 std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const HttpRequest& request,
                                                                 const Parameters& parameters,
                                                                 std::chrono::steady_clock::time_point now);

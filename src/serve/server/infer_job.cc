@@ -22,7 +22,8 @@ void Add(Duration& to, Nanoseconds time) {
 }
 
 int64_t NowMs() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -112,8 +113,8 @@ NamedTensor ClassTexts(const std::string& name, const Tensor& scores, int classe
   named.name = name;
   for (int64_t row = 0; row < rows; ++row)
     for (const Ranked& ranked : Rank(RowOf(scores, row, rows).view(), classes, false, model.labels()))
-      named.texts.push_back(fmt::format("{:f}:{}{}{}", ranked.score, ranked.index, ranked.label.empty() ? "" : ":",
-                                        ranked.label));
+      named.texts.push_back(fmt::format("{:f}:{}{}{}", ranked.score, ranked.index,
+                                        ranked.label.empty() ? "" : ":", ranked.label));
   const int64_t each = int64_t(named.texts.size()) / rows;
   named.shape = scores.shape().rank() > 1 ? Shape{rows, each} : Shape{each};
   return named;
@@ -126,9 +127,10 @@ std::vector<NamedTensor> OutputsOf(const InferJob& job, const std::vector<Tensor
     const Tensor& output = outputs[job.outputs[i]];
     const std::string& name = model.outputs()[job.outputs[i]].name;
     const RequestedOutput* asked = job.request.outputs.empty() ? nullptr : &job.request.outputs[i];
-    named.push_back(asked && asked->classes > 0
-                        ? ClassTexts(name, output, int(std::min<int64_t>(asked->classes, output.elements())), model)
-                        : Named(name, output));
+    named.push_back(
+        asked && asked->classes > 0
+            ? ClassTexts(name, output, int(std::min<int64_t>(asked->classes, output.elements())), model)
+            : Named(name, output));
     named.back().binary = asked ? asked->binary : job.request.binary_outputs;
   }
   return named;
@@ -199,9 +201,7 @@ Outcome OutcomeOf(Refusal why, double retry_after_s) {
   return outcome;
 }
 
-void InferJob::GiveUp(Refusal why) {
-  done(OutcomeOf(why, 0));
-}
+void InferJob::GiveUp(Refusal why) { done(OutcomeOf(why, 0)); }
 
 Computed ComputeJobs(const Start& start, std::vector<std::unique_ptr<Job>> given) {
   Jobs jobs;

@@ -17,12 +17,12 @@ struct InferJob : Job {
 
   std::shared_ptr<Loaded> loaded;
   InferRequest request;
-  std::vector<Tensor> inputs;             // in the model's order; of pictures empty until they are scaled
-  std::vector<std::string> pictures;      // for the model's only input
-  std::vector<size_t> outputs;            // indices into the model's
+  std::vector<Tensor> inputs;         // in the model's order; of pictures empty until they are scaled
+  std::vector<std::string> pictures;  // for the model's only input
+  std::vector<size_t> outputs;        // indices into the model's
   Wanted wanted = Wanted::kOutputs;
-  int classes = 0;                        // of kClasses: how many
-  int64_t rows = 1;                       // of a batch
+  int classes = 0;   // of kClasses: how many
+  int64_t rows = 1;  // of a batch
   int64_t most_pixels = 0;
   Nanoseconds arrived = 0;
   OnOutcome done;
@@ -32,8 +32,8 @@ struct InferJob : Job {
 // The error that a refusal is for the caller. `retry_after_s` is told with it.
 Outcome OutcomeOf(Refusal why, double retry_after_s);
 
-// Computes jobs, all InferJob of one model, as one batch: decodes and scales each one's pictures, runs the model, and
-// gives each its outcome.
+// Computes jobs, all InferJob of one model, as one batch: decodes and scales each one's pictures, runs the
+// model, and gives each its outcome.
 Computed ComputeJobs(const Start& start, std::vector<std::unique_ptr<Job>> jobs);
 
 }  // namespace mete::serve

@@ -14,8 +14,8 @@ namespace mete::serve {
 class Loaded {
  public:
   // Warms the model up and makes it known to the slots, which must outlive this object.
-  Loaded(std::string name, std::string version, std::unique_ptr<ServedModel> model, const ModelSettings& settings,
-         Slots& slots)
+  Loaded(std::string name, std::string version, std::unique_ptr<ServedModel> model,
+         const ModelSettings& settings, Slots& slots)
       : name(std::move(name)),
         version(std::move(version)),
         model(std::move(model)),

@@ -16,10 +16,9 @@ namespace {
 
 constexpr int kTimedRuns = 3;     // guess: the least of three is near what a run takes on a busy machine
 constexpr int kMostInBatch = 16;  // guess: latency grows with the batch, and little is gained beyond
-// A batch pays where a row of it takes this share of a request alone or less. This value is a guess: less would
-// not be seen in the noise, and a batch's requests end together.
+// A batch pays where a row of it takes this share of a request alone or less. This value is a guess: less
+// would not be seen in the noise, and a batch's requests end together.
 constexpr double kWorthwhile = 0.9;
-constexpr int kFinestJpeg = 8;  // of DecodeOptions::jpeg_denominator
 
 Model LoadFor(const std::string& path, const std::string& precision) {
   LoadOptions options;
@@ -58,10 +57,11 @@ int IndexOf(const std::vector<Port>& ports, const std::string& name) {
   return port == ports.end() ? -1 : int(port - ports.begin());
 }
 
-void CheckTensor(const Port& port, const NamedTensor& input, const std::string& where, SharedProblems& problems) {
+void CheckTensor(const Port& port, const NamedTensor& input, const std::string& where,
+                 SharedProblems& problems) {
   if (port.type != DType::kUnknown && port.type != input.tensor.type())
-    problems.Add(where, fmt::format("has another datatype; got {}, expected {}", DatatypeOf(input.tensor.type()),
-                                    DatatypeOf(port.type)));
+    problems.Add(where, fmt::format("has another datatype; got {}, expected {}",
+                                    DatatypeOf(input.tensor.type()), DatatypeOf(port.type)));
   if (!Fits(port, input.shape))
     problems.Add(where, fmt::format("has another shape; got [{}], expected {}",
                                     fmt::join(input.shape.begin(), input.shape.end(), ","), ShapeText(port)));
@@ -70,7 +70,8 @@ void CheckTensor(const Port& port, const NamedTensor& input, const std::string& 
 std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) Fail(Code::kNotFound, path, "cannot be read; expected a file of labels");
+  if (!file || !(text << file.rdbuf()))
+    Fail(Code::kNotFound, path, "cannot be read; expected a file of labels");
   return text.str();
 }
 
@@ -106,7 +107,8 @@ void ServedModel::ReadPictureSettings(const std::string& path) {
   }
   const Port& port = inputs()[0];
   if (!PictureShapeOf(port.shape).known) {
-    why_no_pictures_ = fmt::format("input '{}' of shape {} takes no pictures", port.name, ToString(port.shape));
+    why_no_pictures_ =
+        fmt::format("input '{}' of shape {} takes no pictures", port.name, ToString(port.shape));
     return;
   }
   preprocess_ = PreprocessFor(path, port.type, port.shape);
@@ -117,8 +119,8 @@ void ServedModel::ReadPictureSettings(const std::string& path) {
   if (preprocess_.classify.empty()) return;
   classified_ = IndexOf(outputs(), preprocess_.classify);
   if (classified_ < 0)
-    Invalid(PreprocessPath(path), "'classify' names no output; got '{}', expected one of {}", preprocess_.classify,
-            NamesOf(outputs()));
+    Invalid(PreprocessPath(path), "'classify' names no output; got '{}', expected one of {}",
+            preprocess_.classify, NamesOf(outputs()));
 }
 
 std::vector<Tensor> ServedModel::InputsOf(const InferRequest& request) const {
@@ -210,7 +212,8 @@ ModelTimes ServedModel::WarmUp(const ModelSettings& settings) {
   }
   times.narrow = TimeOf(0, false, one, kTimedRuns);
   times.wide = wide_ ? TimeOf(0, true, one, kTimedRuns) : times.narrow;
-  if (open_batch_) times.most_in_batch = settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow);
+  if (open_batch_)
+    times.most_in_batch = settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow);
   return times;
 }
 

@@ -27,21 +27,22 @@ SessionOptions NarrowOptions(const SlotCores& cores, int i);
 
 class ServedModel {
  public:
-  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores. Error
-  // as Model::Load(). `precision` is LoadOptions::precision.
+  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores.
+  // Error as Model::Load(). `precision` is LoadOptions::precision.
   ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores);
 
   const Model& model() const { return model_; }
   const std::vector<Port>& inputs() const { return model_.inputs(); }
   const std::vector<Port>& outputs() const { return model_.outputs(); }
-  // Whether the model's only input takes pictures, and its preprocessing is known. `why_no_pictures` says why not.
+  // Whether the model's only input takes pictures, and its preprocessing is known. `why_no_pictures` says why
+  // not.
   bool takes_pictures() const { return why_no_pictures_.empty(); }
   const std::string& why_no_pictures() const { return why_no_pictures_; }
   // Why no picture can be classified; "" if it can.
   std::string why_no_classes() const {
-    return !takes_pictures()   ? why_no_pictures_
+    return !takes_pictures() ? why_no_pictures_
            : classified_ < 0 ? "no output has the scores of classes, or several have"
-                              : "";
+                             : "";
   }
   const std::vector<std::string>& labels() const { return labels_; }
   const Preprocess& preprocess() const { return preprocess_; }
@@ -52,26 +53,26 @@ class ServedModel {
   bool softmax() const { return preprocess_.softmax; }
   int top_k() const { return preprocess_.top_k; }
 
-  // Returns the request's tensors in the order of the model's inputs. Throws one Error with all that does not fit:
-  // names, types, shapes. An input of pictures whose type is BYTES is left empty: Pictures() makes it.
+  // Returns the request's tensors in the order of the model's inputs. Throws one Error with all that does not
+  // fit: names, types, shapes. An input of pictures whose type is BYTES is left empty: Pictures() makes it.
   std::vector<Tensor> InputsOf(const InferRequest& request) const;
   // Returns the index of each output that the request names; all, if it names none. Error for an unknown one.
   std::vector<size_t> OutputsOf(const InferRequest& request) const;
 
-  // Decodes pictures for an input of pictures. At most `most_pixels` each. JPEG is decoded at a fraction of its size
-  // where the model's input is smaller than that.
+  // Decodes pictures for an input of pictures, of at most `most_pixels` each, at their whole size: answers
+  // are those of `mete run`.
   std::vector<Image> Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const;
   Tensor Scale(const std::vector<Image>& images) const;
 
   // Computes on a slot's cores, or on all. One thread at a time for each slot, and for wide runs.
   std::vector<Tensor> Run(int slot, bool wide, const std::vector<Tensor>& inputs);
 
-  // The number of rows that one run may have, if the first dimension of all inputs and outputs is open and the same;
-  // 0: a run has the rows of the file.
+  // The number of rows that one run may have, if the first dimension of all inputs and outputs is open and
+  // the same; 0: a run has the rows of the file.
   bool has_open_batch() const { return open_batch_; }
 
-  // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and, if the
-  // settings leave it open, which batches pay. Returns the times.
+  // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and,
+  // if the settings leave it open, which batches pay. Returns the times.
   ModelTimes WarmUp(const ModelSettings& settings);
 
  private:

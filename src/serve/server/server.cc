@@ -24,8 +24,8 @@ Nanoseconds InNanoseconds(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-// What requests of one key have in common, so that they may be one batch: the type and the shape of a row of each
-// input. 0: the request is computed alone.
+// What requests of one key have in common, so that they may be one batch: the type and the shape of a row of
+// each input. 0: the request is computed alone.
 uint64_t BatchKeyOf(const InferJob& job) {
   const ServedModel& model = *job.loaded->model;
   if (!model.has_open_batch() || job.loaded->times.most_in_batch < 2) return 0;
@@ -76,7 +76,8 @@ struct Server::Impl {
     if (options.note) options.note(text);
   }
 
-  void Submit(std::unique_ptr<InferJob> infer, std::optional<std::chrono::steady_clock::time_point> deadline) {
+  void Submit(std::unique_ptr<InferJob> infer,
+              std::optional<std::chrono::steady_clock::time_point> deadline) {
     const std::shared_ptr<Loaded> loaded = infer->loaded;
     infer->arrived = NowNs();
     infer->rows = RowsOf(*infer);
@@ -219,7 +220,8 @@ std::vector<ModelStatistics> Server::Statistics(const std::string& model, const 
   std::vector<ModelStatistics> all;
   if (!model.empty() && !version.empty()) return {impl_->versions.Find(model, version)->statistics()};
   if (!model.empty()) (void)impl_->versions.Find(model, "");  // an Error if there is none
-  for (const std::shared_ptr<Loaded>& loaded : impl_->versions.AllOf(model)) all.push_back(loaded->statistics());
+  for (const std::shared_ptr<Loaded>& loaded : impl_->versions.AllOf(model))
+    all.push_back(loaded->statistics());
   return all;
 }
 

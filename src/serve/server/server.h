@@ -4,8 +4,8 @@
 //   caller's thread: Infer() ──admit──> queue ──> a slot's thread: decode, scale, run ──> callback
 //
 // A slot is a thread with some of the machine's cores. All models share the slots, so that never more threads
-// compute than there are cores. Where one request is alone, it is computed by all cores (the wide session of its
-// model); where several wait, each slot computes one of them (a narrow session). The scheduler decides
+// compute than there are cores. Where one request is alone, it is computed by all cores (the wide session of
+// its model); where several wait, each slot computes one of them (a narrow session). The scheduler decides
 // (serve/queue/scheduler.h).
 #pragma once
 
@@ -26,11 +26,11 @@
 namespace mete::serve {
 
 struct ServerOptions {
-  std::string repository;      // the folder of models (serve/repository/repository.h)
-  SessionOptions session = {};  // `threads` and `cores` say which cores the slots share
-  QueueLimits queue = {};      // with the number of slots
+  std::string repository;                  // the folder of models (serve/repository/repository.h)
+  SessionOptions session = {};             // `threads` and `cores` say which cores the slots share
+  QueueLimits queue = {};                  // with the number of slots
   int64_t most_pixels = int64_t(1) << 25;  // of a picture; 32 megapixels take 96 MiB
-  bool load_all = true;        // at the start; false: a model is loaded when it is asked to be
+  bool load_all = true;                    // at the start; false: a model is loaded when it is asked to be
   std::function<void(const std::string&)> note = {};  // a line for the log; any thread calls it
 };
 
@@ -54,8 +54,8 @@ Outcome OutcomeOf(const Error& error);
 
 // What a page for people shows of a model beside its metadata.
 struct PictureUse {
-  bool classifies = false;       // whether Classify() answers
-  std::string why_not;           // of !classifies
+  bool classifies = false;        // whether Classify() answers
+  std::string why_not;            // of !classifies
   int64_t width = 0, height = 0;  // of the picture that the model sees
 };
 
@@ -66,12 +66,13 @@ class Server {
 
   // Computes a request. `version` empty: the latest that is ready. `done` is called exactly once: on the
   // calling thread if the request is refused, else on a slot's thread. `deadline` nothing: none; a request
-  // that cannot be answered in time is refused at once, and one that is late is given up before it is computed.
+  // that cannot be answered in time is refused at once, and one that is late is given up before it is
+  // computed.
   void Infer(const std::string& model, const std::string& version, InferRequest request,
              std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
-  // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer has the
-  // outputs "class" (BYTES), "index" (INT64) and "score" (FP32), the best class first.
+  // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer
+  // has the outputs "class" (BYTES), "index" (INT64) and "score" (FP32), the best class first.
   void Classify(const std::string& model, const std::string& version, std::string picture, int classes,
                 std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
@@ -83,16 +84,17 @@ class Server {
   // Of a version; of all that are ready, if `version` is empty; of all models, if `model` is empty as well.
   std::vector<ModelStatistics> Statistics(const std::string& model, const std::string& version) const;
 
-  // Loads what the repository has of a model now, beside the versions in use; requests that come meanwhile are
-  // computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of a model that
-  // cannot be loaded, which leaves those in use.
+  // Loads what the repository has of a model now, beside the versions in use; requests that come meanwhile
+  // are computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of a
+  // model that cannot be loaded, which leaves those in use.
   void Load(const std::string& model);
   void Unload(const std::string& model);  // when its accepted requests have been answered
 
   // Calls `work` on a thread for slow work, such as a load, one call at a time.
   void Later(std::function<void()> work);
 
-  // This server's load: requests that wait, that are being computed, and how long one that came now would wait.
+  // This server's load: requests that wait, that are being computed, and how long one that came now would
+  // wait.
   int waiting() const;
   int under_way() const;
   double predicted_wait_us() const;

@@ -65,7 +65,8 @@ Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
 Slots::Jobs Slots::Dispatch() {
   const Nanoseconds now = InNanoseconds(clock_.Now());
   Jobs late;
-  for (const uint64_t request : scheduler_.TakeLate(now)) late.push_back(std::move(jobs_.extract(request).mapped()));
+  for (const uint64_t request : scheduler_.TakeLate(now))
+    late.push_back(std::move(jobs_.extract(request).mapped()));
   while (std::optional<Start> start = scheduler_.Next(now)) {
     Slot& slot = *slots_[size_t(start->slot)];
     for (const uint64_t request : start->requests)

@@ -1,7 +1,7 @@
 // The threads that compute a server's requests, one for each slot, and the queue before them.
 //
-// The scheduler decides (serve/queue/scheduler.h); this class has its mutex, its clock and its threads. Work is a
-// function that a slot's thread calls once, or an outcome if the request is given up before.
+// The scheduler decides (serve/queue/scheduler.h); this class has its mutex, its clock and its threads. Work
+// is a function that a slot's thread calls once, or an outcome if the request is given up before.
 #pragma once
 
 #include <condition_variable>
@@ -26,7 +26,7 @@ struct Job {
 };
 
 struct Computed {
-  Nanoseconds time = 0;              // of computing; 0: it failed
+  Nanoseconds time = 0;               // of computing; 0: it failed
   std::shared_ptr<const void> model;  // which the scheduler knows until the end of the start
 };
 
@@ -62,7 +62,7 @@ class Slots {
 
   using Jobs = std::vector<std::unique_ptr<Job>>;
 
-  Jobs Dispatch();              // with the lock: gives starts to their slots
+  Jobs Dispatch();                // with the lock: gives starts to their slots
   void GiveUp(const Jobs& late);  // without the lock
   void Work(size_t slot);
   void GiveUpLate();  // a thread's: requests that wait until it is too late
@@ -70,8 +70,8 @@ class Slots {
   const Compute compute_;
   Clock& clock_;
   mutable std::mutex mutex_;
-  std::condition_variable ended_;     // jobs have ended
-  std::condition_variable late_;      // next_late_ has changed, or the end has come
+  std::condition_variable ended_;  // jobs have ended
+  std::condition_variable late_;   // next_late_ has changed, or the end has come
   Scheduler scheduler_;
   std::map<uint64_t, std::unique_ptr<Job>> jobs_;  // that wait
   std::optional<Nanoseconds> next_late_;           // the scheduler's NextLate()

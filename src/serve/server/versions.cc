@@ -91,8 +91,8 @@ std::shared_ptr<Loaded> Versions::Find(const std::string& model, const std::stri
          fmt::join(numbers, ", "));
   }
   if (!entry->second.loaded)
-    Fail(Code::kUnavailable, model, "version {} is not ready{}{}", version, entry->second.reason.empty() ? "" : ": ",
-         entry->second.reason);
+    Fail(Code::kUnavailable, model, "version {} is not ready{}{}", version,
+         entry->second.reason.empty() ? "" : ": ", entry->second.reason);
   return entry->second.loaded;
 }
 
@@ -109,7 +109,8 @@ bool Versions::AllReady() const {
   const std::lock_guard lock(mutex_);
   for (const auto& [model, versions] : models_)
     for (const auto& [number, entry] : versions)
-      if (!entry.loaded && (entry.state == VersionState::kLoading || entry.state == VersionState::kFailed)) return false;
+      if (!entry.loaded && (entry.state == VersionState::kLoading || entry.state == VersionState::kFailed))
+        return false;
   return true;
 }
 

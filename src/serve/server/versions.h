@@ -22,11 +22,12 @@ class Versions {
   void Begin(const std::string& model, const std::string& version);  // its load begins
   void Ready(std::shared_ptr<Loaded> loaded);
   void Failed(const std::string& model, const std::string& version, const std::string& why);
-  void Keep(const std::string& model, const std::set<std::string>& versions);  // unloads all others of the model
-  void Unload(const std::string& model);  // Error NOT_FOUND
+  void Keep(const std::string& model,
+            const std::set<std::string>& versions);  // unloads all others of the model
+  void Unload(const std::string& model);             // Error NOT_FOUND
 
-  // Returns the version, or the greatest one if `version` is empty. Error NOT_FOUND; UNAVAILABLE if it is known and
-  // not ready.
+  // Returns the version, or the greatest one if `version` is empty. Error NOT_FOUND; UNAVAILABLE if it is
+  // known and not ready.
   std::shared_ptr<Loaded> Find(const std::string& model, const std::string& version) const;
   bool IsReady(const std::string& model, const std::string& version) const;
   bool AllReady() const;  // of those that were to be loaded
