@@ -4,9 +4,11 @@
 tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels; and
 networks of the forms that passes rewrite.
 tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fuzz/caffe_fuzz: a net a layer type, with blobs.
+tests/fuzz/rest_request_fuzz: requests to a server.
 """
 import collections
 import io
+import json
 import pathlib
 import struct
 import sys
@@ -236,9 +238,29 @@ def caffe_seeds():
         write("caffe_fuzz", kind, struct.pack("<H", len(text)) + text + weights)
 
 
+def request_seeds():
+    """Bodies of requests to a server, behind the length of their JSON: without the header, and with tensors in bytes."""
+    def body(name, inputs, raw=b"", header=False, **more):
+        text = json.dumps({"inputs": inputs, **more}).encode()
+        write("rest_request_fuzz", name, struct.pack("<H", len(text) if header else 0xffff) + text + raw)
+
+    def tensor(name, datatype, shape, data=None, size=None):
+        elements = {"data": data} if size is None else {"parameters": {"binary_data_size": size}}
+        return {"name": name, "datatype": datatype, "shape": shape, **elements}
+
+    body("floats", [tensor("x", "FP32", [1, 2, 2], [0.5, -1e-3, 3, 4.25])], id="7", parameters={"binary_data_output": True, "t": 0.5})
+    body("nested", [tensor("x", "INT64", [2, 2], [[1, 2], [-3, 4]]), tensor("b", "BOOL", [2], [True, False])],
+         outputs=[{"name": "y", "parameters": {"classification": 3, "binary_data": False}}])
+    body("texts", [tensor("t", "BYTES", [2], ["a\n", "\u00e9"]), tensor("h", "FP16", [3], ["NaN", "-Infinity", 65504])])
+    texts = b"".join(struct.pack("<I", len(t)) + t for t in (b"ab", b"\xff"))
+    body("bytes", [tensor("x", "FP32", [2], size=8), tensor("t", "BYTES", [2], size=len(texts)), tensor("u", "UINT8", [1], [255])],
+         struct.pack("<2f", 1, -2) + texts, header=True)
+
+
 if __name__ == "__main__":
     onnx_seeds(pathlib.Path(sys.argv[1]))
     quantized_seeds()
     convolution_seeds()
     image_seeds()
     caffe_seeds()
+    request_seeds()

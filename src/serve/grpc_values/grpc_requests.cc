@@ -34,7 +34,7 @@ Parameters ReadParameters(const MessageParameters& message) {
 
 void RefuseSharedMemory(const MessageParameters& parameters, const std::string& where) {
   if (parameters.contains("shared_memory_region"))
-    Fail(Code::kUnimplemented, where, "shared memory is not supported; try to send the elements");
+    Invalid(where, "shared memory is not supported; try to send the elements");
 }
 
 template <class T>
@@ -187,9 +187,10 @@ InferRequest RequestOf(const ModelInferRequest& message, const RequestBounds& bo
 void CheckLoad(const inference::RepositoryModelLoadRequest& message) {
   for (const auto& [name, value] : message.parameters())
     if (name == "config" || name.starts_with("file:"))
-      Fail(Code::kUnimplemented, "request",
-           "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
-           Shown(name));
+      Invalid(
+          "request",
+          "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
+          Shown(name));
 }
 
 }  // namespace mete::serve

@@ -22,7 +22,7 @@ namespace mete::serve {
 InferRequest RequestOf(const inference::ModelInferRequest& message, const RequestBounds& bounds,
                        const std::shared_ptr<const void>& owner);
 
-// Error UNIMPLEMENTED if a request to load or unload a model has a configuration or files: a server loads
+// Error INVALID_ARGUMENT if a request to load or unload a model has a configuration or files: a server loads
 // what its repository has. Other parameters are ignored.
 void CheckLoad(const inference::RepositoryModelLoadRequest& message);
 

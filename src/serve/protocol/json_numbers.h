@@ -1,5 +1,6 @@
 // Single elements of JSON lists, by type. The JSON library makes a double of each number, byte by byte, which
-// takes five times as long as std::from_chars from memory (measure: bench/serve/request_bench.cc).
+// takes four to six times as long as std::from_chars from memory (bench/serve/request_bench.cc measures
+// both).
 #pragma once
 
 #include <charconv>

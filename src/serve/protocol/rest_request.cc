@@ -95,7 +95,7 @@ class Inputs {
   // else that may be wrong with an input, so that the next one finds its own.
   std::optional<std::span<const std::byte>> TakeBytes(const Json& parameters, const std::string& where) {
     if (Find(parameters, "shared_memory_region"))
-      Fail(Code::kUnimplemented, where, "shared memory is not supported; try to send the elements");
+      Invalid(where, "shared memory is not supported; try to send the elements");
     const Json* size = Find(parameters, "binary_data_size");
     if (!size) return std::nullopt;
     const auto count = size_t(WholeNumber(*size, where, "'binary_data_size'", 0));
@@ -146,7 +146,7 @@ RequestedOutput ReadOutput(const Json& j, size_t index, bool binary, TensorNames
   if (!parameters) return output;
   Object(*parameters, where, "'parameters'");
   if (Find(*parameters, "shared_memory_region"))
-    Fail(Code::kUnimplemented, where, "shared memory is not supported; try to take the elements");
+    Invalid(where, "shared memory is not supported; try to take the elements");
   if (const Json* asked = Find(*parameters, "binary_data"))
     output.binary = Truth(*asked, where, "binary_data");
   if (const Json* classes = Find(*parameters, "classification"))
@@ -226,9 +226,10 @@ void CheckLoad(std::string_view body) {
   if (!parameters) return;
   for (const auto& [name, value] : Object(*parameters, "request", "'parameters'").items())
     if (name == "config" || name.starts_with("file:"))
-      Fail(Code::kUnimplemented, "request",
-           "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
-           Shown(name));
+      Invalid(
+          "request",
+          "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
+          Shown(name));
 }
 
 }  // namespace mete::serve
