@@ -32,9 +32,8 @@ Parameters ReadParameters(const MessageParameters& message) {
   return parameters;
 }
 
-void RefuseSharedMemory(const MessageParameters& parameters, const std::string& where) {
-  if (parameters.contains("shared_memory_region"))
-    Invalid(where, "shared memory is not supported; try to send the elements");
+void CheckElementsCome(const MessageParameters& parameters, const std::string& where) {
+  if (parameters.contains("shared_memory_region")) RefuseSharedMemory(where);
 }
 
 template <class T>
@@ -130,7 +129,7 @@ class Contents {
 RequestedOutput ReadOutput(const Output& message, bool binary, TensorNames& names) {
   RequestedOutput output{message.name(), binary, 0};
   const std::string where = names.Add("output", message.name());
-  RefuseSharedMemory(message.parameters(), where);
+  CheckElementsCome(message.parameters(), where);
   const auto classes = message.parameters().find("classification");
   if (classes == message.parameters().end()) return output;
   const InferParameter& count = classes->second;
@@ -169,7 +168,7 @@ InferRequest RequestOf(const ModelInferRequest& message, const RequestBounds& bo
     problems.Try([&] {
       const Input& input = message.inputs(i);
       const std::string where = inputs.Add("input", input.name());
-      RefuseSharedMemory(input.parameters(), where);
+      CheckElementsCome(input.parameters(), where);
       const InputForm form = memory.Take(where, input.datatype(), DimsOf(input));
       if (raw && input.has_contents())
         Invalid(where, "its elements are there twice; got 'contents' beside raw ones");
@@ -185,12 +184,7 @@ InferRequest RequestOf(const ModelInferRequest& message, const RequestBounds& bo
 }
 
 void CheckLoad(const inference::RepositoryModelLoadRequest& message) {
-  for (const auto& [name, value] : message.parameters())
-    if (name == "config" || name.starts_with("file:"))
-      Invalid(
-          "request",
-          "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
-          Shown(name));
+  for (const auto& [name, value] : message.parameters()) CheckLoadParameter(name);
 }
 
 }  // namespace mete::serve

@@ -22,8 +22,7 @@ namespace mete::serve {
 InferRequest RequestOf(const inference::ModelInferRequest& message, const RequestBounds& bounds,
                        const std::shared_ptr<const void>& owner);
 
-// Error INVALID_ARGUMENT if a request to load or unload a model has a configuration or files: a server loads
-// what its repository has. Other parameters are ignored.
+// Checks a request to load a model (CheckLoadParameter). Other parameters are ignored.
 void CheckLoad(const inference::RepositoryModelLoadRequest& message);
 
 // The elements are raw contents if an output has `binary` or a type that the fields have not (FP16 and BF16);

@@ -48,6 +48,18 @@ std::string TensorNames::Add(const char* what, const std::string& name) {
   return where;
 }
 
+void RefuseSharedMemory(const std::string& where) {
+  Invalid(where, "shared memory is not supported; try to send the elements with the request");
+}
+
+void CheckLoadParameter(const std::string& name) {
+  if (name == "config" || name.starts_with("file:"))
+    Invalid(
+        "request",
+        "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
+        Shown(name));
+}
+
 std::string Shown(std::string_view text) {
   const bool all = text.size() <= kMostShown;
   return Printable(std::string(text.substr(0, kMostShown))) + (all ? "" : "...");

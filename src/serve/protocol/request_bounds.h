@@ -54,6 +54,13 @@ class TensorNames {
   std::set<std::string> seen_;
 };
 
+// Throws INVALID_ARGUMENT: elements are taken from requests alone.
+[[noreturn]] void RefuseSharedMemory(const std::string& where);
+
+// Checks the name of a parameter of a request to load a model. Error INVALID_ARGUMENT for a configuration or
+// a file, which would be another model: a server loads what its repository has.
+void CheckLoadParameter(const std::string& name);
+
 // Returns the beginning of a text of a request, in one line, for an error message.
 std::string Shown(std::string_view text);
 

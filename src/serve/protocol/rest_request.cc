@@ -94,8 +94,7 @@ class Inputs {
   // Takes the next elements in bytes, if the parameters say that the input has some. This comes before all
   // else that may be wrong with an input, so that the next one finds its own.
   std::optional<std::span<const std::byte>> TakeBytes(const Json& parameters, const std::string& where) {
-    if (Find(parameters, "shared_memory_region"))
-      Invalid(where, "shared memory is not supported; try to send the elements");
+    if (Find(parameters, "shared_memory_region")) RefuseSharedMemory(where);
     const Json* size = Find(parameters, "binary_data_size");
     if (!size) return std::nullopt;
     const auto count = size_t(WholeNumber(*size, where, "'binary_data_size'", 0));
@@ -145,8 +144,7 @@ RequestedOutput ReadOutput(const Json& j, size_t index, bool binary, TensorNames
   const Json* parameters = Find(j, "parameters");
   if (!parameters) return output;
   Object(*parameters, where, "'parameters'");
-  if (Find(*parameters, "shared_memory_region"))
-    Invalid(where, "shared memory is not supported; try to take the elements");
+  if (Find(*parameters, "shared_memory_region")) RefuseSharedMemory(where);
   if (const Json* asked = Find(*parameters, "binary_data"))
     output.binary = Truth(*asked, where, "binary_data");
   if (const Json* classes = Find(*parameters, "classification"))
@@ -225,11 +223,7 @@ void CheckLoad(std::string_view body) {
   const Json* parameters = Find(j, "parameters");
   if (!parameters) return;
   for (const auto& [name, value] : Object(*parameters, "request", "'parameters'").items())
-    if (name == "config" || name.starts_with("file:"))
-      Invalid(
-          "request",
-          "a model is loaded as the repository has it; got the parameter '{}'; try to change the repository",
-          Shown(name));
+    CheckLoadParameter(name);
 }
 
 }  // namespace mete::serve

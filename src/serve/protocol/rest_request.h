@@ -28,8 +28,8 @@ InferRequest ParseInfer(std::span<const std::byte> body, std::optional<size_t> j
 // are asked for.
 bool ParseIndex(std::string_view body);
 
-// Checks the body of POST v2/repository/models/M/load or unload, which may be empty. Error INVALID_ARGUMENT
-// if it has a configuration or files: a server loads what its repository has. Other parameters are ignored.
+// Checks the body of POST v2/repository/models/M/load or unload, which may be empty (CheckLoadParameter).
+// Other parameters are ignored.
 void CheckLoad(std::string_view body);
 
 }  // namespace mete::serve
