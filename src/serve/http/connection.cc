@@ -9,6 +9,7 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <cctype>
+#include <limits>
 
 namespace mete::serve {
 namespace {
@@ -69,7 +70,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (owner_.closing) return End();
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
-    parser_->body_limit(std::uint64_t(INT64_MAX));  // checked behind the header, by the path
+    // Checked with the header, by the path. Not boost::none: Boost 1.74 takes every length for more than none.
+    parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
     idle_ = true;
     Tcp().expires_after(owner_.limits.idle);
     http::async_read_header(stream_, buffer_, *parser_,
