@@ -54,7 +54,7 @@ int StatusOf(Code code) {
     case Code::kOutOfRange:
     case Code::kDataLoss: return 400;
     case Code::kNotFound: return 404;
-    case Code::kResourceExhausted: return 429;
+    case Code::kResourceExhausted: return 413;
     case Code::kUnimplemented: return 501;
     case Code::kUnavailable: return 503;
     case Code::kDeadlineExceeded: return 504;
@@ -66,8 +66,8 @@ HttpAnswer ErrorAnswer(int status, const std::string& error) { return Json(Error
 HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.code()), error.what()); }
 
 std::optional<Time> DeadlineOf(const HttpRequest& request, const Parameters& parameters, Time now) {
-  const std::string& text = request.header("timeout-ms");
-  if (!text.empty()) return now + std::chrono::milliseconds(NumberOf("Timeout-Ms", text, 1, kMostTimeoutMs));
+  if (const auto text = request.headers.find("timeout-ms"); text != request.headers.end())
+    return now + std::chrono::milliseconds(NumberOf("Timeout-Ms", text->second, 1, kMostTimeoutMs));
   const auto timeout = parameters.find("timeout");
   if (timeout == parameters.end()) return std::nullopt;
   const int64_t* us = std::get_if<int64_t>(&timeout->second);
@@ -191,16 +191,16 @@ class Routes::Call {
   void Ready() {
     serve::Health health;
     health.live = health.ready = server_.IsReady(model_, version_);
+    if (!health.ready) (void)server_.Metadata(model_, version_);  // the Error says why: 404 or 503
     Get(Json(HealthBody(health, model_), health.ready ? 200 : 503));
   }
 
   void Infer() {
     if (!IsMethod({"POST"})) return;
-    const std::string& length = request_.header("inference-header-content-length");
     std::optional<size_t> json_bytes;
-    if (!length.empty())
-      json_bytes =
-          size_t(NumberOf("Inference-Header-Content-Length", length, 0, int64_t(request_.body->size())));
+    if (const auto length = request_.headers.find("inference-header-content-length"); length != request_.headers.end())
+      json_bytes = size_t(
+          NumberOf("Inference-Header-Content-Length", length->second, 0, int64_t(request_.body->size())));
     if (!request_.header("content-encoding").empty() && request_.header("content-encoding") != "identity")
       return Send(ErrorAnswer(415, "[Content-Encoding] bodies are taken as they are; got '" +
                                        Printable(request_.header("content-encoding")) +
@@ -259,7 +259,8 @@ class Routes::Call {
   }
 
   static HttpAnswer ErrorOf(const Outcome& outcome) {
-    HttpAnswer answer = ErrorAnswer(StatusOf(outcome.code), outcome.error);
+    const bool full = outcome.code == Code::kResourceExhausted && outcome.retry_after_s > 0;
+    HttpAnswer answer = ErrorAnswer(full ? 429 : StatusOf(outcome.code), outcome.error);
     if (outcome.retry_after_s > 0)  // in whole seconds, as HTTP has it
       answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(outcome.retry_after_s)));
     return answer;

@@ -42,7 +42,9 @@ class Routes {
   const RouteOptions options_;
 };
 
-int StatusOf(Code code);  // 400, 404, 429, ...
+// 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try may
+// succeed, is 429 instead.
+int StatusOf(Code code);
 HttpAnswer ErrorAnswer(int status, const std::string& error);
 HttpAnswer ErrorAnswer(const Error& error);
 

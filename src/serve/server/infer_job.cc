@@ -1,5 +1,6 @@
 #include "serve/server/infer_job.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <chrono>
@@ -188,6 +189,7 @@ Outcome OutcomeOf(Refusal why, double retry_after_s) {
   switch (why) {
     case Refusal::kFull:
       outcome.code = Code::kResourceExhausted;
+      outcome.retry_after_s = std::max(retry_after_s, 1e-3);  // 0 would say that the request is too large
       outcome.error = "[server] as many requests wait as may; try again later, or another server";
       break;
     case Refusal::kTooLate:
