@@ -1,0 +1,62 @@
+// The figures of a server for Prometheus: what happened is told, what is now is handed over when they are
+// asked for. Callers' texts are no labels: requests for models that are not there are counted under one name,
+// so that nobody can fill the memory of this process or of who collects the figures.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "mete/error.h"
+#include "serve/metrics/process_use.h"
+
+namespace mete::serve {
+
+// The Content-Type of Metrics::Text(): the text format of Prometheus.
+inline constexpr const char* kMetricsContentType = "text/plain; version=0.0.4; charset=utf-8";
+
+// One request that has been answered or refused.
+struct RequestFigures {
+  std::string model, version;  // as it was resolved
+  Code code = Code::kOk;
+  // Of a request that was answered, in seconds; 0: the request had no such step.
+  double queue_s = 0, decode_s = 0, scale_s = 0, compute_s = 0;
+  double whole_s = 0;  // from its arrival to its answer
+};
+
+// Requests that were computed together.
+struct StartFigures {
+  std::string model;
+  int requests = 1;
+  int slot = 0;
+  bool wide = false;  // all slots were occupied
+  double busy_s = 0;  // how long the start occupied its slots
+};
+
+// What is now.
+struct ServerFigures {
+  int waiting = 0, under_way = 0;     // requests
+  std::map<std::string, int> models;  // versions by state: {"READY", 3}
+  ProcessUse process;
+};
+
+class Metrics {
+ public:
+  virtual ~Metrics() = default;
+
+  // A version that requests may name from now on. Its figures stay when it is unloaded and go on when it is
+  // loaded again.
+  virtual void AddVersion(const std::string& model, const std::string& version) = 0;
+  // These may be called by several threads at once.
+  virtual void Count(const RequestFigures& request) = 0;
+  virtual void Count(const StartFigures& start) = 0;
+  virtual std::string Text(const ServerFigures& now) = 0;
+};
+
+// `slot_processors` has for each slot the name of what computes there ("cpu2"), `version` is this program's.
+std::unique_ptr<Metrics> MakeMetrics(const std::vector<std::string>& slot_processors,
+                                     const std::string& version);
+
+}  // namespace mete::serve
