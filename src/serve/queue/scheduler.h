@@ -63,8 +63,8 @@ class Scheduler {
   void RemoveModel(int model);  // of which no request waits; those under way may end later
 
   // Accepts a request or says why not. No model can take all places: a quarter of them more is for requests
-  // of models of which none waits. A deadline is refused if it can be missed by what is there and known; what
-  // arrives later delays no request.
+  // of models of which none waits. What arrives later delays no accepted request, unless it joins a batch: a
+  // deadline that is accepted is met if the times are as predicted.
   Admission Arrive(const Arrival& arrival, Nanoseconds now);
   // The caller has gone. Returns false if the request does not wait (any more).
   bool Cancel(uint64_t request);
