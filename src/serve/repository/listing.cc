@@ -22,7 +22,7 @@ bool IsBelow(const fs::path& path, const fs::path& root) {
 
 }  // namespace
 
-Listing::Listing(std::string root, int64_t most_entries) : entries_left_(most_entries) {
+Listing::Listing(const std::string& root, int64_t most_entries) : entries_left_(most_entries) {
   std::error_code error;
   root_ = fs::canonical(root, error).string();
   if (error) FailToOpen(root, error.value());

@@ -21,7 +21,7 @@ struct Entry {
 class Listing {
  public:
   // Lists folders below `root`; reads at most `most_entries` entries in its life.
-  Listing(std::string root, int64_t most_entries);
+  Listing(const std::string& root, int64_t most_entries);
 
   // Returns the entries of a folder by name; those whose names begin with a dot are left out. Throws Error if
   // the folder cannot be read, or if there are more entries than this object may read.
