@@ -38,7 +38,10 @@ class Pair {
     reference_.Drain();
   }
 
-  int accepted = 0, full = 0, late = 0, wide = 0, batches = 0;
+  int refused_in_overload() const { return reference_.refused_in_overload; }
+  int refused() const { return reference_.refused; }
+
+  int accepted = 0, late = 0, wide = 0, batches = 0;
 
  private:
   int Number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
@@ -86,7 +89,6 @@ class Pair {
     ASSERT_EQ(got.retry_after, expected.retry_after);
     ASSERT_EQ(got.wait, expected.wait);
     accepted += got.refusal == Refusal::kNone;
-    full += got.refusal == Refusal::kFull;
     late += got.refusal == Refusal::kTooLate;
   }
 
@@ -140,7 +142,7 @@ class Pair {
 };
 
 TEST(SchedulerAndReference, AnswerTheSame) {
-  int accepted = 0, full = 0, late = 0, wide = 0, batches = 0;
+  int accepted = 0, refused = 0, in_overload = 0, late = 0, wide = 0, batches = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair(seed);
@@ -150,13 +152,14 @@ TEST(SchedulerAndReference, AnswerTheSame) {
       if (HasFatalFailure()) FAIL() << "step " << step;
     }
     accepted += pair.accepted;
-    full += pair.full;
+    refused += pair.refused();
+    in_overload += pair.refused_in_overload();
     late += pair.late;
     wide += pair.wide;
     batches += pair.batches;
   }
   // Every rule was met often.
-  for (const int count : {accepted, full, late, wide, batches}) EXPECT_GT(count, 500);
+  for (const int count : {accepted, refused, in_overload, late, wide, batches}) EXPECT_GT(count, 500);
 }
 
 }  // namespace

@@ -22,7 +22,10 @@ class ReferenceQueue {
 
   Admission Arrive(const Arrival& arrival, Nanoseconds now) {
     if (draining_) return {Refusal::kDraining};
-    if (!HasPlace(arrival.model)) {
+    const bool has_place = HasPlace(arrival.model);
+    refused_share_ += ((has_place ? 0 : 1) - refused_share_) / 64;
+    if (!has_place) {
+      ++(refused_share_ * 3 > 1 ? refused_in_overload : refused);
       Nanoseconds next = INT64_MAX;
       for (const Slot& slot : slots_)
         next = std::min(next, slot.busy ? std::max(slot.ends - now, int64_t(0)) : 0);
@@ -94,6 +97,7 @@ class ReferenceQueue {
   }
 
   std::vector<Arrival> waiting;
+  int refused = 0, refused_in_overload = 0;  // since they found no place
 
  private:
   struct Slot {
@@ -104,7 +108,10 @@ class ReferenceQueue {
   bool HasPlace(int model) const {
     const auto own =
         std::count_if(waiting.begin(), waiting.end(), [&](const Arrival& one) { return one.model == model; });
-    const int64_t places = int64_t(limits_.slots) * limits_.waiting_per_slot;
+    const bool overloaded = refused_share_ > 1.0 / 3;
+    const int per_slot = overloaded ? std::min(models_.at(model).most_in_batch, limits_.waiting_per_slot)
+                                    : limits_.waiting_per_slot;
+    const int64_t places = int64_t(limits_.slots) * per_slot;
     const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
     if (most_own > 0 && own >= most_own) return false;
     const int64_t more = own == 0 ? int64_t(std::ceil(double(places) / 4)) : 0;
@@ -158,6 +165,7 @@ class ReferenceQueue {
   std::map<int, ModelTimes> models_;
   std::vector<Slot> slots_;
   std::pair<Arrival, int> started_;  // the last start: its first request, and its rows
+  double refused_share_ = 0;
   bool draining_ = false;
 };
 

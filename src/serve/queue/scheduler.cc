@@ -13,6 +13,10 @@ constexpr int kMostSlots = 10'000;
 // A request of a model of which none waits finds a place beyond the limit, up to this share of it more. A
 // guess.
 constexpr int64_t kShareOfOthers = 4;
+// The server is overloaded while more than this share of what arrives finds no place, of the last 64 or so:
+// an exponential average. A load of 0.8 with one place for each slot is refused less often on any number of
+// slots, so that an overload that has ended is seen to have ended (simulation_test.cc).
+constexpr double kOverloaded = 1.0 / 3, kArrivals = 64;
 // Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
 constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
 
@@ -58,7 +62,9 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
   if (model == models_.end() || arrival.rows < 1)
     Fail(Code::kInternal, "queue", "a request of {} rows for model {} cannot be queued", arrival.rows,
          arrival.model);
-  if (!HasPlace(model->second)) {
+  const bool has_place = HasPlace(model->second);
+  refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
+  if (!has_place) {
     const std::vector<Nanoseconds> ends = Ends();
     const Nanoseconds next = *std::min_element(ends.begin(), ends.end());
     return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
@@ -75,7 +81,10 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
 
 bool Scheduler::HasPlace(const QueuedModel& model) const {
   if (model.waiting >= model.most_waiting) return false;
-  const int64_t places = int64_t(limits_.slots) * limits_.waiting_per_slot;
+  const bool overloaded = refused_share_ > kOverloaded;
+  const int per_slot =
+      overloaded ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
+  const int64_t places = int64_t(limits_.slots) * per_slot;
   const int64_t more = model.waiting == 0 ? (places + kShareOfOthers - 1) / kShareOfOthers : 0;
   return int64_t(waiting_.size()) < places + more;
 }

@@ -20,11 +20,11 @@ namespace mete::serve {
 
 struct QueueLimits {
   int slots = 1;
-  // The requests that may wait, for each slot. More are refused. Three: with requests at random and twice as
-  // many as the slots can compute, 99 % of the accepted ones take at most twice what they take at 0.8 of the
-  // capacity, on 1 to 8 slots (simulation_test.cc prints it). Four are too many on 8 slots; two refuse twice
-  // as many at 0.8. Of 16 slots, whose queue is seldom long, two are enough.
-  int waiting_per_slot = 3;
+  // The requests that may wait, for each slot. More are refused. Four, so that requests at random at 0.8 of
+  // the capacity find a place: on two slots 0.9 % do not, with three it is 1.6 % (simulation_test.cc prints
+  // it). While the server is overloaded, a long queue would only make all wait longer: then as many may wait
+  // as the next start of each slot takes, which is one, or a batch.
+  int waiting_per_slot = 4;
 };
 
 // What is known of a version of a model on this machine. Times are measured when it is loaded, and follow its
@@ -108,6 +108,7 @@ class Scheduler {
   int last_model_ = 0;
   std::deque<Waiting> waiting_;  // in the order of their arrival
   std::vector<Slot> slots_;
+  double refused_share_ = 0;  // of what has arrived lately: what found no place
   bool draining_ = false;
 };
 

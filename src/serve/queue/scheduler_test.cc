@@ -163,6 +163,46 @@ TEST(SchedulerTest, RefusesWhatFindsNoPlaceAndTellsWhenToRetry) {
   EXPECT_EQ(queue.Arrive({.model = net}, 1140).refusal, Refusal::kNone);
 }
 
+TEST(SchedulerTest, FewerWaitWhileTheServerIsOverloaded) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10});
+  const auto places = [&] {  // of an empty queue
+    int found = 0;
+    while (queue.Arrive({.model = net}).refusal == Refusal::kNone) ++found;
+    while (queue.scheduler.waiting() > 0) {
+      queue.Begin();
+      queue.End();
+    }
+    return found;
+  };
+  EXPECT_EQ(places(), 4);
+  EXPECT_EQ(places(), 4);  // few are refused
+  queue.ArriveAll(4, {.model = net});
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+  while (queue.scheduler.waiting() > 0) {
+    queue.Begin();
+    queue.End();
+  }
+  EXPECT_EQ(places(), 1);
+  for (int i = 0; i < 64; ++i) {  // now each finds a place
+    queue.ArriveAll(1, {.model = net});
+    queue.Begin();
+    queue.End();
+  }
+  EXPECT_EQ(places(), 4);
+}
+
+TEST(SchedulerTest, ABatchMayWaitWhileTheServerIsOverloaded) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10, .most_in_batch = 3});
+  queue.ArriveAll(4, {.model = net, .batch_key = 1});
+  for (int i = 0; i < 64; ++i) queue.Arrive({.model = net, .batch_key = 1});
+  queue.Begin();
+  EXPECT_EQ(queue.scheduler.waiting(), 1);
+  queue.ArriveAll(2, {.model = net, .batch_key = 1});
+  EXPECT_EQ(queue.Arrive({.model = net, .batch_key = 1}).refusal, Refusal::kFull);
+}
+
 TEST(SchedulerTest, OneModelCannotTakeAllPlaces) {
   Numbered queue({.slots = 1, .waiting_per_slot = 4});
   const int net = queue.scheduler.AddModel({.narrow = 10});

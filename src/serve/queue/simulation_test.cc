@@ -28,7 +28,7 @@ void ExpectSound(const Simulation& simulation) {
 }
 
 class OnSlots : public testing::TestWithParam<int> {};
-INSTANTIATE_TEST_SUITE_P(Slots, OnSlots, testing::Values(1, 2, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Slots, OnSlots, testing::Values(1, 2, 4, 8, 16));
 
 TEST_P(OnSlots, NoSlotIdlesAndEveryRequestEndsOnce) {
   const int slots = GetParam();
@@ -60,13 +60,13 @@ TEST_P(OnSlots, OneCallerIsComputedWide) {
   for (const Record& record : simulation.records) EXPECT_EQ(record.latency(), WideOf(5 * kMs, slots));
 }
 
-TEST_P(OnSlots, ServesAsMuchAsTheSlotsCanWhenThereIsMore) {
+// One slot alone idles now and then, since of requests at random none may wait when it ends.
+TEST_P(OnSlots, ServesNearlyAsMuchAsTheSlotsCanWhenThereIsMore) {
   const int slots = GetParam();
   Simulation simulation({.slots = slots},
                         {Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 2 * Capacity(slots, 5 * kMs))}, 1);
   simulation.Run(10 * kSecond);
-  EXPECT_GT(simulation.BusyShare(), 0.99);
-  EXPECT_NEAR(simulation.AnsweredShare(), 0.5, 0.02);
+  EXPECT_GT(simulation.BusyShare(), slots == 1 ? 0.92 : 0.98);
 }
 
 // Without batches and with times that are exact, a request's wait is known when it arrives, unless a later
@@ -83,29 +83,45 @@ TEST_P(OnSlots, PredictsTheWait) {
     }
 }
 
-// What the limit of waiting requests was chosen by.
+// What the limits of the queue were chosen by. The times of starts vary by a tenth, as those of runs do.
+Simulation UnderLoad(int slots, double load, bool periodic, const QueueLimits& limits) {
+  const Nanoseconds narrow = 5 * kMs;
+  Stream stream = Stream::Of(WideOf(narrow, slots), narrow, load * Capacity(slots, narrow));
+  stream.periodic = periodic;
+  Simulation simulation(limits, {stream}, 7);
+  simulation.Run(30 * kSecond, /*spread=*/0.1);
+  return simulation;
+}
+
 TEST_P(OnSlots, OverloadLengthensTheTailOfAcceptedRequestsTwiceAtMost) {
   const int slots = GetParam();
-  const Nanoseconds narrow = 5 * kMs;
-  for (const double spread : {0.0, 0.1})
-    for (int limit = 2; limit <= 4; ++limit) {
-      const auto run = [&](double load) {
-        Simulation simulation({.slots = slots, .waiting_per_slot = limit},
-                              {Stream::Of(WideOf(narrow, slots), narrow, load * Capacity(slots, narrow))}, 7);
-        simulation.Run(30 * kSecond, spread);
-        return simulation;
-      };
-      const Simulation normal = run(0.8), overload = run(2);
-      fmt::print(
-          "{} slots, {} waiting for each, spread {}: p99 {:.2f} ms at 0.8 of the capacity ({:.2f} % "
-          "refused), {:.2f} "
-          "ms at twice: {:.2f}\n",
-          slots, limit, spread, normal.Latency().p99, 100 * (1 - normal.AnsweredShare()),
-          overload.Latency().p99, overload.Latency().p99 / normal.Latency().p99);
-      if (limit == QueueLimits().waiting_per_slot) {
-        EXPECT_LE(overload.Latency().p99, 2 * normal.Latency().p99);
-      }
-    }
+  for (const bool periodic : {false, true}) {
+    const Simulation normal = UnderLoad(slots, 0.8, periodic, {.slots = slots});
+    const Simulation overload = UnderLoad(slots, 2, periodic, {.slots = slots});
+    fmt::print(
+        "{} slots, {}: p99 {:.2f} ms at 0.8 of the capacity, {:.2f} ms at twice: {:.2f}; of twice {:.1f} % "
+        "answered\n",
+        slots, periodic ? "periodic" : "random", normal.Latency().p99, overload.Latency().p99,
+        overload.Latency().p99 / normal.Latency().p99, 100 * overload.AnsweredShare());
+    EXPECT_LE(overload.Latency().p99, 2 * normal.Latency().p99);
+    EXPECT_GT(overload.AnsweredShare(), 0.46);  // the slots have work although few requests wait
+  }
+}
+
+TEST_P(OnSlots, NearlyAllFindAPlaceBelowTheCapacity) {
+  const int slots = GetParam();
+  double last = 1;
+  for (const int limit : {1, 2, 3, 4}) {
+    const double refused =
+        1 - UnderLoad(slots, 0.8, false, {.slots = slots, .waiting_per_slot = limit}).AnsweredShare();
+    fmt::print("{} slots, {} waiting for each: {:.2f} % refused at 0.8 of the capacity\n", slots, limit,
+               100 * refused);
+    EXPECT_LE(refused, last);
+    EXPECT_LT(refused,
+              0.25);  // less than what an overload is known by, so that one that has ended does not go on
+    last = refused;
+  }
+  EXPECT_LT(last, 0.05);
 }
 
 // One caller of a fast model, beside many of a slow one: each of its requests finds a place, and waits for no
