@@ -30,9 +30,9 @@ struct QueueLimits {
 // What is known of a version of a model on this machine. Times are measured when it is loaded, and follow its
 // runs.
 struct ModelTimes {
-  Nanoseconds wide = 0,
-              narrow = 0;  // of one request of one row; 0: not known. With one slot they are the same
-  int most_in_batch = 1;   // rows; 1: batches take no less time for each request, or the model has no batch
+  // Of one request of one row, by all slots and by one; 0: not known. With one slot they are the same.
+  Nanoseconds wide = 0, narrow = 0;
+  int most_in_batch = 1;  // rows; 1: batches take no less time for each request, or the model has no batch
   // The requests of this model that may wait, for each slot; 0: QueueLimits has the only limit.
   int waiting_per_slot = 0;
 };
