@@ -178,6 +178,7 @@ if(METE_SERVE)
   mete_text_file(serve_http src/serve/http/openapi.json kOpenApi)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
+mete_library(delayline tools/delayline/line LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
 # state. tools/check_layers.py refuses all other includes of its files but these, also those through other headers of apps/mete.
 mete_exceptions("they describe or read machines, which no program needs to run a model"

@@ -51,7 +51,8 @@ class Tools:
     def environment(self, root):
         kept = {name: value for name, value in os.environ.items() if not name.startswith("METE_")}
         pocl = pathlib.Path(tempfile.gettempdir()) / f"mete-tests-pocl-{os.getuid()}"  # as the unit tests have it
-        return {**kept, "METE_CACHE": self.cache, "POCL_CACHE_DIR": str(pocl), "METE_SLOWCORE": str(self.build / "slowcore"), "HOME": str(root / "home"),
+        return {**kept, "METE_CACHE": self.cache, "POCL_CACHE_DIR": str(pocl), "METE_SLOWCORE": str(self.build / "slowcore"),
+                "METE_DELAYLINE": str(self.build / "delayline"), "HOME": str(root / "home"),
                 "PATH": f"{root / 'bin'}:{kept['PATH']}"}
 
 

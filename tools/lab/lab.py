@@ -9,6 +9,7 @@ All processes that were started have ended, and all that was made is gone, when 
 it ends. One thread at a time.
 """
 import contextlib
+import dataclasses
 import itertools
 import os
 import signal
@@ -23,10 +24,12 @@ sys.path += [folder for folder in (_here, os.path.join(_root, "bench", "common")
 import leftovers
 import links
 from hosts import Host
+from lines import DelayLine, Line, NoLine
 from links import LabError
 from slowcore import NotSlow, SlowCore
 
 kSlowCore = os.path.join(_root, "build", "release", "slowcore")
+kDelayLine = os.path.join(_root, "build", "release", "delayline")
 kStopS = 3  # guess: from SIGTERM to SIGKILL, when a lab ends
 
 _counts = itertools.count()
@@ -56,15 +59,18 @@ class _AnyLab:
     real = None
     note = ""
 
-    def __init__(self, hosts=2, mbit=100, cores=None, slow=None, slowcore=None):
+    def __init__(self, hosts=2, mbit=100, cores=None, slow=None, slowcore=None, lines=None, delayline=None):
         """`cores`: for each host a core, or several in a list. `slow`: speeds of cores, 0.05 to 0.95, by the kernel's number of the core;
-        these are slow for every program of the machine. `slowcore`: that program."""
+        these are slow for every program of the machine. `slowcore`: that program. `lines`: by the host's number the Line that its link is,
+        in place of one of `mbit` without delay. `delayline`: the program for that."""
         self.name, self.processes, self.slowed, self._stack = leftovers.new_name(next(_counts)), [], {}, contextlib.ExitStack()
         self.mbit, self._slow, self._slowcore = mbit, dict(slow or {}), slowcore or os.environ.get("METE_SLOWCORE") or kSlowCore
+        self.lines, self._delayline = dict(lines or {}), delayline or os.environ.get("METE_DELAYLINE") or kDelayLine
         if not 1 <= hosts <= links.kMostHosts:
             raise LabError(f"[hosts] got {hosts}, expected 1 to {links.kMostHosts}")
         self.hosts = [Host(self, i, self._address(i), on) for i, on in enumerate(_cores_of_hosts(hosts, cores))]
         _check_slow(self._slow, self.hosts)
+        _check_lines(self.lines, hosts)
 
     def __enter__(self):
         try:
@@ -120,9 +126,36 @@ class Lab(_AnyLab):
     real = True
     _tools = links.kTools
 
+    def __init__(self, *args, **settings):
+        super().__init__(*args, **settings)
+        self._cables, self._rates = {}, {}  # DelayLines, and rates of links without, by the hosts' numbers
+
     def rate(self, host, mbit):
         """Of its link from now on, each way."""
-        links.set_rate(self._namespace(host.index), self._switch, host.index, mbit)
+        if host.index in self._cables:
+            self.line(host, dataclasses.replace(self.lines[host.index], mbit=mbit))
+        else:
+            links.set_rate(self._namespace(host.index), self._switch, host.index, mbit)
+            self._rates[host.index] = mbit
+
+    def link(self, host):
+        """What was asked for: its Line, or NoLine(mbit)."""
+        return self.lines.get(host.index) or NoLine(self._rates[host.index])
+
+    def line(self, host, line):
+        """What its link is from now on. Frames on their way arrive as they would have. Of hosts that were made with a Line."""
+        self._cable(host).change(line)
+        self.lines[host.index] = line
+
+    def line_counts(self, host):
+        """{"up": {"frames", "bytes", "dropped", "latest_us"}, "down": the same} of its link, as the switch got them and the host:
+        `latest_us` is how late the latest frame was."""
+        return self._cable(host).counts()
+
+    def _cable(self, host):
+        if host.index not in self._cables:
+            raise LabError(f"[host {host.index}] its link has no delay; got lines of {sorted(self._cables)}; try lines= when the lab is made")
+        return self._cables[host.index]
 
     def connect(self, host, *, on):
         links.connect(self._switch, host.index, on=on)
@@ -153,8 +186,18 @@ class Lab(_AnyLab):
         except LabError as problem:
             raise NotPermitted(f"{problem}, or a Loopback") from None
         for host in self.hosts:
-            links.make_host(self._namespace(host.index), self._switch, host.index)
-            self.rate(host, self.mbit)
+            delayed = host.index in self.lines
+            links.make_host(self._namespace(host.index), self._switch, host.index, self._add_line if delayed else links.add_cable)
+            if not delayed:
+                self.rate(host, self.mbit)
+        if self.lines:
+            for host in self.hosts:
+                links.introduce(self._namespace(host.index), host.index, range(len(self.hosts)))
+
+    def _add_line(self, namespace, switch, index):
+        line = DelayLine(self._delayline, self.name, (namespace, "eth0"), (switch, f"port{index}"), self.lines[index])
+        self._cables[index] = line
+        self._stack.callback(line.close)
 
 
 class Loopback(_AnyLab):
@@ -166,10 +209,15 @@ class Loopback(_AnyLab):
     def __init__(self, *args, reason="", **settings):
         self._base = (os.getpid() * 16 + next(_counts)) % (254 * 256)  # guess that no two at once are equal
         super().__init__(*args, **settings)
+        if self.lines:
+            raise NotPermitted(f"[lines] no delay on the loopback; got lines of hosts {sorted(self.lines)}; try a Lab")
         self.note = "hosts are addresses of the loopback: no rates, no cuts" + (f" ({reason})" if reason else "")
 
     def rate(self, host, mbit):
         raise NotPermitted(f"[host {host.index}] no rate on the loopback; got {mbit:g} Mb/s; try a Lab")
+
+    def link(self, _host):
+        return None
 
     def connect(self, host, *, on):
         raise NotPermitted(f"[host {host.index}] no link on the loopback to {'mend' if on else 'cut'}; try a Lab")
@@ -210,6 +258,13 @@ def _check_slow(slow, hosts):
             raise LabError(f"[slow] no host has this core; got {core}, expected one of {sorted(used)}; try cores=")
         if not 0.05 <= speed <= 0.95:  # slowcore's own limits
             raise LabError(f"[slow] a speed is out of range; got {speed:g}, expected 0.05 to 0.95")
+
+
+def _check_lines(lines, hosts):
+    for index, line in lines.items():
+        if index not in range(hosts):
+            raise LabError(f"[lines] no such host; got {index}, expected 0 to {hosts - 1}")
+        line.ways()
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ kExamples = """Examples:
   lab.py run --hosts 2 --cores 0,1 --slow 1:0.4 \\
       --start 1 'mete worker --listen $METE_LAB_ADDRESS:7077 --insecure' -- bash
   lab.py measure --hosts 2 --mbit 100 --cores 0,1     what the links really give
+  lab.py measure --line 0:5.85/20:30                  an uplink of LTE: a round trip of 60 ms
   lab.py clean                                        what killed labs left behind
 
 Exit codes: of run the command's own (128 + signal where one ended it), else
@@ -82,6 +83,10 @@ def _add_settings(parser):
     parser.add_argument("--hosts", type=_number(1, lab.links.kMostHosts, int), default=2, metavar="N", help="how many (2)")
     parser.add_argument("--mbit", type=_number(*lab.links.kMbit), default=100, metavar="R",
                         help="rate of each link, each way, in Mb/s (100)")
+    parser.add_argument("--line", type=_line, action="append", default=[], metavar="HOST:MBIT[/DOWN]:MS[:JITTER]",
+                        help="this host's link has a delay each way in ms, and a rate of its own, or two (what it sends/what it gets); "
+                        "repeatable")
+    parser.add_argument("--delayline", metavar="FILE", help="the program for that (METE_DELAYLINE, or build/release/delayline)")
     parser.add_argument("--cores", type=_cores, metavar="0,1", help="a core for each host, or several: 0-1,2-3 (default: any)")
     parser.add_argument("--slow", type=_slow, action="append", default=[], metavar="CORE:SPEED",
                         help="a core that has only this share of its speed, for every program; repeatable")
@@ -112,6 +117,15 @@ def _slow(text):
     return int(found[1]), float(found[2])
 
 
+def _line(text):
+    number = r"(\d*\.?\d+)"
+    found = re.fullmatch(rf"(\d+):{number}(?:/{number})?:{number}(?::{number})?", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"got '{text}', expected a host, its rate and its delay, as 0:5.85:30, or 0:5.85/20:30:5")
+    host, up, down, delay, jitter = found.groups()
+    return int(host), lab.Line((float(up), float(down or up)), float(delay), float(jitter or 0))
+
+
 def _checked(parser, flags):
     for host, _ in getattr(flags, "start", []):
         if not host.isdecimal() or int(host) >= flags.hosts:
@@ -119,7 +133,7 @@ def _checked(parser, flags):
     if hasattr(flags, "hosts"):
         try:
             kind = lab.Loopback if flags.loopback else lab.Lab
-            flags.lab = kind(flags.hosts, flags.mbit, flags.cores, dict(flags.slow), flags.slowcore)
+            flags.lab = kind(flags.hosts, flags.mbit, flags.cores, dict(flags.slow), flags.slowcore, dict(flags.line), flags.delayline)
         except lab.LabError as problem:
             parser.error(str(problem))
     return flags

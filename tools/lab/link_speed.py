@@ -1,7 +1,7 @@
 """What a link between two hosts does, with plain sockets: bytes of a stream a second, and the time of a message there and back.
 
 link_speed.py serve ADDRESS              prints its port and serves one caller after the other until it is ended
-link_speed.py stream ADDRESS PORT SECONDS            prints Mb/s as the receiver saw it
+link_speed.py stream ADDRESS PORT SECONDS SKIP_S MBIT  prints Mb/s as the receiver saw it, without the first SKIP_S; of MBIT at most (0: any)
 link_speed.py messages ADDRESS PORT BYTES COUNT      prints microseconds, one line a message; the answer is 1 byte
 """
 import socket
@@ -11,7 +11,13 @@ import time
 
 kConnectS = 10  # guess: only a link that is cut takes so long
 kChunk = 1 << 16
-kHeader = struct.Struct("!cQ")  # what comes (s: a stream until it is closed for writing, m: messages), and how long one is
+# What comes: s, a stream until it is closed for writing, and the ms that do not count; m, messages, and how long one is.
+kHeader = struct.Struct("!cQ")
+kMaxPacingRate = 47  # SO_MAX_PACING_RATE of asm-generic/socket.h, which Python lacks; of IP packets, in bytes a second
+kPacketShare = 1500 / 1448  # of a packet's payload
+# Bytes that are written before the network has taken them, at most: a stream over a slow link ends soon after its time. Guess: at 1000 Mb/s
+# they last for 1 ms.
+kUnsentBytes = 128 << 10
 kSeen = struct.Struct("!Qd")    # bytes and seconds of a stream
 
 
@@ -31,9 +37,13 @@ def _read_header(connection):
     return kHeader.unpack(data) if len(data) == kHeader.size else (b"", 0)
 
 
-def _serve_stream(connection):
-    """Counts from the first bytes on, so that neither connecting nor what the sender still has in its buffers is in the rate."""
-    receive(connection, 1)
+def _serve_stream(connection, skip_s):
+    """Counts what comes after the first bytes, and after `skip_s` more, so that neither connecting nor TCP's slow start is in the rate."""
+    end = None
+    while end is None or time.perf_counter() < end:
+        if not connection.recv(kChunk):
+            break
+        end = end or time.perf_counter() + skip_s
     start, total = time.perf_counter(), 0
     while part := len(connection.recv(kChunk)):
         total += part
@@ -54,7 +64,7 @@ def serve(address):
                 connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 kind, size = _read_header(connection)
                 if kind == b"s":
-                    _serve_stream(connection)
+                    _serve_stream(connection, size * 1e-3)
                 elif kind == b"m":
                     _serve_messages(connection, size)
 
@@ -66,12 +76,16 @@ def _connect(address, port, kind, size):
     return connection
 
 
-def stream_mbit(address, port, seconds):
+def stream_mbit(address, port, seconds, skip_s, most_mbit):
     data = bytes(kChunk)
-    with _connect(address, port, b"s", 0) as connection:
-        end = time.monotonic() + seconds
+    with _connect(address, port, b"s", round(skip_s * 1000)) as connection:
+        connection.settimeout(None)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, kUnsentBytes)
+        if most_mbit:
+            connection.setsockopt(socket.SOL_SOCKET, kMaxPacingRate, round(most_mbit * 125000 * kPacketShare))
+        end = time.monotonic() + skip_s + seconds
         while time.monotonic() < end:
-            connection.sendall(data)
+            connection.send(data)
         connection.shutdown(socket.SHUT_WR)
         total, took = kSeen.unpack(connection.recv(kSeen.size, socket.MSG_WAITALL))
     return total * 8e-6 / took
@@ -80,6 +94,7 @@ def stream_mbit(address, port, seconds):
 def message_us(address, port, size, count):
     times, data = [], bytes(size)
     with _connect(address, port, b"m", size) as connection:
+        connection.settimeout(None)
         for _ in range(count):
             start = time.perf_counter()
             connection.sendall(data)
@@ -91,8 +106,8 @@ def message_us(address, port, size, count):
 def main(words):
     if len(words) == 2 and words[0] == "serve":
         serve(words[1])
-    elif len(words) == 4 and words[0] == "stream":
-        print(f"{stream_mbit(words[1], int(words[2]), float(words[3])):.3f}")
+    elif len(words) == 6 and words[0] == "stream":
+        print(f"{stream_mbit(words[1], int(words[2]), *map(float, words[3:])):.3f}")
     elif len(words) == 5 and words[0] == "messages":
         print("\n".join(f"{us:.1f}" for us in message_us(words[1], *map(int, words[2:]))))
     else:

@@ -45,14 +45,33 @@ def make_switch(namespace):
     _batch("ip", namespace, ["link add name switch type bridge stp_state 0", "link set dev switch up"])
 
 
-def make_host(namespace, switch, index):
-    """Without its rate. Segments are not joined on the way: the rate is that of frames, and one frame passes before the next."""
+def add_cable(namespace, switch, index):
+    """The host's device, and the switch's port that is its other end."""
+    _batch("ip", None, [f"link add name port{index} netns {switch} type veth peer name eth0 netns {namespace}"])
+
+
+def make_host(namespace, switch, index, cable=add_cable):
+    """Without its rate. Segments are not joined on the way: the rate is that of frames, and one frame passes before the next. `cable`
+    makes both devices."""
     frames = "gso_max_segs 1 addrgenmode none"  # and no IPv6, which would send of its own accord
-    _batch("ip", None, [f"netns add {namespace}", f"link add name port{index} netns {switch} type veth peer name eth0 netns {namespace}"])
-    _batch("ip", namespace, ["link set dev lo up", f"address add {address(index)}/24 dev eth0", f"link set dev eth0 {frames} up"])
+    _batch("ip", None, [f"netns add {namespace}"])
+    cable(namespace, switch, index)
+    _batch("ip", namespace, ["link set dev lo up", f"address add {address(index)}/24 dev eth0",
+                             f"link set dev eth0 address {_hardware_address(index)} {frames} up"])
     _batch("ip", switch, [f"link set dev port{index} {frames} master switch up"])
     # The same on all machines; a namespace may choose it whatever the machine's own is. So near, cubic does as it does.
     _check(["nsenter", f"--net={file_of(namespace)}", "sh", "-c", "echo reno > /proc/sys/net/ipv4/tcp_congestion_control"])
+
+
+def introduce(namespace, index, others):
+    """The host knows where the other hosts are, so that it need not ask: over a long link, that would be one more round trip in front of a
+    first connection, which no router far away costs."""
+    _batch("ip", namespace, [f"neighbour replace {address(other)} lladdr {_hardware_address(other)} dev eth0 nud permanent"
+                             for other in others if other != index])
+
+
+def _hardware_address(index):
+    return f"02:4d:65:74:65:{index:02x}"  # of those that anybody may give out (the bit 2 of the first byte)
 
 
 def remove(namespace):
