@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -39,25 +40,37 @@ std::vector<char*> Pointers(std::vector<std::string>& texts) {
 
 bool IsCancelled(const CancelToken* cancel) { return cancel && cancel->cancelled(); }
 
-// Returns the environment of this process, with messages in English, because callers look for certain
-// messages.
-std::vector<std::string> Environment() {
-  std::vector<std::string> all{"LC_ALL=C"};
+bool IsSet(const std::vector<std::string>& variables, std::string_view variable) {
+  const std::string_view name = variable.substr(0, variable.find('=') + 1);
+  return std::any_of(variables.begin(), variables.end(),
+                     [&](const std::string& v) { return v.starts_with(name); });
+}
+
+// Returns the environment of this process with `variables`, and with messages in English, because callers
+// look for certain messages.
+std::vector<std::string> Environment(std::vector<std::string> variables) {
+  variables.emplace_back("LC_ALL=C");
+  const size_t own = variables.size();
   for (char** e = environ; e && *e; ++e)
-    if (!std::string_view(*e).starts_with("LC_ALL=")) all.emplace_back(*e);
-  return all;
+    if (!IsSet({variables.begin(), variables.begin() + std::ptrdiff_t(own)}, *e)) variables.emplace_back(*e);
+  return variables;
+}
+
+void CloseIfOpen(int& fd) {
+  if (fd >= 0) close(fd);
+  fd = -1;
 }
 
 // Runs in the child between fork() and exec. Makes system calls only, because other threads may have held
 // locks at the time of the fork.
-[[noreturn]] void Become(const char* path, char** arguments, char** environment, int nothing, int pipe,
+[[noreturn]] void Become(const char* path, char** arguments, char** environment, int input, int pipe,
                          pid_t parent) {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(kNoProgram);  // the parent ended before prctl() took effect
-  if (dup2(nothing, 0) >= 0 && dup2(pipe, 1) >= 0 && dup2(pipe, 2) >= 0) execve(path, arguments, environment);
+  if (dup2(input, 0) >= 0 && dup2(pipe, 1) >= 0 && dup2(pipe, 2) >= 0) execve(path, arguments, environment);
   _exit(kNoProgram);
 }
 
@@ -85,29 +98,34 @@ std::string LastLine(std::string output) {
   return Printable(output.substr(before == output.npos ? 0 : before + 1).substr(0, kMostSaid));
 }
 
+// Standard input is a socket, because writing to one whose reader has ended raises no signal.
 Child::Child(const std::string& path, const std::vector<std::string>& arguments, WhenFull when_full,
-             Clock& clock, const CancelToken* cancel)
+             Clock& clock, const CancelToken* cancel, const ChildSettings& settings)
     : clock_(clock), cancel_(cancel) {
-  std::vector<std::string> words{path}, environment = Environment();
+  std::vector<std::string> words{path}, environment = Environment(settings.variables);
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv = Pointers(words), envp = Pointers(environment);
-  int pipe[2] = {-1, -1};
-  const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-  const bool good = nothing >= 0 && pipe2(pipe, O_CLOEXEC) == 0;
-  if (good && when_full == WhenFull::kLose) fcntl(pipe[1], F_SETFL, O_NONBLOCK);
+  int output[2] = {-1, -1}, input[2] = {-1, -1};
+  if (!settings.has_input) input[0] = open("/dev/null", O_RDWR | O_CLOEXEC);
+  else if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, input) != 0) input[0] = -1;
+  const bool good = input[0] >= 0 && pipe2(output, O_CLOEXEC) == 0;
+  if (good && when_full == WhenFull::kLose) fcntl(output[1], F_SETFL, O_NONBLOCK);
   const pid_t parent = getpid();
   pid_ = good ? fork() : -1;
-  if (pid_ == 0) Become(path.c_str(), argv.data(), envp.data(), nothing, pipe[1], parent);
+  if (pid_ == 0) Become(path.c_str(), argv.data(), envp.data(), input[0], output[1], parent);
   const int why = errno;
-  if (nothing >= 0) close(nothing);
-  if (pipe[1] >= 0) close(pipe[1]);
-  out_ = pipe[0];
+  CloseIfOpen(input[0]);
+  CloseIfOpen(output[1]);
+  in_ = input[1];
+  out_ = output[0];
   if (pid_ > 0) return;
-  if (out_ >= 0) close(out_);
+  CloseIfOpen(in_);
+  CloseIfOpen(out_);
   Fail(Code::kUnavailable, path, "cannot start the program: {}", std::strerror(why));
 }
 
 Child::~Child() {
+  CloseInput();
   if (pid_ > 0) kill(pid_, SIGTERM);
   Clock& steady = Clock::Steady();  // a clock that stands still must not keep this object
   if (!EndsBefore(steady.Now() + kPatience, steady, nullptr)) {
@@ -134,6 +152,19 @@ void Child::Read(std::string& text, size_t most_bytes, const std::string& until,
     if (!until.empty() && text.find(until) != text.npos) return;
   }
 }
+
+bool Child::Write(const std::string& text) {
+  std::string_view left = text;
+  while (!left.empty()) {
+    const ssize_t bytes = send(in_, left.data(), left.size(), MSG_NOSIGNAL);
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes <= 0) return false;
+    left.remove_prefix(size_t(bytes));
+  }
+  return true;
+}
+
+void Child::CloseInput() { CloseIfOpen(in_); }
 
 bool Child::Reap(int options) {
   int status = 0;

@@ -26,6 +26,35 @@ TEST(Child, ACancelledWaitIsOverBeforeItsDeadline) {
   EXPECT_FALSE(child.EndsBefore(clock.Now() + std::chrono::hours(1)));
 }
 
+constexpr std::chrono::minutes kLong{1};  // for what takes milliseconds, on a busy machine
+
+TEST(Child, AnswersWhatIsWritten) {
+  Clock& clock = Clock::Steady();
+  Child child("/bin/cat", {}, Child::WhenFull::kWait, clock, nullptr, {.has_input = true});
+  EXPECT_GT(child.pid(), 0);
+  std::string text;
+  for (const std::string line : {"one\n", "two\n"}) {
+    ASSERT_TRUE(child.Write(line));
+    child.Read(text, 100, line, clock.Now() + kLong);
+  }
+  EXPECT_EQ(text, "one\ntwo\n");
+  child.CloseInput();
+  ASSERT_TRUE(child.EndsBefore(clock.Now() + kLong));
+  EXPECT_EQ(child.status(), 0);
+  EXPECT_FALSE(child.Write("three\n"));
+}
+
+TEST(Child, HasVariablesInPlaceOfOurs) {
+  setenv("METE_TEST_VARIABLE", "ours", 1);
+  Clock& clock = Clock::Steady();
+  Child child("/bin/sh", {"-c", "echo $METE_TEST_VARIABLE $METE_TEST_OTHER"}, Child::WhenFull::kWait, clock,
+              nullptr, {.variables = {"METE_TEST_VARIABLE=its", "METE_TEST_OTHER=own"}});
+  std::string text;
+  child.Read(text, 100, "", clock.Now() + kLong);
+  EXPECT_EQ(text, "its own\n");
+  unsetenv("METE_TEST_VARIABLE");
+}
+
 TEST(Child, TheLastLineOfWhatItSaidIsShortAndPrintable) {
   EXPECT_EQ(LastLine("first\nsecond\x1b\n\n"), "second?");
   EXPECT_EQ(LastLine(""), "");
