@@ -140,7 +140,8 @@ if(TARGET decode_bench)
 endif()
 mete_library(zoo zoo LAYERS base LINKS onnx_proto protobuf::libprotobuf)
 target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights on processors with fused multiply-adds
-mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool)
+mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool src/profile/starts)
+mete_library(profile_starts src/profile/starts LAYERS costs LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS passes)
 mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
 mete_bench(branches_bench bench/pool engine_pool)
@@ -195,7 +196,8 @@ mete_exceptions("they choose frequencies and measure energy before a session is 
   apps/mete/objective.cc LAYERS costs engine machine
   apps/mete/profile_energy.cc LAYERS profile_energy)
 mete_exceptions("it measures the kernels of this machine, a step of every user that the public headers lack: a session reads the result from the cache"
-  apps/mete/profile.cc LAYERS cpu machine profile)
+  apps/mete/profile.cc LAYERS cpu machine profile
+  apps/mete/profile_starts.cc LAYERS cpu profile_starts)
 mete_exceptions("it plans for machines that are not there and shows rejected choices, where a session has the plan for this machine alone"
   apps/mete/plan.cc LAYERS costs cpu engine machine plan plan_cores simulate)
 mete_exceptions("it compares predicted with measured times of kernels, for work on the predictions"

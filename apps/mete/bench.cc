@@ -344,6 +344,7 @@ void ObeyOnPool(const BenchFlags& flags, const Context& context) {
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   double load_ms = 0;
   const Model model = LoadQuietly(flags.model, context, &load_ms, ShapesOf(files));
+  start.read_ns = MonotonicNs();
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   PrintNotes(model, context);
   FillRandom(model, flags.seed, inputs);
@@ -368,6 +369,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
   const Stopwatch watch;
   const Model model = LoadQuietly(flags.model, context, &result.load_ms, ShapesOf(files));
+  start.read_ns = MonotonicNs();
   CheckBatch(flags, model);
   std::vector<Tensor> inputs = PlaceTensors(model, files);
   PrintNotes(model, context);

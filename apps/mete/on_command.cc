@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "output_folder.h"
+#include "release_files.h"
 
 namespace mete::cli {
 namespace {
@@ -45,13 +46,20 @@ Json Save(Runner& runner, const Json& command) {
   return {{"files", folder.Commit()}};
 }
 
+Json Release() {
+  ReleaseMappedFiles();
+  return {{"released", true}};
+}
+
 Json AnswerTo(Runner& runner, const std::string& line, const Context& context) {
   try {
     const Json command = ParseJson(line, "--on-command");
     const std::string what = command.at("do");
     if (what == "time") return Time(runner, command, context);
     if (what == "save") return Save(runner, command);
-    throw UsageError(fmt::format("[--on-command] unknown command; got '{}', expected time or save", what));
+    if (what == "release") return Release();
+    throw UsageError(
+        fmt::format("[--on-command] unknown command; got '{}', expected time, save or release", what));
   } catch (const Json::exception& e) {
     throw UsageError(
         fmt::format("[--on-command] not a command; got '{}': {}", line.substr(0, 200), e.what()));
@@ -83,6 +91,7 @@ void Obey(Session& session, Runner& runner, const ProgramStart& start, const Jso
           {"version", METE_VERSION},
           {"settings", settings},
           {"ready_ns", start.ready_ns},
+          {"read_ns", start.read_ns},
           {"loaded_ns", start.loaded_ns},
           {"answered_ns", start.answered_ns},
           {"ready_kib", start.ready_kib}});

@@ -15,6 +15,7 @@
 #include "profile/profile.h"
 #include "profile_check.h"
 #include "profile_energy.h"
+#include "profile_starts.h"
 #include "terminal.h"
 #include "text_file.h"
 
@@ -25,6 +26,7 @@ struct ProfileFlags {
   ProfileCheckFlags check;
   double seconds = 0;
   ProfileEnergyFlags energy;
+  ProfileStartsFlags starts;
   bool energy_curves = false;
   std::vector<std::string> models;  // of --processors
   std::string processors;
@@ -99,12 +101,22 @@ finds is for --objective of run and bench.
 --processors FILE measures instead what the layers of MODEL take on each device of the file, and what the links to them do: seconds to
 a minute for each model. plan, simulate, run and bench with --processors FILE need it. Without MODEL the links are shown, and not kept.
 
+--starts MODEL measures what a start of a model costs on this host until its first answer, by what is left of the model there: a session
+that has just answered (resident); a process whose files, and those that it maps, are no longer in memory (evicted); no process, and all
+files in memory (killed); no process, and no file of the model, of what is kept or of the program in memory (cold); the same, and nothing
+kept, neither timings nor packed weights (first ever). What the kept parts save is shown as starts without them. Each start is a process
+of its own, with a copy of the program and an own cache folder; the pages that are in memory before it are counted, and a start is not
+called cold or evicted where one is left. Memory that belongs to no file stays in the state evicted, as there may be nowhere to put it.
+The costs are kept in the cache folder. With --processors LIST, the session is one on these processors.
+
 Examples:
   mete profile
   mete profile --check resnet50.onnx --nodes
   mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns
   mete profile --processors home.toml
   mete profile resnet50.onnx --processors home.toml
+  mete profile --starts resnet50.onnx
+  mete profile --starts net.prototxt --weights net.caffemodel --rounds 9 --json
   mete profile --energy --meter package-0 --frequencies 4)";
 
 }  // namespace
@@ -158,11 +170,16 @@ void AddProfile(CLI::App& app, Context& context) {
       ->allow_extra_args(false)
       ->needs(processors)
       ->group("Devices");
+  CLI::Option* starts = AddProfileStartsFlags(*command, flags->starts);
+  for (const char* other : {"--check", "--energy", "--seconds", "--exact", "--on", "MODEL"})
+    starts->excludes(other);
   AddJsonFlag(*command, context);
   command->footer(kFooter);
   command->callback([flags, &context] {
     context.command = [flags, &context] {
-      if (!flags->processors.empty()) MeasureOnProcessors(*flags, context);
+      flags->starts.processors = flags->processors;
+      if (!flags->starts.model.empty()) ProfileStarts(flags->starts, context);
+      else if (!flags->processors.empty()) MeasureOnProcessors(*flags, context);
       else if (flags->energy_curves) ProfileEnergy(flags->energy, context);
       else if (flags->check.models.empty()) Measure(*flags, context);
       else CheckPredictions(flags->check, flags->seconds, context);
