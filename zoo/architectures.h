@@ -26,6 +26,7 @@ void ResNet50(GraphBuilder& b);
 void ResNet56(GraphBuilder& b);
 void DenseNet121(GraphBuilder& b);
 void YoloV2(GraphBuilder& b);
+void TinyYoloV2(GraphBuilder& b);
 
 // mobile.cc
 void MobileNetV1(GraphBuilder& b);

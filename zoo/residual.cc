@@ -112,4 +112,15 @@ void YoloV2(GraphBuilder& b) {
   b.Output(b.Conv(x, 425, 1, {.bias = true}), "boxes");
 }
 
+// Tiny YOLOv2 for 20 classes (Darknet's yolov2-tiny-voc.cfg): nine convolutions and six pools, a chain. The
+// last pool has stride 1 and keeps the size; its window is 3 here instead of 2, whose padding is on one side
+// alone.
+void TinyYoloV2(GraphBuilder& b) {
+  Tensor x = b.Image(3, 416, 416);
+  for (const int channels : {16, 32, 64, 128, 256}) x = b.MaxPool(Leaky(b, x, channels, 3), 2);
+  x = b.MaxPool(Leaky(b, x, 512, 3), 3, {.stride = 1, .pad = 1});
+  x = Leaky(b, Leaky(b, x, 1024, 3), 1024, 3);
+  b.Output(b.Conv(x, 125, 1, {.bias = true}), "boxes");
+}
+
 }  // namespace mete::zoo

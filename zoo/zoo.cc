@@ -43,6 +43,7 @@ constexpr Architecture kArchitectures[] = {
      zoo::InceptionV2},
     {{"inception_v3", "Inception v3, 299x299: factorised branches"}, zoo::InceptionV3},
     {{"yolov2", "YOLOv2's body, 416x416: Darknet-19 with a pass-through"}, zoo::YoloV2},
+    {{"tiny_yolov2", "Tiny YOLOv2, 416x416: nine convolutions in a chain, raw boxes"}, zoo::TinyYoloV2},
     {{"posenet_mobilenet", "PoseNet on MobileNet v1 at stride 16, 257x257: dilation, four heads"},
      zoo::PoseNetMobileNet},
     {{"mobilenet_ssd", "SSD on MobileNet v1, 300x300: six heads, raw boxes and scores"}, zoo::MobileNetSsd},

@@ -57,6 +57,7 @@ const std::map<std::string, double> kMillions = {
     {"efficientnet_b0", 5.289},
     {"inception_v3", 23.83},
     {"yolov2", 50.98},
+    {"tiny_yolov2", 15.87},  // a sum over the layers of Darknet's yolov2-tiny-voc.cfg
     {"posenet_mobilenet", 3.3},
     {"vit_ti16", 5.717},
     {"bert6", 22.7},
