@@ -28,10 +28,16 @@ mete_library(profile_energy src/profile/energy LAYERS costs kernels LINKS Thread
 mete_library(plan_threads src/plan/threads LAYERS graph machine schedule LINKS nlohmann_json::nlohmann_json)
 mete_library(plan_cores src/plan/cores LAYERS costs plan_threads)
 mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nlohmann_json TEST_LAYERS plan_pool passes
-             WITHOUT src/plan/threads src/plan/cores src/plan/pool)
+             WITHOUT src/plan/threads src/plan/cores src/plan/pool src/plan/site)
 mete_library(plan_pool src/plan/pool LAYERS costs plan TEST_LAYERS passes)
 mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool)
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
+if(METE_SERVE)
+  # Boost.Graph is a header; only the command line is linked with it
+  mete_library(plan_site src/plan/site LAYERS plan_pool LINKS Boost::headers TEST_LAYERS passes)
+  # g++ 12 sees an empty boost::optional as read in Boost.Graph's iterators
+  set_property(SOURCE src/plan/site/min_cut.cc APPEND PROPERTY COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+endif()
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[^/]+)  # each kind is a library
 mete_library(memory_plan src/processor/memory LAYERS graph)
 mete_library(tuning src/processor/tuning LAYERS kernels machine LINKS nlohmann_json::nlohmann_json)

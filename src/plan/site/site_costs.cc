@@ -1,0 +1,98 @@
+#include "plan/site/site_costs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/ranges.h>
+
+#include "base/error.h"
+#include "base/problems.h"
+#include "partition/layers.h"
+
+namespace mete {
+namespace {
+
+bool IsTime(double ms) { return std::isfinite(ms) && ms >= 0; }
+
+void CheckLoad(const std::string& where, const LoadCost& load, Problems& problems) {
+  problems.Try([&] {
+    if (!IsTime(load.ms) || !IsTime(load.least_ms) || load.least_ms > load.ms)
+      Invalid(where, "no model takes such a time to load; got {} ms, at least {}", load.ms, load.least_ms);
+  });
+}
+
+void CheckPicture(const std::string& where, const PictureCosts& picture, Problems& problems) {
+  for (const auto& ms :
+       {picture.decode_ms, picture.scale_ms, picture.encode_scaled_ms, picture.decode_scaled_ms})
+    problems.Try([&] {
+      if (ms && !IsTime(*ms))
+        Invalid(where, "a step of a photo takes no such time; got {} ms, expected 0 or more", *ms);
+    });
+}
+
+void CheckPhoto(const PhotoCosts& photo, const Graph& graph, Problems& problems) {
+  CheckPicture("device", photo.device, problems);
+  CheckPicture("server", photo.server, problems);
+  problems.Try([&] {
+    if (photo.file_bytes <= 0 || photo.scaled_bytes <= 0)
+      Invalid("photo", "has no such size; got {} bytes and {} scaled, expected more than 0", photo.file_bytes,
+              photo.scaled_bytes);
+  });
+  problems.Try([&] {
+    if (graph.inputs.size() != 1)
+      Invalid("photo", "is the input of a model with one input; got {} inputs; try the request as tensors",
+              graph.inputs.size());
+  });
+}
+
+}  // namespace
+
+const std::vector<std::string>& StartStates() {
+  static const std::vector<std::string> names{"resident", "evicted", "killed", "cold", "first-ever"};
+  return names;
+}
+
+StartState ParseStartState(const std::string& name, const std::string& where) {
+  const auto& names = StartStates();
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end())
+    Invalid(where, "is no state of a model; got '{}', expected one of: {}", Printable(name),
+            fmt::join(names, ", "));
+  return StartState(found - names.begin());
+}
+
+void AddServer(SiteCosts& costs, ProcessorCosts server, const NetworkLink& link) {
+  server.link = PoolLinkOf(link);
+  costs.link = link;
+  costs.has_server = true;
+  costs.pool.processors.push_back(std::move(server));
+}
+
+PoolCosts DevicePool(const SiteCosts& costs) {
+  PoolCosts device = costs.pool;
+  if (costs.has_server) device.processors.pop_back();
+  return device;
+}
+
+const ProcessorCosts& ServerOf(const SiteCosts& costs) { return costs.pool.processors.back(); }
+
+void Verify(const SiteCosts& costs, const Graph& graph) {
+  Problems problems;
+  problems.Try([&] { Verify(costs.pool, LayersOf(graph).size()); });
+  problems.Try([&] {
+    if (costs.has_server && costs.pool.processors.size() < 2)
+      Invalid("server", "is the only processor; expected those of the device before it");
+  });
+  if (costs.has_server) problems.Try([&] { Verify(costs.link, "link"); });
+  problems.Try([&] {
+    if (!IsTime(costs.server_wait_ms))
+      Invalid("server", "nobody waits for such a time; got {} ms, expected 0 or more", costs.server_wait_ms);
+  });
+  CheckLoad("server", costs.server_load, problems);
+  for (size_t s = 0; s < kStartStates; ++s)
+    if (costs.loads[s]) CheckLoad(StartStates()[s], *costs.loads[s], problems);
+  if (costs.photo) CheckPhoto(*costs.photo, graph, problems);
+  problems.ThrowIfAny();
+}
+
+}  // namespace mete

@@ -1,0 +1,84 @@
+// What a request costs on a device and on a server, step by step, as a value from any source: measured,
+// estimated or given.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "costs/network_link.h"
+#include "costs/pool.h"
+#include "graph/graph.h"
+
+namespace mete {
+
+// Where a model is on a device when a request comes.
+//   resident    its session is ready and in memory
+//   evicted     its process lives, and the pages of its weights are on the disk
+//   killed      there is no process, and the files are in the system's cache
+//   cold        there is no process, and the files are on the disk
+//   first-ever  as cold, and nothing was ever measured or packed for it here
+enum class StartState { kResident, kEvicted, kKilled, kCold, kFirstEver };
+inline constexpr size_t kStartStates = 5;
+const std::vector<std::string>& StartStates();                                  // the names, in this order
+StartState ParseStartState(const std::string& name, const std::string& where);  // Error for an unknown name
+
+// The time until a model is resident, of which a part of the model, as a cut leaves it to the device, takes
+// at least `least_ms`: what does not shrink with the weights, such as the start of a process. As LayerCost
+// has it of a layer's rows.
+struct LoadCost {
+  double ms = 0, least_ms = 0;
+
+  bool operator==(const LoadCost&) const = default;
+};
+
+// The times of a photo's steps on one side. Each is nothing where it is not known.
+struct PictureCosts {
+  std::optional<double> decode_ms = {};  // of the photo's file to pixels
+  std::optional<double> scale_ms =
+      {};  // of its pixels to the network's input, with all of the model's preprocessing
+  std::optional<double> encode_scaled_ms = {};  // of the scaled picture as it is sent
+  std::optional<double> decode_scaled_ms = {};  // of that, to the network's input
+
+  bool operator==(const PictureCosts&) const = default;
+};
+
+// A request that is a photo; without one it is the tensors of the graph's inputs.
+struct PhotoCosts {
+  int64_t file_bytes = 0;    // as it is sent raw
+  int64_t scaled_bytes = 0;  // of the scaled picture as it is sent, a PNG or bytes of pixels
+  PictureCosts device, server;
+
+  bool operator==(const PhotoCosts&) const = default;
+};
+
+struct SiteCosts {
+  // The device's processors, the first one its home; and the server behind them as one more processor, if
+  // there is a server (AddServer).
+  PoolCosts pool;
+  bool has_server = false;
+  NetworkLink link;  // from the device to the server
+  Connection connection = Connection::kWarm;
+  double server_wait_ms = 0;  // until the server begins with a request: the load that its last answer told
+  LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
+  StartState state = StartState::kResident;
+  std::array<std::optional<LoadCost>, kStartStates> loads = {};  // of the device by state; nothing: not known
+  std::optional<PhotoCosts> photo = {};
+
+  std::optional<LoadCost> load() const { return loads[size_t(state)]; }
+};
+
+// Appends the server to the pool, behind the link as a pool has it (PoolLinkOf).
+void AddServer(SiteCosts& costs, ProcessorCosts server, const NetworkLink& link);
+
+PoolCosts DevicePool(const SiteCosts& costs);  // without the server
+// The server as the only processor of a pool that has it. Needs a server.
+const ProcessorCosts& ServerOf(const SiteCosts& costs);
+
+// Throws one Error that lists all contradictions: those of pool and link, negative times and bytes, a load
+// whose least part is longer than all of it, a photo for a model with several inputs.
+void Verify(const SiteCosts& costs, const Graph& graph);
+
+}  // namespace mete
