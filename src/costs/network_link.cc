@@ -22,7 +22,7 @@ const Figure kLateAtHome{
 const Figure kLateOverLte{
     2.08, "derived: log-normal times with the spread of MDInference's LTE, 364.7 +- 170.6 ms"};
 
-LinkProfile OfDads(const std::string& name, double up_mbit_per_s) {
+NamedLink OfDads(const std::string& name, double up_mbit_per_s) {
   return {"dads-" + name,
           {0, "derived: DADS counts bytes / rate alone"},
           {0, "derived: DADS counts bytes / rate alone"},
@@ -85,8 +85,8 @@ void Verify(const NetworkLink& link, const std::string& where) {
   problems.ThrowIfAny();
 }
 
-std::span<const LinkProfile> LinkProfiles() {
-  static const std::vector<LinkProfile> profiles{
+std::span<const NamedLink> NamedLinks() {
+  static const std::vector<NamedLink> profiles{
       {"3g",
        {300, "guess: TCP and TLS 1.3, two round trips, and the radio wakes up"},
        {120, "guess"},
@@ -118,9 +118,9 @@ std::span<const LinkProfile> LinkProfiles() {
   return profiles;
 }
 
-const LinkProfile& FindLinkProfile(const std::string& name, const std::string& where) {
+const NamedLink& FindNamedLink(const std::string& name, const std::string& where) {
   std::vector<std::string> names;
-  for (const LinkProfile& profile : LinkProfiles()) {
+  for (const NamedLink& profile : NamedLinks()) {
     if (profile.name == name) return profile;
     names.push_back(profile.name);
   }

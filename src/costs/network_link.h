@@ -50,7 +50,7 @@ LinkCosts PoolLinkOf(const NetworkLink& link);
 void Verify(const NetworkLink& link, const std::string& where);
 
 // A link with a name and the sources of its figures.
-struct LinkProfile {
+struct NamedLink {
   std::string name;
   Figure connect_ms, round_trip_ms, up_mbit_per_s, down_mbit_per_s, late_ratio;
 
@@ -62,8 +62,8 @@ struct LinkProfile {
 
 // 3g, lte, wifi, lan; and the uplinks of DADS's experiments, which count nothing but bytes / rate: dads-cat1,
 // dads-3g, dads-4g, dads-wifi.
-std::span<const LinkProfile> LinkProfiles();
-const LinkProfile& FindLinkProfile(const std::string& name,
+std::span<const NamedLink> NamedLinks();
+const NamedLink& FindNamedLink(const std::string& name,
                                    const std::string& where);  // Error for an unknown name
 
 }  // namespace mete

@@ -27,7 +27,7 @@ TEST(ExchangeMs, IsWithinThreePercentOfMeasuredTransfers) {
 
 // DADS's figures count bytes / rate alone: 150 kB over its 4G take 205 ms.
 TEST(ExchangeMs, OfDadsLinksIsBytesOverRate) {
-  const NetworkLink link = FindLinkProfile("dads-4g", "link").link();
+  const NetworkLink link = FindNamedLink("dads-4g", "link").link();
   for (const Connection connection : {Connection::kWarm, Connection::kIdle, Connection::kCold})
     EXPECT_NEAR(ExchangeMs(link, 150'000, 0, connection), 205.1, 0.1);
 }
@@ -59,14 +59,14 @@ TEST(PoolLinkOf, SendsDownFromItsEnd) {
   EXPECT_EQ(link, (LinkCosts{30'000, 0, 20, 5}));
 }
 
-TEST(LinkProfiles, AreLinksAndNameTheirSources) {
-  for (const LinkProfile& profile : LinkProfiles()) {
+TEST(NamedLinks, AreLinksAndNameTheirSources) {
+  for (const NamedLink& profile : NamedLinks()) {
     Verify(profile.link(), profile.name);
     for (const Figure& figure : {profile.connect_ms, profile.round_trip_ms, profile.up_mbit_per_s,
                                  profile.down_mbit_per_s, profile.late_ratio})
       EXPECT_FALSE(figure.source.empty()) << profile.name;
   }
-  EXPECT_TELLS(FindLinkProfile("5g", "link"),
+  EXPECT_TELLS(FindNamedLink("5g", "link"),
                "[link] is no link; got '5g', expected one of: 3g, lte, wifi, lan");
 }
 
