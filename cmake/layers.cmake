@@ -30,13 +30,14 @@ mete_library(plan_cores src/plan/cores LAYERS costs plan_threads)
 mete_library(plan src/plan LAYERS partition plan_threads LINKS nlohmann_json::nlohmann_json TEST_LAYERS plan_pool passes
              WITHOUT src/plan/threads src/plan/cores src/plan/pool src/plan/site)
 mete_library(plan_pool src/plan/pool LAYERS costs plan TEST_LAYERS passes)
-mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool)
+mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/pool src/simulate/site)
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 if(METE_SERVE)
   # Boost.Graph is a header; only the command line is linked with it
   mete_library(plan_site src/plan/site LAYERS plan_pool LINKS Boost::headers TEST_LAYERS passes)
   # g++ 12 sees an empty boost::optional as read in Boost.Graph's iterators
   set_property(SOURCE src/plan/site/min_cut.cc APPEND PROPERTY COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
+  mete_library(simulate_site src/simulate/site LAYERS plan_site simulate_pool LINKS PkgConfig::TOMLPP TEST_LAYERS passes)
 endif()
 mete_library(processor src/processor LAYERS graph WITHOUT src/processor/[^/]+)  # each kind is a library
 mete_library(memory_plan src/processor/memory LAYERS graph)
@@ -210,6 +211,7 @@ mete_exceptions("it compares predicted with measured times of kernels, for work 
   apps/mete/profile_check.cc LAYERS cpu profile)
 mete_exceptions("they simulate in virtual time or compare planners, which are experiments"
   apps/mete/pool_compare.cc LAYERS engine_pool plan_pool run
+  apps/mete/plan_site.cc LAYERS engine partition plan_site simulate_site
   apps/mete/simulate.cc LAYERS costs engine machine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"

@@ -19,6 +19,7 @@
 #include "mete/pool.h"
 #include "plan/plan.h"
 #include "plan_pool.h"
+#include "plan_site.h"
 #include "pool.h"
 #include "simulate/simulated.h"
 #include "terminal.h"
@@ -34,6 +35,8 @@ struct PlanFlags {
   std::string policy = "adaptive";
   bool explain = false;
   bool exact = false;
+  SiteFlags site;
+  bool has_objective = false;
 };
 
 // A plan, and what a reader needs to judge it.
@@ -167,6 +170,12 @@ Json PlanJson(const Planned& planned) {
 }
 
 void PlanCommand(const PlanFlags& flags, const Context& context) {
+  if (flags.site.given())
+    return PlanTheSite(LoadModel(flags.model, context), flags.model.model, flags.objective, flags.site,
+                       context);
+  if (flags.has_objective && flags.processors.empty())
+    throw UsageError(
+        "[--objective] is of a plan for several processors or for a site; try --processors or --site");
   if (!flags.processors.empty()) {
     return PlanForPool(LoadModel(flags.model, context),
                        {flags.model.model, flags.processors, flags.machine, flags.exact, flags.objective,
@@ -198,6 +207,11 @@ processors without a part would take.
 With --machine as well, the processors are a board's: its cores (cpu) and its GPU (gpu, or gpu:f16 with products of halves), which share its memory.
 A list with both, cpu,gpu,gpu:f16, has the GPU in the type that is sooner, group by group.
 
+With --site the model is computed on a device, on a server, or on both, as a file describes them (bench/site/phone.toml). Four ways are
+weighed: the device alone; the photo as it is to the server; the photo scaled by the device to the server; and the best cut, for which the
+device computes some layers and sends their values. Each has four steps, which add up: loading the model, by its --state on the device, decoding
+and scaling, uploading with the answer that comes back, and computing with the server's queue.
+
 Examples:
   mete plan resnet50.onnx --machine tensor-g4
   mete plan resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --json
@@ -205,7 +219,8 @@ Examples:
   mete plan resnet50.onnx --processors rk3399x6 --explain
   mete plan resnet50.onnx --processors rk3399x6 --objective throughput
   mete plan resnet50.onnx --machine snapdragon-855 --processors cpu,gpu --explain
-  mete plan alexnet.onnx --machine snapdragon-855 --processors cpu,gpu --planner exhaustive)";
+  mete plan alexnet.onnx --machine snapdragon-855 --processors cpu,gpu --planner exhaustive
+  mete plan resnet50.onnx --site bench/site/phone.toml --state cold --link wifi)";
 
 }  // namespace
 
@@ -239,13 +254,13 @@ void AddPlan(CLI::App& app, Context& context) {
       ->capture_default_str()
       ->group("Machine");
   command
-      ->add_option("--objective", flags->objective,
-                   "what a plan for processors has least of: a request's time, the time from one to the "
-                   "next, or a request's joules")
+      ->add_option(
+          "--objective", flags->objective,
+          "what a plan for processors or for a site has least of: a request's time, the time from one to the "
+          "next, or a request's joules")
       ->type_name("NAME")
       ->check(OneOf(PoolObjectives()))
       ->capture_default_str()
-      ->needs("--processors")
       ->group("Machine");
   command
       ->add_option("--planner", flags->planner,
@@ -268,10 +283,13 @@ void AddPlan(CLI::App& app, Context& context) {
                  "part")
       ->needs("--processors")
       ->group("Report");
+  AddSiteFlags(*command, flags->site);
   AddJsonFlag(*command, context);
   command->footer(kFooter);
-  command->callback(
-      [flags, &context] { context.command = [flags, &context] { PlanCommand(*flags, context); }; });
+  command->callback([flags, command, &context] {
+    flags->has_objective = command->count("--objective") > 0;
+    context.command = [flags, &context] { PlanCommand(*flags, context); };
+  });
 }
 
 }  // namespace mete::cli

@@ -56,7 +56,7 @@ std::vector<std::string> FilesOf(const ProfileStartsFlags& flags) {
 }
 
 std::vector<std::string> WordsOf(const ProfileStartsFlags& flags, const std::vector<std::string>& files) {
-  std::vector<std::string> words{"bench", files[0], "--serve", "--cache-weights"};
+  std::vector<std::string> words{"bench", files[0], "--on-command", "--cache-weights"};
   if (files.size() > 1) words.insert(words.end(), {"--weights", files[1]});
   const std::vector<std::string> settings = SettingsOf(flags);
   words.insert(words.end(), settings.begin(), settings.end());

@@ -15,6 +15,7 @@
 #include "model_flags.h"
 #include "objective.h"
 #include "mete/pool.h"
+#include "plan_site.h"
 #include "simulate/simulated.h"
 #include "simulate/subsets.h"
 #include "schedule/policy.h"
@@ -33,6 +34,7 @@ struct SimulateFlags {
   std::vector<std::string> interference;
   int runs = 20;
   SimulatePoolFlags pool;
+  SiteFlags site;
 };
 
 // Errors in the flag become UsageErrors.
@@ -210,6 +212,10 @@ void DevicesCommand(SimulateFlags flags, const Context& context) {
 }
 
 void SimulateCommand(const SimulateFlags& flags, const Context& context) {
+  if (flags.site.given())
+    return PlanTheSite(LoadModel(flags.model, context), flags.model.model,
+                       flags.model.objective.empty() ? "latency" : flags.model.objective, flags.site,
+                       context);
   if (!flags.pool.processors.empty()) return DevicesCommand(flags, context);
   if (flags.machine.empty())
     throw UsageError(
@@ -264,6 +270,8 @@ a chip; dynamic is ours, which leaves out processors that harm. Each is
 planned by the times of single layers, and simulated. With --objective latency, throughput or energy ours has least of that: a
 request's time, the time from one request to the next, its joules.
 
+With --site a device and a server compute, of which neither is here: the four steps of each way, as `mete plan --site` has them.
+
 Examples:
   mete simulate resnet50.onnx --machine tensor-g4
   mete simulate vgg16.onnx --processors rk3399x6
@@ -271,7 +279,8 @@ Examples:
   mete simulate vgg16.onnx --processors rk3399x6 --objective throughput --planner dynamic --trace t.json
   mete simulate resnet50.onnx --machine tensor-g4 --objective latency=30ms
   mete simulate resnet50.onnx --machine tensor-g4 --cores prime,middle:2 --policy adaptive --trace t.json
-  mete simulate net.onnx --machine rk3399 --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200)";
+  mete simulate net.onnx --machine rk3399 --interference periodic:cores=4,share=0.5,period_ms=10 --runs 200
+  mete simulate resnet18.onnx --site bench/site/dads.toml --link dads-4g)";
 
 }  // namespace
 
@@ -346,6 +355,7 @@ void AddSimulate(CLI::App& app, Context& context) {
       ->check(Between(1, 10000))
       ->needs(processors)
       ->group("Measurement");
+  AddSiteFlags(*command, flags->site);
   AddJsonFlag(*command, context);
   command->footer(kFooter);
   command->callback(

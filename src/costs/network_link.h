@@ -64,6 +64,6 @@ struct NamedLink {
 // dads-3g, dads-4g, dads-wifi.
 std::span<const NamedLink> NamedLinks();
 const NamedLink& FindNamedLink(const std::string& name,
-                                   const std::string& where);  // Error for an unknown name
+                               const std::string& where);  // Error for an unknown name
 
 }  // namespace mete

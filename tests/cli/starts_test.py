@@ -91,7 +91,7 @@ class Starts(Cli):
 class Release(Cli):
     def test_a_process_that_let_go_of_its_files_answers_as_before(self):
         commands = ({"do": "save", "folder": str(self.path("before"))}, {"do": "release"}, {"do": "save", "folder": str(self.path("after"))})
-        done = subprocess.run([cli_testing.METE, "bench", self.net, "--serve", "--tune", "never"], capture_output=True, text=True, timeout=LONG_S,
+        done = subprocess.run([cli_testing.METE, "bench", self.net, "--on-command", "--tune", "never"], capture_output=True, text=True, timeout=LONG_S,
                               input="".join(json.dumps(command) + "\n" for command in commands),
                               env={**os.environ, "METE_CACHE": str(self.path("cache"))})
         self.assertEqual(done.returncode, OK, done.stderr)

@@ -136,12 +136,7 @@ class CutSearch {
 
   std::array<double, 4> StagesOf(const SiteWay& way) const {
     const CutRates time = model_.TimeRates();
-    double device_us = 0, server_us = 0;
-    for (size_t l = 0; l < way.on_device.size(); ++l)
-      (way.on_device[l] ? device_us : server_us) += way.on_device[l]
-                                                        ? model_.costs().pool.processors[0].layers[l].us
-                                                        : ServerOf(model_.costs()).layers[l].us;
-    return {device_us, server_us, double(way.up_bytes) * time.up_byte,
+    return {way.device_ms * 1e3, way.server_ms * 1e3, double(way.up_bytes) * time.up_byte,
             double(way.down_bytes) * time.down_byte};
   }
 

@@ -53,7 +53,8 @@ struct SiteWay {
   std::string why_not =
       {};  // why it cannot be, or is not known, in words; the figures mean nothing then; empty: it can
   SiteSteps steps = {};
-  double wait_ms = 0;    // of compute_ms: in the server's queue
+  // The parts of compute_ms: the device's layers, the server's, and the server's queue.
+  double device_ms = 0, server_ms = 0, wait_ms = 0;
   double late_ms = 0;    // all steps, with the upload at the link's 95th percentile
   double period_ms = 0;  // from one request to the next: of the busiest of device, uplink, downlink and
                          // server; all loaded, connection warm

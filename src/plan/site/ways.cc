@@ -141,6 +141,8 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   const NetworkLink& link = costs_.link;
   way.up_bytes = a.up_bytes;
   way.down_bytes = a.down_bytes;
+  way.device_ms = a.device_ms;
+  way.server_ms = a.server_ms;
   way.wait_ms = a.asks_server ? costs_.server_wait_ms : 0;
   way.steps.load_ms = a.load_ms + (a.asks_server ? costs_.server_load.ms : 0);
   way.steps.preprocess_ms = a.device_picture_ms + a.server_picture_ms;

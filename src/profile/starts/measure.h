@@ -14,7 +14,7 @@ namespace mete {
 class CancelToken;
 
 struct StartsOptions {
-  // The words of this program with which it starts the model, answers once and obeys: mete bench --serve ...
+  // The words of this program with which it starts the model, answers once and obeys: mete bench --on-command ...
   std::vector<std::string> arguments;
   std::vector<std::string> model_files;  // that the start reads
   // The cache folder of this host. Starts have folders of their own below it, on the same disk; they find its

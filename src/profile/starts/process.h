@@ -1,4 +1,4 @@
-// A process that starts a model and answers, as `mete bench --serve` does: its steps, and its runs on
+// A process that starts a model and answers, as `mete bench --on-command` does: its steps, and its runs on
 // command.
 #pragma once
 

@@ -1,0 +1,41 @@
+#include "simulate/site/estimate_site.h"
+
+#include "base/error.h"
+#include "simulate/pool/estimate_pool.h"
+
+namespace mete {
+
+SiteCosts EstimateSite(const Graph& graph, const SiteFile& site, StartState state) {
+  if (site.has_server && !site.server)
+    Invalid(
+        "server",
+        "has an address and no machine file, and what is not there cannot be estimated; expected 'machine'");
+  PoolFile pool = site.device;
+  if (site.server) {
+    const Figure nothing{0, "derived: the site's link"}, at_once{1e12, "derived: the site's link"};
+    pool.devices.push_back(
+        {"server",
+         "",
+         {},
+         std::nullopt,
+         DescribedDevice{
+             int(pool.machines.size()), nothing, nothing, at_once, at_once, std::nullopt, {}, {}}});
+    pool.machines.push_back(*site.server);
+  }
+  SiteCosts costs;
+  costs.pool = EstimatePool(graph, pool);
+  if (site.server) {
+    ProcessorCosts server = std::move(costs.pool.processors.back());
+    costs.pool.processors.pop_back();
+    AddServer(costs, std::move(server), site.link);
+  }
+  costs.connection = site.connection;
+  costs.server_wait_ms = site.server_wait_ms;
+  costs.server_load = {site.server_load_ms, site.server_load_ms};
+  costs.state = state;
+  costs.loads = site.loads;
+  costs.photo = site.photo;
+  return costs;
+}
+
+}  // namespace mete

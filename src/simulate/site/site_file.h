@@ -1,0 +1,62 @@
+// A site as a file describes it: a device, a server behind a link, what a photo's steps take, and what the
+// model's states cost. Everything that is measured names its source. A TOML file:
+//
+//     name = "A phone and a server over LTE"
+//     device = "phone.toml"                   # a machine file, or a pool's file with described devices; relative to this file
+//     [server]                                # may be left out: then the device computes
+//     machine = "server.toml"                 # a machine file, to plan for it; the server computes with all of its cores
+//     address = "192.168.1.20:8080"           # HOST:PORT of `mete serve`, to ask it; one of both, or both
+//     wait_ms = { value = 3, source = "..." } # optional: until it begins with a request; 0
+//     load_ms = { value = 0, source = "..." } # optional: if it has to load the model first; 0
+//     [link]                                  # of a server
+//     profile = "lte"                         # of costs/network_link.h; its figures hold unless there is one here
+//     connection = "cold"                     # warm, idle or cold; optional: warm
+//     connect_ms = { value = 120, source = "..." }
+//     round_trip_ms = { value = 60, source = "..." }
+//     up_mbit_per_s = { value = 5.85, source = "..." }
+//     down_mbit_per_s = { value = 20, source = "..." }
+//     late_ratio = { value = 2, source = "..." }
+//     [photo]                                 # may be left out: requests are tensors
+//     file_bytes = { value = 1500000, source = "..." }
+//     scaled_bytes = { value = 150528, source = "..." }
+//     [photo.device]                          # each figure may be left out, where it is not known
+//     decode_ms = { value = 60, source = "..." }
+//     scale_ms = { value = 4, source = "..." }
+//     encode_scaled_ms = { value = 2, source = "..." }
+//     [photo.server]
+//     decode_ms = { value = 20, source = "..." }
+//     scale_ms = { value = 1.5, source = "..." }
+//     decode_scaled_ms = { value = 0.1, source = "..." }
+//     [states.evicted]                        # resident, evicted, killed, cold, first-ever; resident takes 0 if it is left out
+//     load_ms = { value = 40, source = "..." }
+//     least_ms = { value = 5, source = "..." }   # optional, of a part of the model (LoadCost); default: load_ms
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "costs/network_link.h"
+#include "machine/file.h"
+#include "machine/pool_file.h"
+#include "plan/site/site_costs.h"
+
+namespace mete {
+
+struct SiteFile {
+  std::string name;
+  PoolFile device;  // described; a machine file is a pool of one device
+  bool has_server = false;
+  std::optional<MachineFile> server;  // nothing: it is not described
+  std::string address;                // of the server; empty: it is not there
+  double server_wait_ms = 0, server_load_ms = 0;
+  NetworkLink link;
+  Connection connection = Connection::kWarm;
+  std::optional<PhotoCosts> photo;
+  std::array<std::optional<LoadCost>, kStartStates> loads;
+};
+
+// Throws one Error with all problems of the file. Those of the machine files are among them.
+SiteFile ReadSiteFile(const std::string& path);
+
+}  // namespace mete

@@ -1,0 +1,144 @@
+#include "simulate/site/site_file.h"
+
+#include <filesystem>
+#include <fstream>
+
+#include <gtest/gtest.h>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+#include "passes/graphs_testing.h"
+#include "plan/site/plan_site.h"
+#include "simulate/site/estimate_site.h"
+
+namespace mete {
+namespace {
+
+std::string Board(const std::string& name) { return std::filesystem::absolute("boards/" + name).string(); }
+
+constexpr const char* kLinkAndPhoto = R"(
+[link]
+profile = "lte"
+connection = "cold"
+up_mbit_per_s = { value = 7.5, source = "measured" }
+[photo]
+file_bytes = { value = 1500000, source = "measured" }
+scaled_bytes = { value = 150528, source = "measured" }
+[photo.device]
+decode_ms = { value = 60, source = "measured" }
+scale_ms = { value = 4, source = "measured" }
+[states.evicted]
+load_ms = { value = 40, source = "measured" }
+least_ms = { value = 5, source = "measured" }
+)";
+
+class SiteFiles : public testing::Test {
+ protected:
+  SiteFile Read(const std::string& text) {
+    std::ofstream(path_.str()) << text;
+    return ReadSiteFile(path_.str());
+  }
+  static std::string Described() {
+    return "name = \"a site\"\ndevice = \"" + Board("raspberry-pi-5.toml") + "\"\n[server]\nmachine = \"" +
+           Board("core-i9-13900h.toml") + "\"\nwait_ms = { value = 3, source = \"measured\" }\n" +
+           kLinkAndPhoto;
+  }
+
+  TempPath path_{".toml"};
+};
+
+TEST_F(SiteFiles, HaveDeviceServerLinkPhotoAndStates) {
+  const SiteFile site = Read(Described());
+  EXPECT_EQ(site.device.name, "Raspberry Pi 5");
+  ASSERT_TRUE(site.server);
+  EXPECT_EQ(site.server->machine.name, "Intel Core i9-13900H");
+  EXPECT_EQ(site.server_wait_ms, 3);
+  EXPECT_EQ(site.connection, Connection::kCold);
+  NetworkLink link = FindNamedLink("lte", "link").link();
+  link.up_mbit_per_s = 7.5;
+  EXPECT_EQ(site.link, link);
+  EXPECT_EQ(site.photo->scaled_bytes, 150528);
+  EXPECT_EQ(site.photo->device.decode_ms, 60);
+  EXPECT_FALSE(site.photo->server.decode_ms);
+  EXPECT_EQ(site.loads[size_t(StartState::kResident)], LoadCost{});
+  EXPECT_EQ(site.loads[size_t(StartState::kEvicted)], (LoadCost{40, 5}));
+  EXPECT_FALSE(site.loads[size_t(StartState::kCold)]);
+}
+
+TEST_F(SiteFiles, MayBeADeviceAlone) {
+  const SiteFile site = Read("name = \"alone\"\ndevice = \"" + Board("raspberry-pi-5.toml") + "\"\n");
+  EXPECT_FALSE(site.has_server);
+  EXPECT_FALSE(site.photo);
+}
+
+TEST_F(SiteFiles, TellAllProblemsAtOnce) {
+  const std::string text = R"(
+name = "wrong"
+device = "none.toml"
+colour = "red"
+[server]
+wait_ms = { value = -1, source = "measured" }
+[link]
+connection = "lukewarm"
+[photo]
+file_bytes = 5
+scaled_bytes = { value = 150528, source = "measured" }
+[photo.device]
+decode = 3
+[states.warm]
+load_ms = { value = 4, source = "measured" }
+[states.cold]
+load_ms = { value = 4, source = "measured" }
+least_ms = { value = 5, source = "measured" }
+)";
+  for (const char* problem :
+       {"none.toml", "unknown key 'colour'", "is neither described nor there",
+        "wait_ms: 'value' is not believed; got -1", "'value' is not believed",
+        "'round_trip_ms' is missing; expected it, or a profile",
+        "got 'lukewarm', expected one of: warm, idle, cold", "'file_bytes' has no source",
+        "unknown key 'decode'", "unknown key 'warm'", "'least_ms' is more than all"})
+    EXPECT_TELLS(Read(text), problem);
+}
+
+TEST_F(SiteFiles, HaveServerAndLinkOrNeither) {
+  const std::string device = "name = \"a\"\ndevice = \"" + Board("raspberry-pi-5.toml") + "\"\n";
+  EXPECT_TELLS(Read(device + "[link]\nprofile = \"lan\"\n"), "has a link and no server");
+  EXPECT_TELLS(Read(device + "[server]\naddress = \"a:1\"\n"), "has a server and no link");
+  EXPECT_TELLS(Read(device + "[server]\naddress = \"a:1\"\n[link]\nprofile = \"5g\"\n"),
+               "got '5g', expected one of: 3g");
+}
+
+// Three convolutions over 64x64 pixels, and four scores.
+Graph Net() {
+  Builder b;
+  ValueId x = b.Input({1, 3, 64, 64});
+  for (const int64_t channels : {8, 8, 8})
+    x = b.Conv(x, x == b.graph.inputs[0] ? 3 : 8, channels, 3, {1, 1, 1, 1});
+  b.Output(b.Op("MatMul", {b.Op("Flatten", {b.Op("GlobalAveragePool", {x})}), b.Weight({8, 4})}));
+  InferShapes(b.graph);
+  return b.graph;
+}
+
+TEST_F(SiteFiles, BecomeCostsOfASite) {
+  const Graph graph = Net();
+  const SiteFile site = Read(Described());
+  const SiteCosts costs = EstimateSite(graph, site, StartState::kEvicted);
+  Verify(costs, graph);
+  ASSERT_EQ(NamesOf(costs.pool), (std::vector<std::string>{"Raspberry Pi 5", "server"}));
+  EXPECT_EQ(ServerOf(costs).link, PoolLinkOf(site.link));
+  EXPECT_LT(UsWithHome(costs.pool, 1), UsWithHome(costs.pool, 0));  // the server is faster
+  const SitePlan plan = PlanSite(graph, costs);
+  EXPECT_NEAR(plan.ways[0].steps.load_ms, 40, 1e-9);
+  EXPECT_NEAR(plan.ways[0].steps.compute_ms, UsWithHome(costs.pool, 0) * 1e-3, 1e-6);
+  EXPECT_EQ(plan.ways[1].why_not, "the time to decode a photo on the server is not known");
+}
+
+TEST_F(SiteFiles, NeedAMachineFileOfTheServerForEstimates) {
+  const SiteFile site = Read("name = \"a\"\ndevice = \"" + Board("raspberry-pi-5.toml") +
+                             "\"\n[server]\naddress = \"a:1\"\n[link]\nprofile = \"lan\"\n");
+  EXPECT_TELLS(EstimateSite(Net(), site, StartState::kResident),
+               "[server] has an address and no machine file");
+}
+
+}  // namespace
+}  // namespace mete
