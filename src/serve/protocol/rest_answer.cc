@@ -83,6 +83,9 @@ RestAnswer AnswerBody(const InferAnswer& answer) {
   body += "]}";
   if (!any_binary) return made;
   made.json_bytes = body.size();
+  size_t bytes = 0;
+  for (const NamedTensor& output : answer.outputs) bytes += output.binary ? ByteCount(output) : 0;
+  body.reserve(body.size() + bytes);
   for (const NamedTensor& output : answer.outputs)
     if (output.binary) AppendBytes(output, body);
   return made;
