@@ -55,6 +55,7 @@ serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& con
   options.queue.waiting_per_slot = flags.queue;
   options.most_pixels = int64_t(flags.megapixels * 1e6);
   options.load_all = !flags.load_none;
+  options.version = METE_VERSION;
   options.note = [&context](const std::string& text) { PrintNote(context, text); };
   return options;
 }

@@ -70,7 +70,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (owner_.closing) return End();
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
-    // Checked with the header, by the path. Not boost::none: Boost 1.74 takes every length for more than none.
+    // Checked with the header, by the path. Not boost::none: Boost 1.74 takes every length for more than
+    // none.
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
     idle_ = true;
     Tcp().expires_after(owner_.limits.idle);

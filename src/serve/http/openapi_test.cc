@@ -36,7 +36,6 @@ class OpenApi : public testing::Test {
         std::make_unique<Server>(ServerOptions{.repository = repository_.str(), .session = {.threads = 1}});
     RouteOptions options;
     options.token = "secret";
-    options.metrics = [] { return std::string("x 1\n"); };
     routes_ = std::make_unique<Routes>(*server_, options);
   }
 

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "network/keys/keys.h"
 #include "serve/http/files.h"
+#include "serve/metrics/metrics.h"
 #include "serve/protocol/rest_answer.h"
 #include "serve/protocol/rest_request.h"
 
@@ -87,7 +88,7 @@ class Routes::Call {
     target_ = ParseTarget(request_.target);
     const std::vector<std::string>& path = target_.path;
     if (path.empty()) return Get(PageFile());
-    if (path.size() == 1 && path[0] == "metrics" && options_.metrics) return Metrics();
+    if (path.size() == 1 && path[0] == "metrics") return Metrics();
     if (path.size() == 1 && path[0] == "openapi.json") return Get(OpenApiFile());
     if (path[0] != "v2") return NotFound();
     if (path.size() == 1) return Get(Json(ServerBody({"mete", options_.version, kExtensions})));
@@ -125,8 +126,8 @@ class Routes::Call {
   }
 
   void Metrics() {
-    HttpAnswer answer = Json(options_.metrics());
-    answer.type = "text/plain; version=0.0.4; charset=utf-8";
+    HttpAnswer answer = Json(server_.MetricsText());
+    answer.type = kMetricsContentType;
     Get(std::move(answer));
   }
 
@@ -198,7 +199,8 @@ class Routes::Call {
   void Infer() {
     if (!IsMethod({"POST"})) return;
     std::optional<size_t> json_bytes;
-    if (const auto length = request_.headers.find("inference-header-content-length"); length != request_.headers.end())
+    if (const auto length = request_.headers.find("inference-header-content-length");
+        length != request_.headers.end())
       json_bytes = size_t(
           NumberOf("Inference-Header-Content-Length", length->second, 0, int64_t(request_.body->size())));
     if (!request_.header("content-encoding").empty() && request_.header("content-encoding") != "identity")

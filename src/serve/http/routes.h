@@ -16,9 +16,8 @@ namespace mete::serve {
 struct RouteOptions {
   RequestBounds bounds;
   int64_t most_picture_bytes = int64_t(32) << 20;  // guess: a photo of 50 megapixels takes half of it
-  std::string token;                          // that every caller but one for health has to show; empty: none
-  std::string version;                        // of this program
-  std::function<std::string()> metrics = {};  // the text for Prometheus; null: there is none
+  std::string token;    // that every caller but one for health has to show; empty: none
+  std::string version;  // of this program
 };
 
 class Routes {
@@ -42,8 +41,8 @@ class Routes {
   const RouteOptions options_;
 };
 
-// 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try may
-// succeed, is 429 instead.
+// 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try
+// may succeed, is 429 instead.
 int StatusOf(Code code);
 HttpAnswer ErrorAnswer(int status, const std::string& error);
 HttpAnswer ErrorAnswer(const Error& error);

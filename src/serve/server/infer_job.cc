@@ -29,15 +29,11 @@ int64_t NowMs() {
 }
 
 void Fail(InferJob& job, Code code, const std::string& what) {
-  job.loaded->Count([&](ModelStatistics& counts) {
-    Add(counts.fail, NowNs() - job.arrived);
-    counts.last_inference_ms = NowMs();
-  });
   Outcome outcome;
   outcome.code = code;
   outcome.error = what;
   outcome.steps = job.steps;
-  job.done(std::move(outcome));
+  job.End(std::move(outcome));
 }
 
 // Calls `what`. Returns false, after the job has its outcome, if it throws.
@@ -58,6 +54,8 @@ bool Try(InferJob& job, What&& what) {
 
 void MakeInputs(InferJob& job) {
   if (job.pictures.empty()) return;
+  size_t bytes = 0;
+  for (const std::string& picture : job.pictures) bytes += picture.size();
   const Nanoseconds start = NowNs();
   const std::vector<Image> images = job.loaded->model->Decode(job.pictures, job.most_pixels);
   const Nanoseconds decoded = NowNs();
@@ -65,6 +63,7 @@ void MakeInputs(InferJob& job) {
   job.pictures.clear();
   job.steps.decode_us = Us(decoded - start);
   job.steps.scale_us = Us(NowNs() - decoded);
+  job.loaded->HasPrepared(bytes, NowNs() - start);
 }
 
 // Returns for each input the rows of all jobs, one after the other.
@@ -162,16 +161,36 @@ void Answer(InferJob& job, const std::vector<Tensor>& outputs) {
   outcome.answer.id = job.request.id;
   outcome.answer.outputs = job.wanted == Wanted::kClasses ? ClassesOf(job, outputs) : OutputsOf(job, outputs);
   outcome.steps = job.steps;
-  job.loaded->Count([&](ModelStatistics& counts) {
-    counts.inferences += job.rows > 0 ? job.rows : 1;
-    Add(counts.success, NowNs() - job.arrived);
-    Add(counts.queue, Ns(job.steps.queue_us));
-    Add(counts.input, Ns(job.steps.decode_us + job.steps.scale_us));
-    Add(counts.compute, Ns(job.steps.compute_us));
-    Add(counts.output, NowNs() - computed);
-    counts.last_inference_ms = NowMs();
+  job.output = NowNs() - computed;
+  job.End(std::move(outcome));
+}
+
+// Gives each job its outcome. Returns the time of computing; 0: it failed.
+Nanoseconds RunJobs(const Start& start, Jobs& jobs, Loaded& loaded) {
+  std::erase_if(jobs, [](const auto& job) { return !Try(*job, [&] { MakeInputs(*job); }); });
+  if (jobs.empty()) return 0;
+  std::vector<Tensor> outputs;
+  const Nanoseconds began = NowNs();
+  try {
+    outputs = loaded.model->Run(start.slot, start.wide, jobs.size() == 1 ? jobs[0]->inputs : Joined(jobs));
+  } catch (const std::exception&) {
+    const std::exception_ptr why = std::current_exception();
+    for (const auto& job : jobs) Try(*job, [&] { std::rethrow_exception(why); });
+    return 0;
+  }
+  const Nanoseconds compute = NowNs() - began;
+  int64_t batch = 0, first = 0;
+  for (const auto& job : jobs) batch += job->rows;
+  loaded.Count([&](ModelStatistics& counts) {
+    ++counts.executions;
+    Add(counts.batches[batch].compute, compute);
   });
-  job.done(std::move(outcome));
+  for (const auto& job : jobs) {
+    job->steps.compute_us = Us(compute);
+    Try(*job, [&] { Answer(*job, jobs.size() == 1 ? outputs : RowsOf(outputs, first, job->rows)); });
+    first += job->rows;
+  }
+  return compute;
 }
 
 }  // namespace
@@ -203,40 +222,50 @@ Outcome OutcomeOf(Refusal why, double retry_after_s) {
   return outcome;
 }
 
-void InferJob::GiveUp(Refusal why) { done(OutcomeOf(why, 0)); }
+void CountRefused(Metrics& metrics, const std::string& model, const std::string& version, Code code) {
+  RequestFigures figures;
+  figures.model = model;
+  figures.version = version;
+  figures.code = code;
+  metrics.Count(figures);
+}
+
+void InferJob::End(Outcome&& outcome) {
+  const Nanoseconds whole = NowNs() - arrived;
+  const bool refused = outcome.code == Code::kUnavailable || outcome.code == Code::kDeadlineExceeded ||
+                       outcome.retry_after_s > 0;
+  loaded->Count([&](ModelStatistics& counts) {
+    counts.last_inference_ms = NowMs();
+    if (outcome.code != Code::kOk) {
+      if (!refused) Add(counts.fail, whole);
+      return;
+    }
+    counts.inferences += std::max<int64_t>(rows, 1);
+    Add(counts.success, whole);
+    Add(counts.queue, Ns(steps.queue_us));
+    Add(counts.input, Ns(steps.decode_us + steps.scale_us));
+    Add(counts.compute, Ns(steps.compute_us));
+    Add(counts.output, output);
+  });
+  loaded->metrics.Count(RequestFigures{loaded->name, loaded->version, outcome.code, steps.queue_us * 1e-6,
+                                       steps.decode_us * 1e-6, steps.scale_us * 1e-6, steps.compute_us * 1e-6,
+                                       double(whole) * 1e-9});
+  done(std::move(outcome));
+}
 
 Computed ComputeJobs(const Start& start, std::vector<std::unique_ptr<Job>> given) {
-  Jobs jobs;
   const Nanoseconds began = NowNs();
+  const int count = int(given.size());
+  Jobs jobs;
   for (auto& job : given) {
     std::unique_ptr<InferJob> infer(static_cast<InferJob*>(job.release()));
     infer->steps.queue_us = Us(began - infer->arrived);
     jobs.push_back(std::move(infer));
   }
   const std::shared_ptr<Loaded> loaded = jobs[0]->loaded;
-  std::erase_if(jobs, [](const auto& job) { return !Try(*job, [&] { MakeInputs(*job); }); });
-  if (jobs.empty()) return {0, loaded};
-  std::vector<Tensor> outputs;
-  const Nanoseconds computing = NowNs();
-  try {
-    outputs = loaded->model->Run(start.slot, start.wide, jobs.size() == 1 ? jobs[0]->inputs : Joined(jobs));
-  } catch (const std::exception&) {
-    const std::exception_ptr why = std::current_exception();
-    for (const auto& job : jobs) Try(*job, [&] { std::rethrow_exception(why); });
-    return {0, loaded};
-  }
-  const Nanoseconds compute = NowNs() - computing;
-  int64_t batch = 0, first = 0;
-  for (const auto& job : jobs) batch += job->rows;
-  loaded->Count([&](ModelStatistics& counts) {
-    ++counts.executions;
-    Add(counts.batches[batch].compute, compute);
-  });
-  for (const auto& job : jobs) {
-    job->steps.compute_us = Us(compute);
-    Try(*job, [&] { Answer(*job, jobs.size() == 1 ? outputs : RowsOf(outputs, first, job->rows)); });
-    first += job->rows;
-  }
+  const Nanoseconds compute = RunJobs(start, jobs, *loaded);
+  loaded->metrics.Count(
+      StartFigures{loaded->name, count, start.slot, start.wide, double(NowNs() - began) * 1e-9});
   return {compute, loaded};
 }
 

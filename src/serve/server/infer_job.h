@@ -9,11 +9,16 @@
 
 namespace mete::serve {
 
+// The error that a refusal is for the caller. `retry_after_s` is told with it.
+Outcome OutcomeOf(Refusal why, double retry_after_s);
+
 // What becomes of the outputs of a run.
 enum class Wanted { kOutputs, kClasses };
 
 struct InferJob : Job {
-  void GiveUp(Refusal why) override;
+  void GiveUp(Refusal why) override { End(OutcomeOf(why, 0)); }
+  // Counts the outcome and hands it to the caller: the last thing that is done with a job.
+  void End(Outcome&& outcome);
 
   std::shared_ptr<Loaded> loaded;
   InferRequest request;
@@ -24,16 +29,16 @@ struct InferJob : Job {
   int classes = 0;   // of kClasses: how many
   int64_t rows = 1;  // of a batch
   int64_t most_pixels = 0;
-  Nanoseconds arrived = 0;
+  Nanoseconds arrived = 0, output = 0;  // when it came; how long its answer took to make
   OnOutcome done;
   StepTimes steps;
 };
 
-// The error that a refusal is for the caller. `retry_after_s` is told with it.
-Outcome OutcomeOf(Refusal why, double retry_after_s);
-
 // Computes jobs, all InferJob of one model, as one batch: decodes and scales each one's pictures, runs the
 // model, and gives each its outcome.
 Computed ComputeJobs(const Start& start, std::vector<std::unique_ptr<Job>> jobs);
+
+// Counts a request that never became a job.
+void CountRefused(Metrics& metrics, const std::string& model, const std::string& version, Code code);
 
 }  // namespace mete::serve

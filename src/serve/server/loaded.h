@@ -1,10 +1,11 @@
-// A version of a model in a server: the model, its number for the scheduler, its counts.
+// A version of a model in a server: the model, its number for the scheduler, its figures.
 #pragma once
 
 #include <memory>
 #include <mutex>
 #include <string>
 
+#include "serve/metrics/metrics.h"
 #include "serve/server/served_model.h"
 #include "serve/server/server.h"
 #include "serve/server/slots.h"
@@ -13,16 +14,18 @@ namespace mete::serve {
 
 class Loaded {
  public:
-  // Warms the model up and makes it known to the slots, which must outlive this object.
+  // Warms the model up and makes it known to the slots and the metrics, which must outlive this object.
   Loaded(std::string name, std::string version, std::unique_ptr<ServedModel> model,
-         const ModelSettings& settings, Slots& slots)
+         const ModelSettings& settings, Slots& slots, Metrics& metrics)
       : name(std::move(name)),
         version(std::move(version)),
         model(std::move(model)),
+        metrics(metrics),
         times(this->model->WarmUp(settings)),
-        deadline_(Nanoseconds(settings.deadline_ms) * 1000000),
+        number(slots.AddModel(times)),
         slots_(slots),
-        number(slots.AddModel(times)) {
+        deadline_(Nanoseconds(settings.deadline_ms) * 1000000) {
+    metrics.AddVersion(this->name, this->version);
     statistics_.name = this->name;
     statistics_.version = this->version;
   }
@@ -32,6 +35,18 @@ class Loaded {
 
   // The deadline of a request that has none of its own; 0: none.
   Nanoseconds DeadlineAfter(Nanoseconds arrived) const { return deadline_ > 0 ? arrived + deadline_ : 0; }
+
+  // How long pictures of so many bytes take to decode and scale, after those before them; 0: not known.
+  Nanoseconds PreparingOf(size_t bytes) const {
+    const std::lock_guard lock(mutex_);
+    return prepared_bytes_ > 0 ? Nanoseconds(double(bytes) * double(preparing_) / double(prepared_bytes_))
+                               : 0;
+  }
+  void HasPrepared(size_t bytes, Nanoseconds time) {
+    const std::lock_guard lock(mutex_);
+    prepared_bytes_ += int64_t(bytes);
+    preparing_ += time;
+  }
 
   template <class Change>
   void Count(Change&& change) {
@@ -45,18 +60,17 @@ class Loaded {
 
   const std::string name, version;
   const std::unique_ptr<ServedModel> model;
+  Metrics& metrics;
   const ModelTimes times;  // as measured when it was loaded
+  const int number;        // the scheduler's
 
  private:
-  const Nanoseconds deadline_;
   Slots& slots_;
-
- public:
-  const int number;  // the scheduler's
-
- private:
+  const Nanoseconds deadline_;
   mutable std::mutex mutex_;
   ModelStatistics statistics_;
+  int64_t prepared_bytes_ = 0;
+  Nanoseconds preparing_ = 0;
 };
 
 }  // namespace mete::serve

@@ -1,6 +1,7 @@
 #include "serve/server/server.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <atomic>
@@ -22,6 +23,16 @@ SlotCores CoresOf(const ServerOptions& options) { return {options.session, optio
 
 Nanoseconds InNanoseconds(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
+
+// The name of what computes in each slot.
+std::vector<std::string> ProcessorsOf(const ServerOptions& options) {
+  std::vector<std::string> names;
+  for (int slot = 0; slot < options.queue.slots; ++slot) {
+    const std::vector<int> cores = NarrowOptions(CoresOf(options), slot).cores;
+    names.push_back(cores.empty() ? "cpu" : fmt::format("cpu:{}", fmt::join(cores, "-")));
+  }
+  return names;
 }
 
 // What requests of one key have in common, so that they may be one batch: the type and the shape of a row of
@@ -68,6 +79,7 @@ std::string ProblemsOf(const Repository& repository, const std::string& model) {
 struct Server::Impl {
   explicit Impl(ServerOptions given)
       : options(std::move(given)),
+        metrics(MakeMetrics(ProcessorsOf(options), options.version)),
         slots(options.queue, [](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
           return ComputeJobs(start, std::move(jobs));
         }) {}
@@ -87,17 +99,20 @@ struct Server::Impl {
     arrival.deadline = deadline ? InNanoseconds(*deadline) : loaded->DeadlineAfter(infer->arrived);
     arrival.batch_key = infer->rows > 0 ? BatchKeyOf(*infer) : 0;
     arrival.rows = int(std::max<int64_t>(infer->rows, 1));
-    const OnOutcome done = infer->done;
+    size_t bytes = 0;
+    for (const std::string& picture : infer->pictures) bytes += picture.size();
+    arrival.preparing = bytes > 0 ? loaded->PreparingOf(bytes) : 0;
     std::unique_ptr<Job> job = std::move(infer);
     const Admission admission = slots.Submit(arrival, job);
     if (admission.refusal == Refusal::kNone) return;
-    done(OutcomeOf(admission.refusal, double(admission.retry_after) * 1e-9));
+    static_cast<InferJob&>(*job).End(OutcomeOf(admission.refusal, double(admission.retry_after) * 1e-9));
   }
 
   void LoadVersion(const RepositoryModel& entry, const ModelVersion& version);
   void LoadModel(const std::string& name);
 
   const ServerOptions options;
+  const std::unique_ptr<Metrics> metrics;
   Slots slots;
   Versions versions;
   std::mutex loading;  // one model is loaded at a time: a load may take all cores
@@ -112,7 +127,8 @@ void Server::Impl::LoadVersion(const RepositoryModel& entry, const ModelVersion&
     const Nanoseconds start = NowNs();
     auto model = std::make_unique<ServedModel>(version.path, entry.settings.precision, CoresOf(options));
     for (const std::string& note : model->notes()) Note(fmt::format("{} {}: {}", entry.name, number, note));
-    versions.Ready(std::make_shared<Loaded>(entry.name, number, std::move(model), entry.settings, slots));
+    versions.Ready(
+        std::make_shared<Loaded>(entry.name, number, std::move(model), entry.settings, slots, *metrics));
     Note(fmt::format("{} {} is ready after {:.0f} ms", entry.name, number, double(NowNs() - start) * 1e-6));
   } catch (const std::exception& error) {
     versions.Failed(entry.name, number, error.what());
@@ -169,6 +185,7 @@ void Server::Infer(const std::string& model, const std::string& version, InferRe
   job->done = done;
   impl_->Submit(std::move(job), deadline);
 } catch (const Error& error) {
+  CountRefused(*impl_->metrics, model, version, error.code());
   done(OutcomeOf(error));
 }
 
@@ -186,6 +203,7 @@ void Server::Classify(const std::string& model, const std::string& version, std:
   job->done = done;
   impl_->Submit(std::move(job), deadline);
 } catch (const Error& error) {
+  CountRefused(*impl_->metrics, model, version, error.code());
   done(OutcomeOf(error));
 }
 
@@ -243,10 +261,13 @@ int Server::waiting() const { return impl_->slots.waiting(); }
 int Server::under_way() const { return impl_->slots.under_way(); }
 double Server::predicted_wait_us() const { return double(impl_->slots.PredictedWait()) * 1e-3; }
 
-std::vector<double> Server::busy_s() const {
-  std::vector<double> seconds;
-  for (const Nanoseconds busy : impl_->slots.busy()) seconds.push_back(double(busy) * 1e-9);
-  return seconds;
+std::string Server::MetricsText() const {
+  ServerFigures now;
+  now.waiting = waiting();
+  now.under_way = under_way();
+  for (const IndexEntry& entry : Index()) ++now.models[entry.state];
+  now.process = ReadProcessUse();
+  return impl_->metrics->Text(now);
 }
 
 bool Server::Drain(std::chrono::milliseconds limit) {

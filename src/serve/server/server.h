@@ -31,6 +31,7 @@ struct ServerOptions {
   QueueLimits queue = {};                  // with the number of slots
   int64_t most_pixels = int64_t(1) << 25;  // of a picture; 32 megapixels take 96 MiB
   bool load_all = true;                    // at the start; false: a model is loaded when it is asked to be
+  std::string version;                     // of this program, for the metrics
   std::function<void(const std::string&)> note = {};  // a line for the log; any thread calls it
 };
 
@@ -98,7 +99,7 @@ class Server {
   int waiting() const;
   int under_way() const;
   double predicted_wait_us() const;
-  std::vector<double> busy_s() const;  // of each slot, since the start
+  std::string MetricsText() const;  // for Prometheus
 
   bool ready() const;  // all models that were asked for are loaded, and no drain has begun
   // Refuses new requests, and returns when all accepted ones have been answered, or at the limit; true: all.

@@ -99,12 +99,8 @@ void Slots::Work(size_t index) {
     slot.jobs.clear();
     const int count = int(jobs.size());
     lock.unlock();
-    const Nanoseconds began = InNanoseconds(clock_.Now());
     Computed computed = compute_(start, std::move(jobs));
-    const Nanoseconds ended = InNanoseconds(clock_.Now());
     lock.lock();
-    for (size_t i = 0; i < slots_.size(); ++i)
-      if (start.wide || i == index) slots_[i]->busy += ended - began;
     scheduler_.Done(start, computed.time);
     accepted_ -= count;
     const Jobs late = Dispatch();
@@ -146,13 +142,6 @@ int Slots::under_way() const {
 Nanoseconds Slots::PredictedWait() const {
   const std::lock_guard lock(mutex_);
   return scheduler_.PredictedWait(InNanoseconds(clock_.Now()));
-}
-
-std::vector<Nanoseconds> Slots::busy() const {
-  const std::lock_guard lock(mutex_);
-  std::vector<Nanoseconds> busy;
-  for (const auto& slot : slots_) busy.push_back(slot->busy);
-  return busy;
 }
 
 }  // namespace mete::serve

@@ -50,14 +50,12 @@ class Slots {
   int waiting() const;
   int under_way() const;
   Nanoseconds PredictedWait() const;
-  std::vector<Nanoseconds> busy() const;  // of each slot, since the start
 
  private:
   struct Slot {
     std::condition_variable begin;
     std::optional<Start> start;
     std::vector<std::unique_ptr<Job>> jobs;
-    Nanoseconds busy = 0;
   };
 
   using Jobs = std::vector<std::unique_ptr<Job>>;
