@@ -57,7 +57,7 @@ Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
     jobs_.emplace(arrival.request, std::move(job));
     late = Dispatch();
   }
-  GiveUp(late);
+  GiveUp(std::move(late));
   return admission;
 }
 
@@ -79,11 +79,13 @@ Slots::Jobs Slots::Dispatch() {
   return late;
 }
 
-void Slots::GiveUp(const Jobs& late) {
+void Slots::GiveUp(Jobs late) {
   if (late.empty()) return;
+  const int count = int(late.size());
   for (const auto& job : late) job->GiveUp(Refusal::kTooLate);
+  late.clear();  // the last reference removes the model, which takes the lock
   const std::lock_guard lock(mutex_);
-  accepted_ -= int(late.size());
+  accepted_ -= count;
   ended_.notify_all();
 }
 
@@ -103,10 +105,10 @@ void Slots::Work(size_t index) {
     lock.lock();
     scheduler_.Done(start, computed.time);
     accepted_ -= count;
-    const Jobs late = Dispatch();
+    Jobs late = Dispatch();
     ended_.notify_all();
     lock.unlock();
-    GiveUp(late);
+    GiveUp(std::move(late));
     computed.model.reset();  // the last reference removes the model
     lock.lock();
   }
@@ -116,9 +118,9 @@ void Slots::GiveUpLate() {
   std::unique_lock lock(mutex_);
   while (!ending_) {
     clock_.Wait(late_, lock, next_late_ ? AsTime(*next_late_) : Clock::Time::max());
-    const Jobs late = Dispatch();
+    Jobs late = Dispatch();
     lock.unlock();
-    GiveUp(late);
+    GiveUp(std::move(late));
     lock.lock();
   }
 }

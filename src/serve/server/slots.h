@@ -60,8 +60,8 @@ class Slots {
 
   using Jobs = std::vector<std::unique_ptr<Job>>;
 
-  Jobs Dispatch();                // with the lock: gives starts to their slots
-  void GiveUp(const Jobs& late);  // without the lock
+  Jobs Dispatch();         // with the lock: gives starts to their slots
+  void GiveUp(Jobs late);  // without the lock
   void Work(size_t slot);
   void GiveUpLate();  // a thread's: requests that wait until it is too late
 
