@@ -1,0 +1,260 @@
+#include "serve/server/server.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "base/ranking.h"
+#include "base/temp_path_testing.h"
+#include "mete/image.h"
+
+namespace mete::serve {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string TextOf(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// A server of models/digits.onnx, an 8-bit picture's digit, under the name "digits" with version 1.
+class ServerTest : public testing::Test {
+ protected:
+  ServerTest() {
+    AddVersion(1);
+    Start({});
+  }
+
+  void AddVersion(int version) {
+    const fs::path folder = Folder() / "digits" / std::to_string(version);
+    fs::create_directories(folder);
+    for (const auto& [from, to] : {std::pair{"digits.onnx", "model.onnx"},
+                                   {"digits.toml", "model.toml"},
+                                   {"digits.labels.txt", "digits.labels.txt"}})
+      fs::copy_file(fs::path("models") / from, folder / to);
+  }
+  fs::path Folder() const { return path_.str(); }
+
+  void Start(QueueLimits queue) {
+    server_.reset();
+    queue.slots = 2;
+    ServerOptions options;
+    options.repository = path_.str();
+    options.session = SessionOptions::Estimated(2);
+    options.queue = queue;
+    server_ = std::make_unique<Server>(options);
+  }
+
+  static InferRequest RequestOf(float value) {
+    Tensor input(DType::kF32, Shape{1, 3, 32, 32});
+    std::fill_n(input.mutable_view().as<float>(), input.elements(), value);
+    InferRequest request;
+    request.id = "7";
+    NamedTensor named;
+    named.name = Model::Load("models/digits.onnx").inputs()[0].name;
+    named.shape = input.shape();
+    named.tensor = input;
+    request.inputs.push_back(named);
+    return request;
+  }
+
+  Outcome Infer(InferRequest request, const std::string& version = "") const {
+    std::promise<Outcome> promise;
+    server_->Infer("digits", version, std::move(request), std::nullopt,
+                   [&](Outcome&& outcome) { promise.set_value(std::move(outcome)); });
+    return promise.get_future().get();
+  }
+  Outcome Classify(const std::string& picture, int classes = 0) const {
+    std::promise<Outcome> promise;
+    server_->Classify("digits", "", picture, classes, std::nullopt,
+                      [&](Outcome&& outcome) { promise.set_value(std::move(outcome)); });
+    return promise.get_future().get();
+  }
+
+  const TempPath path_;
+  std::unique_ptr<Server> server_;
+};
+
+void ExpectNear(const Tensor& got, const Tensor& want) {
+  ASSERT_EQ(got.shape(), want.shape());
+  for (int64_t i = 0; i < want.elements(); ++i)
+    EXPECT_NEAR(got.as<float>()[i], want.as<float>()[i], 1e-4f) << i;  // kernels for one thread and for two
+}
+
+TEST_F(ServerTest, AnswersAsASessionDoes) {
+  Session session(Model::Load("models/digits.onnx"), SessionOptions::Estimated());
+  for (const float value : {0.f, 0.3f, -1.f}) {
+    const Outcome outcome = Infer(RequestOf(value));
+    ASSERT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.answer.model, "digits");
+    EXPECT_EQ(outcome.answer.version, "1");
+    EXPECT_EQ(outcome.answer.id, "7");
+    EXPECT_GT(outcome.steps.compute_us, 0);
+    const std::vector<Tensor> want = session.Run({RequestOf(value).inputs[0].tensor});
+    ASSERT_EQ(outcome.answer.outputs.size(), want.size());
+    ExpectNear(outcome.answer.outputs[0].tensor, want[0]);
+  }
+  const std::vector<ModelStatistics> statistics = server_->Statistics("digits", "1");
+  ASSERT_EQ(statistics.size(), 1u);
+  EXPECT_EQ(statistics[0].success.count, 3);
+  EXPECT_EQ(statistics[0].executions, 3);
+  EXPECT_EQ(statistics[0].fail.count, 0);
+}
+
+TEST_F(ServerTest, ClassifiesAPictureAsItIs) {
+  const Outcome outcome = Classify(TextOf("models/digit.png"), 3);
+  ASSERT_EQ(outcome.error, "");
+  ASSERT_EQ(outcome.answer.outputs.size(), 3u);
+  EXPECT_EQ(outcome.answer.outputs[0].texts.size(), 3u);
+  const Model model = Model::Load("models/digits.onnx");
+  const Port& port = model.inputs()[0];
+  Session session(model, SessionOptions::Estimated());
+  const Preprocess steps = PreprocessFor("models/digits.onnx", port.type, port.shape);
+  const std::vector<Tensor> scores =
+      session.Run({MakeInput(LoadImage("models/digit.png"), steps, port.shape)});
+  EXPECT_EQ(outcome.answer.outputs[1].tensor.as<int64_t>()[0], Rank(scores[0].view(), 1, false, {})[0].index);
+  EXPECT_GT(outcome.steps.decode_us, 0);
+  EXPECT_GT(outcome.steps.scale_us, 0);
+  EXPECT_TRUE(server_->Pictures("digits", "").classifies);
+}
+
+TEST_F(ServerTest, APictureThatIsNoneFailsItsRequestAlone) {
+  const Outcome outcome = Classify("no picture");
+  EXPECT_EQ(outcome.code, Code::kInvalidArgument);
+  EXPECT_NE(outcome.error, "");
+  EXPECT_EQ(Classify(TextOf("models/digit.png").substr(0, 5000)).code, Code::kDataLoss);
+  EXPECT_EQ(Classify(TextOf("models/digit.png")).error, "");
+  EXPECT_EQ(server_->Statistics("digits", "1")[0].fail.count, 2);
+}
+
+TEST_F(ServerTest, SaysAllThatIsWrongWithARequest) {
+  InferRequest request = RequestOf(0);
+  request.inputs.push_back(request.inputs[0]);
+  request.inputs[0].name = "other";
+  request.inputs[1].shape = Shape{1, 3, 32, 33};
+  request.inputs[1].tensor = Tensor(DType::kU8, Shape{1, 3, 32, 33});
+  const Outcome outcome = Infer(request);
+  EXPECT_EQ(outcome.code, Code::kInvalidArgument);
+  for (const char* part : {"[input 'other'] the model has no such input", "got UINT8, expected FP32",
+                           "got [1,3,32,33], expected ["})
+    EXPECT_NE(outcome.error.find(part), std::string::npos) << part << " in " << outcome.error;
+  EXPECT_NE(Infer({}).error.find("is missing"), std::string::npos);
+  InferRequest output = RequestOf(0);
+  output.outputs.push_back({"other"});
+  EXPECT_NE(Infer(output).error.find("[output 'other'] the model has no such output"), std::string::npos);
+}
+
+TEST_F(ServerTest, KnowsWhatIsNotThere) {
+  EXPECT_EQ(Infer(RequestOf(0), "2").code, Code::kNotFound);
+  EXPECT_THROW(server_->Metadata("other", ""), Error);
+  EXPECT_FALSE(server_->IsReady("other", ""));
+  EXPECT_FALSE(server_->IsReady("digits", "9"));
+  EXPECT_TRUE(server_->IsReady("digits", "1"));
+  EXPECT_TRUE(server_->ready());
+  try {
+    server_->Load("other");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kNotFound);
+  }
+}
+
+TEST_F(ServerTest, GivesTheBestClassesInsteadOfScores) {
+  InferRequest request = RequestOf(0.3f);
+  request.outputs.push_back({Model::Load("models/digits.onnx").outputs()[0].name, false, 2});
+  const Outcome outcome = Infer(request);
+  ASSERT_EQ(outcome.error, "");
+  ASSERT_EQ(outcome.answer.outputs[0].texts.size(), 2u);
+  EXPECT_EQ(outcome.answer.outputs[0].shape, (Shape{1, 2}));
+  EXPECT_NE(outcome.answer.outputs[0].texts[0].find(':'), std::string::npos);
+}
+
+TEST_F(ServerTest, ServesTheLatestVersionFromItsLoadOn) {
+  AddVersion(2);
+  EXPECT_EQ(Infer(RequestOf(0)).answer.version, "1");  // nobody has asked to load it
+  server_->Load("digits");
+  EXPECT_EQ(Infer(RequestOf(0)).answer.version, "2");
+  EXPECT_EQ(Infer(RequestOf(0), "1").code, Code::kUnavailable);  // "latest" is the default
+  fs::remove_all(Folder() / "digits" / "2");
+  server_->Load("digits");
+  EXPECT_EQ(Infer(RequestOf(0)).answer.version, "1");
+}
+
+TEST_F(ServerTest, ALoadThatFailsLeavesWhatServes) {
+  fs::resize_file(Folder() / "digits" / "1" / "model.onnx", 1000);
+  EXPECT_THROW(server_->Load("digits"), Error);
+  EXPECT_EQ(Infer(RequestOf(0)).error, "");
+  EXPECT_TRUE(server_->IsReady("digits", ""));
+  Start({});  // a new server has nothing that serves
+  EXPECT_FALSE(server_->IsReady("digits", ""));
+  EXPECT_FALSE(server_->ready());
+  EXPECT_EQ(Infer(RequestOf(0)).code, Code::kUnavailable);
+  ASSERT_EQ(server_->Index().size(), 1u);
+  EXPECT_EQ(server_->Index()[0].state, "UNAVAILABLE");
+  EXPECT_NE(server_->Index()[0].reason, "");
+}
+
+TEST_F(ServerTest, UnloadedModelsAnswerNoMoreUntilTheyAreLoaded) {
+  server_->Unload("digits");
+  EXPECT_EQ(Infer(RequestOf(0)).code, Code::kUnavailable);
+  EXPECT_TRUE(server_->ready());  // it was asked for
+  server_->Load("digits");
+  EXPECT_EQ(Infer(RequestOf(0)).error, "");
+  EXPECT_THROW(server_->Unload("other"), Error);
+}
+
+TEST_F(ServerTest, LoadsLoseNoRequestAndNoAnswerIsWrong) {
+  Start({.waiting_per_slot = 1000});
+  const Tensor want = Infer(RequestOf(0.3f)).answer.outputs[0].tensor;
+  std::atomic<bool> over{false};
+  std::atomic<int> asked{0}, answered{0};
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 3; ++t)
+    callers.emplace_back([&] {
+      while (!over) {
+        ++asked;
+        const Outcome outcome = Infer(RequestOf(0.3f));
+        ASSERT_EQ(outcome.error, "");
+        ExpectNear(outcome.answer.outputs[0].tensor, want);
+        ++answered;
+      }
+    });
+  for (int i = 0; i < 10; ++i) server_->Load("digits");
+  over = true;
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(answered, asked);
+  EXPECT_GT(answered, 10);
+}
+
+TEST_F(ServerTest, ADrainAnswersWhatWasAccepted) {
+  std::atomic<int> accepted{0}, refused{0};
+  for (int i = 0; i < 6; ++i)
+    server_->Infer("digits", "", RequestOf(0), std::nullopt,
+                   [&](Outcome&& outcome) { outcome.error.empty() ? ++accepted : ++refused; });
+  EXPECT_TRUE(server_->Drain(std::chrono::minutes(5)));
+  EXPECT_EQ(accepted + refused, 6);
+  EXPECT_GT(accepted, 0);
+  EXPECT_EQ(Infer(RequestOf(0)).code, Code::kUnavailable);
+  EXPECT_FALSE(server_->ready());
+  EXPECT_THROW(server_->Load("digits"), Error);
+}
+
+TEST_F(ServerTest, CountsForPrometheus) {
+  ASSERT_EQ(Infer(RequestOf(0)).error, "");
+  (void)Infer(RequestOf(0), "9");
+  const std::string text = server_->MetricsText();
+  EXPECT_NE(text.find("model=\"digits\""), std::string::npos) << text;
+  EXPECT_NE(text.find("NOT_FOUND"), std::string::npos) << text;
+}
+
+TEST(ServerOfNothing, SaysThatTheFolderIsNotThere) {
+  EXPECT_THROW(Server({.repository = "/nowhere/at/all"}), Error);
+}
+
+}  // namespace
+}  // namespace mete::serve
