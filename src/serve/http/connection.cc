@@ -44,7 +44,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
 
   void CloseIfIdle() override {
     net::post(stream_.get_executor(), [self = this->shared_from_this()] {
-      if (self->idle_) self->End();
+      if (self->idle_) self->Tcp().close();  // which ends the read that is under way
     });
   }
 

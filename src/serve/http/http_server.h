@@ -46,7 +46,7 @@ class HttpServer {
   HttpServer(const Routes& routes, HttpOptions options);
   ~HttpServer();  // closes all connections at once
 
-  int port() const;
+  int port() const;  // before Close()
   int connections() const;
 
   // Takes no more connections, lets requests under way have their answers, and closes what is idle. Returns
