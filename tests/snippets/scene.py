@@ -61,6 +61,7 @@ class Scene:
         self.tools, self.root, self.folder, self.environment = tools, root, root / "work", tools.environment(root)
         self.printed = ""  # by the last command
         self.workers = {}  # address by the name of the host
+        self.server = None  # the address of a document's server
         self.processes = []
         for folder in (self.folder / "build", root / "bin", root / "home"):
             folder.mkdir(parents=True)
@@ -173,6 +174,18 @@ class Scene:
     def start_worker(self, where, words):
         """It listens on this host alone, on a port that is free."""
         words = [re.sub(r"^[\d.]+:\d+$", "127.0.0.1:0", str(word)) for word in words]
+        host = pathlib.Path(words[words.index("--keys") + 1]).name if "--keys" in words else where
+        self.workers[host] = self.listening(where, words)
+
+    def start_server(self, where, words):
+        """It listens on this host alone, on a port that is free, and takes the place of the document's server before it."""
+        for flag in ("--listen", "--grpc-listen"):
+            if flag in words:
+                del words[words.index(flag):words.index(flag) + 2]
+        self.server = self.listening(where, [*words, "--listen", "127.0.0.1:0", "--log", "none"])
+
+    def listening(self, where, words):
+        """Starts a program that listens until it is stopped; returns its address."""
         process = subprocess.Popen([self.tools.mete, *words[1:]], cwd=self.folder, env=self.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.processes.append(process)
@@ -181,8 +194,7 @@ class Scene:
         found = next((match for match in (re.search(r"listening.*?(127[\d.]+:\d+)", line) for line in process.stdout) if match), None)
         watch.cancel()
         expect(found, where, process.stderr.read)
-        host = pathlib.Path(words[words.index("--keys") + 1]).name if "--keys" in words else where
-        self.workers[host] = found[1]
+        return found[1]
 
     def help_of(self, *words):
         return self.succeeds(f"{' '.join(words)} --help", self.run([*words, "--help"])).stdout

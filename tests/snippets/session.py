@@ -111,6 +111,9 @@ class Session(Scene):
         if words[1] == "worker":
             self.start_worker(command.place, words)
             return "mete workers started"
+        if words[1] == "serve":
+            self.start_server(command.place, words)
+            return "mete servers started"
         if "--in-turns" in words or words[1:4] == ["zoo", "make", "all"]:
             self.begins(command, words)
             return "mete commands begun, as they take minutes"
@@ -140,6 +143,17 @@ class Session(Scene):
         if not any(re.search(r"(^|,)gpu", value) for value in lists):
             return False
         return not json.loads(self.run(["mete", "machine", "--json"]).stdout)["gpus"]
+
+    def curl(self, command):
+        """A request to the server of the same document, which has a port of its own."""
+        expect(self.server, command, "no `mete serve` stands before it")
+        words = [re.sub(r"^(http://)?localhost:8080", self.server, word) for word in command.words]
+        try:
+            self.succeeds(command, self.run([*words, "--fail-with-body"]), command.output)
+        except FileNotFoundError:
+            self.tools.not_here.append(f"{command.place}: curl is not installed")
+            return "requests for which a program is not installed"
+        return "requests to servers"
 
     def filter(self, command):
         try:
@@ -245,6 +259,7 @@ class Session(Scene):
 
 
 RULES = {
+    "curl *": Session.curl,
     "mete *": Session.mete,
     "jq *": Session.filter,
     "dot *": Session.filter,

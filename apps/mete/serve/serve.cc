@@ -141,8 +141,8 @@ refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were
 
 Examples:
   mete serve models
-  mete serve models --listen 0.0.0.0:8080 --token token
-  curl --data-binary @cat.jpg localhost:8080/v2/models/mobilenet_v2/classify)";
+  curl --data-binary @models/digit.png localhost:8080/v2/models/digits/classify
+  mete serve models --listen 0.0.0.0:8080 --token token)";
 
 }  // namespace
 
