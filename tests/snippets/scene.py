@@ -56,6 +56,12 @@ class Tools:
                 "PATH": f"{root / 'bin'}:{kept['PATH']}"}
 
 
+def without(words, flag):
+    """The words without a flag and its value."""
+    at = words.index(flag) if flag in words else len(words)
+    return words[:at] + words[at + 2:]
+
+
 class Scene:
     def __init__(self, tools, root):
         self.tools, self.root, self.folder, self.environment = tools, root, root / "work", tools.environment(root)
@@ -115,6 +121,8 @@ class Scene:
         elif words[1] == "profile" and "--energy" in words:  # a real meter would take minutes, and set frequencies
             words += ["--root", "copied-from-a-phone"]
             self.provide(words)
+        elif words[1] == "profile" and "--starts" in words:
+            words = [*without(words, "--rounds"), "--rounds", "1"]
         elif words[1] == "profile" and "--processors" not in words:
             words += ["--seconds", "1"]
         return words
