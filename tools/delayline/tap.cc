@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "base/error.h"
@@ -35,7 +36,7 @@ ifreq Request(const std::string& name) {
     Invalid("device", "a name has a wrong length; got '{}', expected 1 to {} bytes", name,
             sizeof(request.ifr_name) - 1);
   std::memcpy(request.ifr_name, name.data(), name.size());
-  request.ifr_flags = IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL;
+  request.ifr_flags = int16_t(IFF_TAP | IFF_NO_PI | IFF_TUN_EXCL);  // the highest bit is a flag, too
   return request;
 }
 
