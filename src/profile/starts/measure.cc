@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <deque>
 #include <filesystem>
 #include <numeric>
@@ -15,6 +13,7 @@
 #include "mete/statistics.h"
 #include "profile/starts/process.h"
 #include "profile/starts/program_copy.h"
+#include "profile/starts/work_folder.h"
 
 namespace mete {
 namespace {
@@ -34,34 +33,6 @@ constexpr int kMostPreparations = 4;
 constexpr int kMostReleases = 5;  // guess: two have sufficed
 constexpr int kRunsBefore =
     3;  // guess: runs that settle what the last state left, before a resident run counts
-
-// A folder that is removed with everything in it.
-class WorkFolder {
- public:
-  explicit WorkFolder(const std::string& within) : path_(within + "/starts-XXXXXX") {
-    std::error_code ignored;  // mkdtemp() tells
-    fs::create_directories(within, ignored);
-    if (!mkdtemp(path_.data()))
-      Fail(Code::kUnavailable, path_, "cannot make this folder: {}; try another METE_CACHE",
-           std::strerror(errno));
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-
-  // Returns a folder within it, which is made if it is not there.
-  std::string operator/(const char* name) const {
-    const fs::path folder = fs::path(path_) / name;
-    fs::create_directories(folder);
-    return folder.string();
-  }
-
- private:
-  std::string path_;
-};
 
 std::vector<std::string> FilesIn(const std::string& folder) {
   std::vector<std::string> files;
@@ -83,8 +54,7 @@ class Starts {
   explicit Starts(const StartsOptions& options)
       : options_(options), work_(options.cache_folder), copy_(CopyThisProgram(work_ / "program")) {
     const fs::path profiles = fs::path(options.cache_folder) / "profiles";
-    for (const std::string& folder : {kept_, fresh_})
-      if (fs::exists(profiles)) fs::copy(profiles, fs::path(folder) / "profiles");
+    if (fs::exists(profiles)) fs::copy(profiles, fs::path(kept_) / "profiles");
   }
 
   std::vector<StateStarts> Measure() {
@@ -146,8 +116,9 @@ class Starts {
   }
 
   void First() {
-    KeepOnly(fresh_, "profiles");
-    Cold("first", fresh_);
+    const std::string cache = work_ / "first";
+    Cold("first", cache);
+    fs::remove_all(cache);
   }
 
   void Without(const KeptPart& part) {
@@ -205,11 +176,6 @@ class Starts {
     return Together(options_.model_files, kept, copy_.files);
   }
 
-  static void KeepOnly(const std::string& folder, const char* name) {
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (entry.path().filename() != name) fs::remove_all(entry.path());
-  }
-
   StartCommand CommandIn(const std::string& cache) const {
     return {copy_.program, options_.arguments, {"METE_CACHE=" + cache, "LD_LIBRARY_PATH=" + LibraryPath()}};
   }
@@ -226,7 +192,7 @@ class Starts {
   const StartsOptions& options_;
   const WorkFolder work_;
   const ProgramCopy copy_;
-  const std::string kept_ = work_ / "kept", fresh_ = work_ / "fresh";
+  const std::string kept_ = work_ / "kept";
   std::vector<std::string> shared_;
   std::deque<StateStarts> states_;  // references to them stay good while more are added
 };

@@ -14,11 +14,12 @@ namespace mete {
 class CancelToken;
 
 struct StartsOptions {
-  // The words of this program with which it starts the model, answers once and obeys: mete bench --on-command ...
+  // The words of this program with which it starts the model, answers once and obeys: mete bench --on-command
+  // ...
   std::vector<std::string> arguments;
   std::vector<std::string> model_files;  // that the start reads
   // The cache folder of this host. Starts have folders of their own below it, on the same disk; they find its
-  // profile of the machine, and no timings.
+  // profile of the machine, but those that are the first ever.
   std::string cache_folder;
   int rounds = 5;  // starts in each state
   const CancelToken* cancel = nullptr;
