@@ -63,7 +63,7 @@ std::string TableOf(const Planned& p) {
         {fmt::format("{}{}", way.candidate == p.plan.choice ? "> " : "  ", NameOf(way.candidate))});
     for (const double ms : {way.steps.load_ms, way.steps.preprocess_ms, way.steps.upload_ms,
                             way.steps.compute_ms, way.steps.total_ms(), way.late_ms, way.period_ms})
-      rows.back().push_back(FormatMs(ms));
+      rows.back().push_back(ms == 0 ? "-" : FormatMs(ms));
     rows.back().push_back(way.joules ? JoulesText(*way.joules) : "?");
     rows.back().push_back(way.up_bytes == 0 ? "-" : FormatBytes(way.up_bytes));
     rows.back().push_back(OnDeviceText(way, p.layers));

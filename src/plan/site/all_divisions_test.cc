@@ -51,23 +51,57 @@ class AllDivisions {
     double device_us = device ? phone.share_us : 0, server_us = device != all ? server.share_us : 0;
     for (size_t l = 0; l < layers_.size(); ++l)
       (device >> l & 1 ? device_us : server_us) += (device >> l & 1 ? phone : server).layers[l].us;
-    const double link_ms =
-        device == all ? 0 : ExchangeMs(costs_.link, up, down, costs_.connection) + costs_.server_wait_ms;
-    const double ms = link_ms + (device_us + server_us) * 1e-3;
-    const PowerCosts power = *phone.power;
-    const double joules = power.idle_w * ms * 1e-3 + power.compute_w * device_us * 1e-6 +
-                          power.sent_joules_per_byte * double(up) +
-                          power.received_joules_per_byte * double(down);
-    const double late_ms = ms + (device == all ? 0
-                                               : (costs_.link.late_ratio - 1) *
-                                                     ExchangeMs(costs_.link, up, down, costs_.connection));
+    Division division{.device_ms = device_us * 1e-3, .server_ms = server_us * 1e-3, .up_bytes = up, .down_bytes = down, .asks_server = device != all};
+    if (device) division.load_ms = costs_.loads[0]->least_ms + (costs_.loads[0]->ms - costs_.loads[0]->least_ms) * WeightsOf(device);
+    if (!costs_.photo) return Rate(division);
+    const PhotoCosts& photo = *costs_.photo;
+    division.device_picture_ms = *photo.device.decode_ms + *photo.device.scale_ms;
+    const std::vector<int>& readers = uses_.readers[size_t(graph_.inputs[0])];
+    if (std::any_of(readers.begin(), readers.end(), [&](int reader) { return !here(reader); })) {
+      division.up_bytes += photo.scaled_bytes - graph_.value(graph_.inputs[0]).shape.Elements() * 4;
+      division.device_picture_ms += *photo.device.encode_scaled_ms;
+      division.server_picture_ms = *photo.server.decode_scaled_ms;
+    }
+    Rate(division);
+    if (device) return;
+    division.up_bytes = photo.file_bytes;  // or raw
+    division.device_picture_ms = 0;
+    division.server_picture_ms = *photo.server.decode_ms + *photo.server.scale_ms;
+    Rate(division);
+  }
+
+  // The part of the weights' bytes that layers on the device read, each constant in the first layer that reads it.
+  double WeightsOf(unsigned device) const {
+    double all = 0, on_device = 0;
+    for (size_t v = 0; v < graph_.values.size(); ++v) {
+      if (!graph_.values[v].is_constant() || uses_.readers[v].empty()) continue;
+      const auto bytes = double(graph_.values[v].constant.view().bytes());
+      all += bytes;
+      if (device >> layer_of_[size_t(uses_.readers[v][0])] & 1) on_device += bytes;
+    }
+    const bool is_all = device == (1u << layers_.size()) - 1;
+    return is_all ? 1 : all > 0 ? on_device / all : 0;
+  }
+
+  struct Division {
+    double load_ms = 0, device_picture_ms = 0, server_picture_ms = 0, device_ms = 0, server_ms = 0;
+    int64_t up_bytes = 0, down_bytes = 0;
+    bool asks_server = true;
+  };
+
+  void Rate(const Division& d) {
+    const NetworkLink& link = costs_.link;
+    const double exchange_ms = d.asks_server ? ExchangeMs(link, d.up_bytes, d.down_bytes, costs_.connection) : 0,
+                 busy_ms = d.load_ms + d.device_picture_ms + d.device_ms,
+                 ms = busy_ms + d.server_picture_ms + d.server_ms + exchange_ms + (d.asks_server ? costs_.server_wait_ms : 0);
+    const PowerCosts power = *costs_.pool.processors[0].power;
+    const double joules = power.idle_w * ms * 1e-3 + power.compute_w * busy_ms * 1e-3 + power.sent_joules_per_byte * double(d.up_bytes) +
+                          power.received_joules_per_byte * double(d.down_bytes);
     least_ms = std::min(least_ms, ms);
     least_joules = std::min(least_joules, joules);
-    late_ms_and_joules.emplace_back(late_ms, joules);
-    least_period_ms =
-        std::min(least_period_ms,
-                 std::max({device_us * 1e-3, server_us * 1e-3, double(up) * 8e-3 / costs_.link.up_mbit_per_s,
-                           double(down) * 8e-3 / costs_.link.down_mbit_per_s}));
+    late_ms_and_joules.emplace_back(ms + (link.late_ratio - 1) * exchange_ms, joules);
+    least_period_ms = std::min(least_period_ms, std::max({d.device_picture_ms + d.device_ms, d.server_picture_ms + d.server_ms,
+                                                          double(d.up_bytes) * 8e-3 / link.up_mbit_per_s, double(d.down_bytes) * 8e-3 / link.down_mbit_per_s}));
   }
 
   const Graph& graph_;
@@ -76,6 +110,14 @@ class AllDivisions {
   const std::vector<Layer> layers_;
   std::vector<int> layer_of_;
 };
+
+PhotoCosts RandomPhoto(RandomGraph& random) {
+  const auto ms = [&] { return 0.1 * double(random.Pick(0, 10)); };
+  PhotoCosts photo{.file_bytes = random.Pick(500, 20'000), .scaled_bytes = random.Pick(100, 2'000)};
+  photo.device = {.decode_ms = ms(), .scale_ms = ms(), .encode_scaled_ms = ms(), .decode_scaled_ms = {}};
+  photo.server = {.decode_ms = ms(), .scale_ms = ms(), .encode_scaled_ms = {}, .decode_scaled_ms = ms()};
+  return photo;
+}
 
 SiteCosts RandomSite(RandomGraph& random) {
   const size_t layers = LayersOf(random.graph).size();
@@ -96,7 +138,8 @@ SiteCosts RandomSite(RandomGraph& random) {
              .down_mbit_per_s = double(random.Pick(20, 200)),
              .late_ratio = 1 + 0.1 * double(random.Pick(0, 10))});
   costs.server_wait_ms = 0.1 * double(random.Pick(0, 10));
-  costs.loads[0] = LoadCost{};
+  costs.loads[0] = LoadCost{0.1 * double(random.Pick(3, 20)), 0.1 * double(random.Pick(0, 3))};
+  if (random.Pick(0, 2) == 0) costs.photo = RandomPhoto(random);
   return costs;
 }
 
@@ -117,7 +160,7 @@ void ForRandomSites(uint32_t seeds, F check) {
 
 TEST(PlanSite, HasTheLeastTimeOfAllDivisions) {
   int cuts = 0, branching = 0, alone = 0;
-  ForRandomSites(600, [&](RandomGraph& random, const SiteCosts& costs) {
+  ForRandomSites(1000, [&](RandomGraph& random, const SiteCosts& costs) {
     const SitePlan plan = PlanSite(random.graph, costs);
     EXPECT_NEAR(plan.way().steps.total_ms(), AllDivisions(random.graph, costs).least_ms, 1e-6)
         << ToText(random.graph);
@@ -132,13 +175,13 @@ TEST(PlanSite, HasTheLeastTimeOfAllDivisions) {
 
 TEST(PlanSite, HasTheLeastJoulesOfAllDivisions) {
   int cuts = 0;
-  ForRandomSites(600, [&](RandomGraph& random, const SiteCosts& costs) {
+  ForRandomSites(1000, [&](RandomGraph& random, const SiteCosts& costs) {
     const SitePlan plan = PlanSite(random.graph, costs, {.of = PoolObjective::kEnergy});
     EXPECT_NEAR(*plan.way().joules, AllDivisions(random.graph, costs).least_joules, 1e-9)
         << ToText(random.graph);
     cuts += plan.choice == SiteCandidate::kCut;
   });
-  EXPECT_GT(cuts, 30);
+  EXPECT_GT(cuts, 20);
 }
 
 // Objectives that are no sums have the best of several cuts. How often it is the best of all, and how far it
@@ -146,7 +189,7 @@ TEST(PlanSite, HasTheLeastJoulesOfAllDivisions) {
 TEST(PlanSite, IsNearTheBestOfAllDivisionsWithSlowStartDeadlinesAndStages) {
   double worst_slow_start = 1, worst_stages = 1;
   int sites = 0, slow_start = 0, in_time = 0, stages = 0, meant_in_time = 0;
-  ForRandomSites(600, [&](RandomGraph& random, SiteCosts costs) {
+  ForRandomSites(1000, [&](RandomGraph& random, SiteCosts costs) {
     ++sites;
     costs.connection = Connection::kIdle;
     costs.link.first_window_bytes = 1000;
