@@ -51,8 +51,14 @@ class AllDivisions {
     double device_us = device ? phone.share_us : 0, server_us = device != all ? server.share_us : 0;
     for (size_t l = 0; l < layers_.size(); ++l)
       (device >> l & 1 ? device_us : server_us) += (device >> l & 1 ? phone : server).layers[l].us;
-    Division division{.device_ms = device_us * 1e-3, .server_ms = server_us * 1e-3, .up_bytes = up, .down_bytes = down, .asks_server = device != all};
-    if (device) division.load_ms = costs_.loads[0]->least_ms + (costs_.loads[0]->ms - costs_.loads[0]->least_ms) * WeightsOf(device);
+    Division division{.device_ms = device_us * 1e-3,
+                      .server_ms = server_us * 1e-3,
+                      .up_bytes = up,
+                      .down_bytes = down,
+                      .asks_server = device != all};
+    if (device)
+      division.load_ms =
+          costs_.loads[0]->least_ms + (costs_.loads[0]->ms - costs_.loads[0]->least_ms) * WeightsOf(device);
     if (!costs_.photo) return Rate(division);
     const PhotoCosts& photo = *costs_.photo;
     division.device_picture_ms = *photo.device.decode_ms + *photo.device.scale_ms;
@@ -70,7 +76,8 @@ class AllDivisions {
     Rate(division);
   }
 
-  // The part of the weights' bytes that layers on the device read, each constant in the first layer that reads it.
+  // The part of the weights' bytes that layers on the device read, each constant in the first layer that
+  // reads it.
   double WeightsOf(unsigned device) const {
     double all = 0, on_device = 0;
     for (size_t v = 0; v < graph_.values.size(); ++v) {
@@ -91,17 +98,22 @@ class AllDivisions {
 
   void Rate(const Division& d) {
     const NetworkLink& link = costs_.link;
-    const double exchange_ms = d.asks_server ? ExchangeMs(link, d.up_bytes, d.down_bytes, costs_.connection) : 0,
+    const double exchange_ms =
+                     d.asks_server ? ExchangeMs(link, d.up_bytes, d.down_bytes, costs_.connection) : 0,
                  busy_ms = d.load_ms + d.device_picture_ms + d.device_ms,
-                 ms = busy_ms + d.server_picture_ms + d.server_ms + exchange_ms + (d.asks_server ? costs_.server_wait_ms : 0);
+                 ms = busy_ms + d.server_picture_ms + d.server_ms + exchange_ms +
+                      (d.asks_server ? costs_.server_wait_ms : 0);
     const PowerCosts power = *costs_.pool.processors[0].power;
-    const double joules = power.idle_w * ms * 1e-3 + power.compute_w * busy_ms * 1e-3 + power.sent_joules_per_byte * double(d.up_bytes) +
+    const double joules = power.idle_w * ms * 1e-3 + power.compute_w * busy_ms * 1e-3 +
+                          power.sent_joules_per_byte * double(d.up_bytes) +
                           power.received_joules_per_byte * double(d.down_bytes);
     least_ms = std::min(least_ms, ms);
     least_joules = std::min(least_joules, joules);
     late_ms_and_joules.emplace_back(ms + (link.late_ratio - 1) * exchange_ms, joules);
-    least_period_ms = std::min(least_period_ms, std::max({d.device_picture_ms + d.device_ms, d.server_picture_ms + d.server_ms,
-                                                          double(d.up_bytes) * 8e-3 / link.up_mbit_per_s, double(d.down_bytes) * 8e-3 / link.down_mbit_per_s}));
+    least_period_ms = std::min(least_period_ms,
+                               std::max({d.device_picture_ms + d.device_ms, d.server_picture_ms + d.server_ms,
+                                         double(d.up_bytes) * 8e-3 / link.up_mbit_per_s,
+                                         double(d.down_bytes) * 8e-3 / link.down_mbit_per_s}));
   }
 
   const Graph& graph_;

@@ -198,6 +198,18 @@ TEST(VerifySite, ListsAllProblems) {
     EXPECT_TELLS(Verify(costs, graph), problem);
 }
 
+TEST(LoadsOf, AreStartsWithoutTheAnswerOfAResidentModel) {
+  StartCosts starts;
+  starts.resident = {.ms = 20, .starts = 5, .steps = {.answer_ms = 20}};
+  starts.evicted = {.ms = 19, .starts = 5, .steps = {.answer_ms = 19}};  // no less than a resident one
+  starts.killed = {.ms = 150, .starts = 5, .steps = {30, 40, 50, 30}};
+  const Loads loads = LoadsOf(starts);
+  EXPECT_EQ(loads[size_t(StartState::kResident)], LoadCost{});
+  EXPECT_EQ(loads[size_t(StartState::kEvicted)], LoadCost{});
+  EXPECT_EQ(loads[size_t(StartState::kKilled)], (LoadCost{130, 30}));
+  EXPECT_FALSE(loads[size_t(StartState::kCold)]);
+}
+
 TEST(StartStates, HaveNames) {
   EXPECT_EQ(ParseStartState("first-ever", "--state"), StartState::kFirstEver);
   EXPECT_TELLS(ParseStartState("warm", "--state"),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -59,6 +60,21 @@ StartState ParseStartState(const std::string& name, const std::string& where) {
     Invalid(where, "is no state of a model; got '{}', expected one of: {}", Printable(name),
             fmt::join(names, ", "));
   return StartState(found - names.begin());
+}
+
+Loads LoadsOf(const StartCosts& starts) {
+  const auto load_of = [&](const StartCost& start) {
+    const double ms = std::max(0.0, start.ms - starts.resident.ms);
+    return LoadCost{ms, std::min(ms, start.steps.process_ms)};
+  };
+  Loads loads;
+  loads[size_t(StartState::kResident)] = LoadCost{};
+  loads[size_t(StartState::kKilled)] = load_of(starts.killed);
+  for (const auto& [state, start] : {std::pair(StartState::kEvicted, starts.evicted),
+                                     {StartState::kCold, starts.cold},
+                                     {StartState::kFirstEver, starts.first}})
+    if (start) loads[size_t(state)] = load_of(*start);
+  return loads;
 }
 
 void AddServer(SiteCosts& costs, ProcessorCosts server, const NetworkLink& link) {

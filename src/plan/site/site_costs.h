@@ -10,6 +10,7 @@
 
 #include "costs/network_link.h"
 #include "costs/pool.h"
+#include "costs/starts.h"
 #include "graph/graph.h"
 
 namespace mete {
@@ -33,6 +34,11 @@ struct LoadCost {
 
   bool operator==(const LoadCost&) const = default;
 };
+
+using Loads = std::array<std::optional<LoadCost>, kStartStates>;  // by state; nothing: not known
+// Returns the loads of a model whose starts were measured: the time of a start without that of a resident
+// model's answer, which computing counts. A part of a model needs its process at least.
+Loads LoadsOf(const StartCosts& starts);
 
 // The times of a photo's steps on one side. Each is nothing where it is not known.
 struct PictureCosts {
@@ -64,7 +70,7 @@ struct SiteCosts {
   double server_wait_ms = 0;  // until the server begins with a request: the load that its last answer told
   LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
   StartState state = StartState::kResident;
-  std::array<std::optional<LoadCost>, kStartStates> loads = {};  // of the device by state; nothing: not known
+  Loads loads = {};  // of the device by state; nothing: not known
   std::optional<PhotoCosts> photo = {};
 
   std::optional<LoadCost> load() const { return loads[size_t(state)]; }

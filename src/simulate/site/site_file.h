@@ -32,7 +32,6 @@
 //     least_ms = { value = 5, source = "..." }   # optional, of a part of the model (LoadCost); default: load_ms
 #pragma once
 
-#include <array>
 #include <optional>
 #include <string>
 
@@ -53,7 +52,7 @@ struct SiteFile {
   NetworkLink link;
   Connection connection = Connection::kWarm;
   std::optional<PhotoCosts> photo;
-  std::array<std::optional<LoadCost>, kStartStates> loads;
+  Loads loads;
 };
 
 // Throws one Error with all problems of the file. Those of the machine files are among them.
