@@ -30,11 +30,9 @@ struct Point {
 };
 
 Point PointOf(const ObservedExchange& e, const NetworkLink& link) {
-  NetworkLink bare = link;
-  bare.round_trip_ms = 0;
-  const double others_ms = ExchangeMs(link, e.up_bytes, e.down_bytes, e.connection) - link.round_trip_ms -
-                           (ExchangeMs(bare, e.up_bytes, 0, Connection::kWarm));
-  return {double(e.up_bytes), e.ms - others_ms};
+  const ExchangeParts parts = PartsOfExchange(link, e.up_bytes, e.down_bytes, e.connection);
+  const double down_ms = ExchangeMs(link, 0, e.down_bytes, Connection::kWarm) - link.round_trip_ms;
+  return {double(e.up_bytes), e.ms - parts.connect_ms - parts.slow_start_ms - down_ms};
 }
 
 // Returns the median slope between two points of which one has at least twice the bytes of the other; nothing

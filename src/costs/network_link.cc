@@ -46,14 +46,21 @@ double SlowStartMs(const NetworkLink& link, double mbit_per_s, int64_t bytes) {
   return ms;
 }
 
-double ExchangeMs(const NetworkLink& link, int64_t up_bytes, int64_t down_bytes, Connection connection) {
-  double ms = link.round_trip_ms + double(up_bytes) / BytesPerMs(link.up_mbit_per_s) +
-              double(down_bytes) / BytesPerMs(link.down_mbit_per_s);
-  if (connection == Connection::kCold) ms += link.connect_ms;
+ExchangeParts PartsOfExchange(const NetworkLink& link, int64_t up_bytes, int64_t down_bytes,
+                              Connection connection) {
+  ExchangeParts parts;
+  parts.round_trip_ms = link.round_trip_ms;
+  parts.bytes_ms = double(up_bytes) / BytesPerMs(link.up_mbit_per_s) +
+                   double(down_bytes) / BytesPerMs(link.down_mbit_per_s);
+  if (connection == Connection::kCold) parts.connect_ms = link.connect_ms;
   if (connection != Connection::kWarm)
-    ms +=
+    parts.slow_start_ms =
         SlowStartMs(link, link.up_mbit_per_s, up_bytes) + SlowStartMs(link, link.down_mbit_per_s, down_bytes);
-  return ms;
+  return parts;
+}
+
+double ExchangeMs(const NetworkLink& link, int64_t up_bytes, int64_t down_bytes, Connection connection) {
+  return PartsOfExchange(link, up_bytes, down_bytes, connection).ms();
 }
 
 LinkCosts PoolLinkOf(const NetworkLink& link) {

@@ -22,9 +22,10 @@ enum class Connection { kWarm, kIdle, kCold };
 inline constexpr double kSegmentBytes = 1460, kFirstWindowBytes = 10 * kSegmentBytes;
 
 struct NetworkLink {
-  double connect_ms = 0;                          // until a new connection takes the first byte of a request
-  double round_trip_ms = 0;                       // of a message without content and its answer
-  double up_mbit_per_s = 1, down_mbit_per_s = 1;  // from the device, to it
+  double connect_ms = 0;     // until a new connection takes the first byte of a request
+  double round_trip_ms = 0;  // of a message without content and its answer
+  // from the device, to it, as a stream has it: less than the line's rate by headers
+  double up_mbit_per_s = 1, down_mbit_per_s = 1;
   double first_window_bytes = kFirstWindowBytes;
   double late_ratio = 1;  // the 95th percentile of a transfer's time over its median, which all other figures
                           // predict; 1 or more
@@ -38,8 +39,17 @@ struct NetworkLink {
 // left. For example at 60 ms and 5.85 Mbit/s: 42 ms behind 14.6 kB, 22 ms more behind 43.8 kB.
 double SlowStartMs(const NetworkLink& link, double mbit_per_s, int64_t bytes);
 
-// Returns the time from sending `up_bytes` until `down_bytes` of an answer have come, without what the server
-// takes in between.
+// The parts of the time from sending a request until its answer has come, without what the server takes in
+// between.
+struct ExchangeParts {
+  double connect_ms = 0, round_trip_ms = 0;
+  double bytes_ms = 0;  // of both directions, by the rates
+  double slow_start_ms = 0;
+
+  double ms() const { return connect_ms + round_trip_ms + bytes_ms + slow_start_ms; }
+};
+ExchangeParts PartsOfExchange(const NetworkLink& link, int64_t up_bytes, int64_t down_bytes,
+                              Connection connection);
 double ExchangeMs(const NetworkLink& link, int64_t up_bytes, int64_t down_bytes, Connection connection);
 
 // Returns the link with a connection that is open and warm as a link of a pool, of the processor at its far

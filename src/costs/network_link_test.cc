@@ -39,6 +39,17 @@ TEST(ExchangeMs, AddsConnectingToACold) {
                    ExchangeMs(link, 15'000, 400, Connection::kIdle) + 120);
 }
 
+TEST(PartsOfExchange, AreItsTime) {
+  NetworkLink link = DelayLine();
+  link.connect_ms = 120;
+  const ExchangeParts parts = PartsOfExchange(link, 15'000, 400, Connection::kCold);
+  EXPECT_EQ(parts.connect_ms, 120);
+  EXPECT_EQ(parts.round_trip_ms, 60);
+  EXPECT_NEAR(parts.bytes_ms, 15'400 * 8 / 5850.0, 1e-9);
+  EXPECT_NEAR(parts.slow_start_ms, 60 + 1460 * 8 / 5850.0 - 14'600 * 8 / 5850.0, 1e-9);
+  EXPECT_EQ(parts.ms(), ExchangeMs(link, 15'000, 400, Connection::kCold));
+}
+
 // A window of 1000 bytes at 1 byte/us lasts 1 ms. Behind it the sender waits for the rest of the 10 ms, and
 // of the segment's 1.46 ms.
 TEST(SlowStartMs, WaitsBehindEachWindowThatIsShorterThanARoundTrip) {

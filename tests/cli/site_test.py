@@ -22,6 +22,9 @@ class Sites(Cli):
                 self.assertEqual(list(ways), ["device", "raw photo", "scaled photo", "cut"])
                 for way in ways.values():
                     self.assertAlmostEqual(sum(way[step] for step in STEPS), way["total_ms"])
+                    self.assertAlmostEqual(sum(way["upload"].values()), way["upload_ms"])
+                    self.assertAlmostEqual(way["device_picture_ms"] + way["server_picture_ms"], way["preprocess_ms"])
+                    self.assertAlmostEqual(way["device_ms"] + way["server_ms"] + way["wait_ms"], way["compute_ms"])
                     self.assertEqual(len(way["on_device"]) + len(way["on_server"]), len(ways["device"]["on_device"]))
                 self.assertEqual(answer["choice"], min(ways, key=lambda way: ways[way]["total_ms"]))
 

@@ -55,6 +55,8 @@ struct SiteWay {
   SiteSteps steps = {};
   // The parts of compute_ms: the device's layers, the server's, and the server's queue.
   double device_ms = 0, server_ms = 0, wait_ms = 0;
+  double device_picture_ms = 0, server_picture_ms = 0;  // the parts of preprocess_ms, by side
+  ExchangeParts upload = {};                            // of upload_ms
   double late_ms = 0;    // all steps, with the upload at the link's 95th percentile
   double period_ms = 0;  // from one request to the next: of the busiest of device, uplink, downlink and
                          // server; all loaded, connection warm

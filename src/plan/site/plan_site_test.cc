@@ -12,12 +12,14 @@
 namespace mete {
 namespace {
 
-// Four 3x3 convolutions over 32x8 pixels of 4 channels (4096 bytes each), and a dense layer with four scores.
+// Four convolutions that keep 32x8 pixels of 4 channels (4096 bytes each), and a dense layer with four
+// scores.
 Graph Chain() {
   Builder b;
   ValueId x = b.Input({1, 4, 32, 8});
-  for (int i = 0; i < 4; ++i) x = b.Conv(x, 4, 4, 3, {1, 1, 1, 1});
-  b.Output(b.Op("MatMul", {b.Op("Flatten", {x}), b.Weight({1024, 4})}));
+  for (const int64_t kernel : {3, 3, 3, 3}) x = b.Conv(x, 4, 4, kernel, Ints(4, kernel / 2));
+  const ValueId flat = b.Op("Flatten", {x});
+  b.Output(b.Op("MatMul", {flat, b.Weight({1024, 4})}));
   InferShapes(b.graph);
   return b.graph;
 }

@@ -141,12 +141,15 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   const NetworkLink& link = costs_.link;
   way.up_bytes = a.up_bytes;
   way.down_bytes = a.down_bytes;
+  way.device_picture_ms = a.device_picture_ms;
+  way.server_picture_ms = a.server_picture_ms;
+  if (a.asks_server) way.upload = PartsOfExchange(link, a.up_bytes, a.down_bytes, costs_.connection);
   way.device_ms = a.device_ms;
   way.server_ms = a.server_ms;
   way.wait_ms = a.asks_server ? costs_.server_wait_ms : 0;
   way.steps.load_ms = a.load_ms + (a.asks_server ? costs_.server_load.ms : 0);
   way.steps.preprocess_ms = a.device_picture_ms + a.server_picture_ms;
-  way.steps.upload_ms = a.asks_server ? ExchangeMs(link, a.up_bytes, a.down_bytes, costs_.connection) : 0;
+  way.steps.upload_ms = way.upload.ms();
   way.steps.compute_ms = a.device_ms + a.server_ms + way.wait_ms;
   way.late_ms = way.steps.total_ms() + (link.late_ratio - 1) * way.steps.upload_ms;
   way.period_ms = std::max({a.device_picture_ms + a.device_ms, a.server_picture_ms + a.server_ms,
