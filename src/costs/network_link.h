@@ -59,6 +59,11 @@ LinkCosts PoolLinkOf(const NetworkLink& link);
 // Throws one Error that lists all figures that no link has.
 void Verify(const NetworkLink& link, const std::string& where);
 
+// The link as JSON, so that a later use begins with what an earlier one has seen (LinkEstimate). Returns a
+// verified link; throws Error with `where`.
+std::string ToJson(const NetworkLink& link);
+NetworkLink NetworkLinkFromJson(const std::string& text, const std::string& where);
+
 // A link with a name and the sources of its figures.
 struct NamedLink {
   std::string name;

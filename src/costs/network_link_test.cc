@@ -81,6 +81,26 @@ TEST(NamedLinks, AreLinksAndNameTheirSources) {
                "[link] is no link; got '5g', expected one of: 3g, lte, wifi, lan");
 }
 
+TEST(NetworkLinkFromJson, IsTheSameLink) {
+  const NetworkLink link = FindNamedLink("lte", "link").link();
+  EXPECT_EQ(NetworkLinkFromJson(ToJson(link), "f"), link);
+}
+
+TEST(NetworkLinkFromJson, RefusesWhatIsNoLink) {
+  const std::string good = ToJson(DelayLine());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    return text.replace(text.find(from), from.size(), to);
+  };
+  EXPECT_TELLS(NetworkLinkFromJson("{", "f"), "[f] no link: ");
+  EXPECT_TELLS(NetworkLinkFromJson("[]", "f"), "[f] the link");
+  EXPECT_TELLS(NetworkLinkFromJson(with("link 1", "link 2"), "f"), "expected 'mete link 1'");
+  EXPECT_TELLS(NetworkLinkFromJson(with("60.0", "\"slow\""), "f"), "[f] no link: ");
+  EXPECT_TELLS(NetworkLinkFromJson(with("60.0", "-60.0"), "f"), "[f] round_trip_ms is no time; got -60");
+  EXPECT_TELLS(NetworkLinkFromJson(with("late_ratio", "late"), "f"), "'late_ratio' not found");
+  EXPECT_TELLS(NetworkLinkFromJson(std::string(5000, ' '), "f"), "too large; got 5000 bytes");
+}
+
 TEST(VerifyLink, ListsAllProblems) {
   for (const char* problem :
        {"[uplink] connect_ms", "round_trip_ms", "rate; got 0", "window", "ratio of 0.5"})

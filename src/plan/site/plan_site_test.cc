@@ -212,6 +212,14 @@ TEST(LoadsOf, AreStartsWithoutTheAnswerOfAResidentModel) {
   EXPECT_FALSE(loads[size_t(StartState::kCold)]);
 }
 
+TEST(InProportion, LayersTakeTheWholeTimeTogether) {
+  const ProcessorCosts phone{"phone", kNoLink, {{300, 100}, {.why_not = "no kernel"}, {100, 0}}};
+  const ProcessorCosts server = InProportion(phone, "server", 40);
+  EXPECT_EQ(server.name, "server");
+  EXPECT_EQ(server.layers, (std::vector<LayerCost>{{30, 10}, {.why_not = "no kernel"}, {10, 0}}));
+  EXPECT_TELLS(InProportion({"phone", kNoLink, {{0, 0}}}, "server", 40), "[phone] its layers take no time");
+}
+
 TEST(StartStates, HaveNames) {
   EXPECT_EQ(ParseStartState("first-ever", "--state"), StartState::kFirstEver);
   EXPECT_TELLS(ParseStartState("warm", "--state"),

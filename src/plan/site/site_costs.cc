@@ -77,6 +77,17 @@ Loads LoadsOf(const StartCosts& starts) {
   return loads;
 }
 
+ProcessorCosts InProportion(const ProcessorCosts& like, const std::string& name, double us) {
+  double all_us = 0;
+  for (const LayerCost& layer : like.layers) all_us += layer.us;
+  if (all_us <= 0)
+    Invalid(like.name, "its layers take no time, and others cannot be in proportion to them; got {} us",
+            all_us);
+  ProcessorCosts processor{name, like.link, {}};
+  for (const LayerCost& layer : like.layers) processor.layers.push_back(Scaled(layer, us / all_us));
+  return processor;
+}
+
 void AddServer(SiteCosts& costs, ProcessorCosts server, const NetworkLink& link) {
   server.link = PoolLinkOf(link);
   costs.link = link;

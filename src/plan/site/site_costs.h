@@ -76,6 +76,11 @@ struct SiteCosts {
   std::optional<LoadCost> load() const { return loads[size_t(state)]; }
 };
 
+// Returns a processor of which only the time of the whole model is known, such as a server that tells it in
+// its answers: its layers take `us` together, in proportion to those of `like`, which is a guess. Layers that
+// `like` cannot compute it cannot, either. Error if those of `like` take no time.
+ProcessorCosts InProportion(const ProcessorCosts& like, const std::string& name, double us);
+
 // Appends the server to the pool, behind the link as a pool has it (PoolLinkOf).
 void AddServer(SiteCosts& costs, ProcessorCosts server, const NetworkLink& link);
 
