@@ -184,6 +184,8 @@ if(METE_SERVE)
   mete_library(serve_http src/serve/http LAYERS serve_server keys LINKS Boost::headers OpenSSL::SSL)
   mete_text_file(serve_http src/serve/http/page/page.html kPage)
   mete_text_file(serve_http src/serve/http/openapi.json kOpenApi)
+  mete_library(serve_grpc src/serve/grpc LAYERS serve_server serve_grpc_values protocol keys LINKS gRPC::grpc++ gRPC::grpc++_reflection)
+  mete_protobuf(serve_grpc src/serve/grpc/inference_service.proto SERVICES)
 endif()
 mete_library(slowcore tools/slowcore/control LAYERS base)
 mete_library(delayline tools/delayline/line LAYERS base)
@@ -226,7 +228,7 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it is the server's side"
-  apps/mete/serve/serve.cc LAYERS machine remote serve_http serve_server)
+  apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
   apps/mete/quantize_report.cc LAYERS quantize

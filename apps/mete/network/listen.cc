@@ -22,14 +22,14 @@ bool IsLoopback(const std::string& listen) {
   return listen.starts_with("127.") || listen.starts_with("localhost:") || listen.starts_with("[::1]:");
 }
 
-Security SecurityFor(const std::string& listen, const Security& security, bool insecure,
-                     const Context& context) {
+Security SecurityFor(const std::string& flag, const std::string& listen, const Security& security,
+                     bool insecure, const Context& context) {
   if (!security.plain() || IsLoopback(listen)) return security;
   if (!insecure)
     throw UsageError(fmt::format(
-        "[--listen] {} can be reached from other hosts, and callers have to prove nothing; try --keys "
+        "[{}] {} can be reached from other hosts, and callers have to prove nothing; try --keys "
         "FOLDER (mete keys make), --token FILE (mete keys token) on a closed network, or --insecure",
-        listen));
+        flag, listen));
   PrintNote(
       context,
       fmt::format("every program that reaches {} may compute here, and everything is sent as plain text",

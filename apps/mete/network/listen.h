@@ -14,7 +14,7 @@ void CheckListen(const std::string& flag, const std::string& listen);
 bool IsLoopback(const std::string& listen);
 
 // Returns `security`. UsageError if callers from other hosts have to prove nothing; with `insecure` a note.
-Security SecurityFor(const std::string& listen, const Security& security, bool insecure,
-                     const Context& context);
+Security SecurityFor(const std::string& flag, const std::string& listen, const Security& security,
+                     bool insecure, const Context& context);
 
 }  // namespace mete::cli

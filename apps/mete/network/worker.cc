@@ -62,8 +62,8 @@ WorkerOptions OptionsOf(const WorkerFlags& flags, const Context& context) {
   CheckListen("--listen", flags.listen);
   WorkerOptions options;
   options.listen = flags.listen;
-  options.security =
-      SecurityFor(flags.listen, ReadSecurity(flags.keys, flags.token, context), flags.insecure, context);
+  options.security = SecurityFor("--listen", flags.listen, ReadSecurity(flags.keys, flags.token, context),
+                                 flags.insecure, context);
   options.session = SessionOptionsOf(flags.machine);
   options.processors = ProcessorsOf(flags);
   // callers are told how many

@@ -1,4 +1,4 @@
-// mete serve: answers requests for models over HTTP.
+// mete serve: answers requests for models over HTTP and gRPC.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -12,6 +12,7 @@
 #include "machine/machine.h"
 #include "model_flags.h"
 #include "network/listen.h"
+#include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
 #include "serve/http/routes.h"
 #include "serve/server/server.h"
@@ -24,6 +25,7 @@ struct ServeFlags {
   ModelFlags machine;  // of it --threads, --cores, --policy, --tune
   std::string repository;
   std::string listen = "127.0.0.1:8080";
+  std::string grpc_listen;  // empty: gRPC is not spoken, so that no port is open that nobody asked for
   std::string keys, token;
   bool insecure = false;
   bool load_none = false;
@@ -78,6 +80,20 @@ std::function<void(const serve::HttpLogLine&)> LogOf(const ServeFlags& flags) {
   };
 }
 
+std::function<void(const serve::GrpcLogLine&)> GrpcLogOf(const ServeFlags& flags) {
+  if (flags.log == "none") return {};
+  const bool json = flags.log == "json";
+  return [json](const serve::GrpcLogLine& line) {
+    if (!json) {
+      fmt::print(stderr, "{} gRPC {} {} {:.2f} ms\n", line.peer, line.method, line.code, line.ms);
+      return;
+    }
+    Json object{{"peer", line.peer}, {"rpc", line.method}, {"code", line.code}, {"ms", line.ms}};
+    if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
+    PrintJson(object, stderr);
+  };
+}
+
 serve::HttpOptions HttpOptionsOf(const ServeFlags& flags, const Security& security) {
   serve::HttpOptions options;
   options.listen = flags.listen;
@@ -89,21 +105,40 @@ serve::HttpOptions HttpOptionsOf(const ServeFlags& flags, const Security& securi
   return options;
 }
 
-void PrintListening(const ServeFlags& flags, const serve::Server& server, int port, const Security& security,
+serve::GrpcOptions GrpcOptionsOf(const ServeFlags& flags, const Security& security,
+                                 const serve::RequestBounds& bounds) {
+  serve::GrpcOptions options;
+  options.listen = flags.grpc_listen;
+  options.security = security;
+  if (!security.token.empty()) options.security.ca.clear();  // as over HTTP
+  options.bounds = bounds;
+  options.version = METE_VERSION;
+  options.log = GrpcLogOf(flags);
+  return options;
+}
+
+// Returns `listen` with the port that was opened.
+std::string WithPort(const std::string& listen, int port) {
+  return fmt::format("{}:{}", listen.substr(0, listen.rfind(':')), port);
+}
+
+// `grpc` empty: it is not spoken.
+void PrintListening(const std::string& http, const std::string& grpc, const serve::Server& server,
                     const Context& context) {
-  const std::string address = fmt::format("{}://{}:{}", security.tls() ? "https" : "http",
-                                          flags.listen.substr(0, flags.listen.rfind(':')), port);
   const std::vector<serve::IndexEntry> index = server.Index();
   if (context.json) {
     Json models = Json::array();
     for (const serve::IndexEntry& entry : index)
       models.push_back({{"name", entry.name}, {"version", entry.version}, {"state", entry.state}});
-    PrintJson({{"listening", address}, {"models", models}});
+    Json object{{"listening", http}, {"models", models}};
+    if (!grpc.empty()) object["grpc"] = grpc;
+    PrintJson(object);
   } else {
     Rows rows{{"model", "version", "state"}};
     for (const serve::IndexEntry& entry : index) rows.push_back({entry.name, entry.version, entry.state});
     fmt::print("{}", FormatTable(rows, "lrl"));
-    PrintText(fmt::format("listening on {}; Ctrl-C ends it", address));
+    if (!grpc.empty()) PrintText(fmt::format("listening on {} for gRPC", grpc));
+    PrintText(fmt::format("listening on {}; Ctrl-C ends it", http));
   }
   std::fflush(stdout);
 }
@@ -111,8 +146,11 @@ void PrintListening(const ServeFlags& flags, const serve::Server& server, int po
 void Serve(const ServeFlags& flags, const Context& context) {
   CheckCores(flags.machine);
   CheckListen("--listen", flags.listen);
+  if (!flags.grpc_listen.empty()) CheckListen("--grpc-listen", flags.grpc_listen);
   Security security = ReadSecurity(flags.keys, flags.token, context);
-  security = SecurityFor(flags.listen, security, flags.insecure, context);
+  security = SecurityFor("--listen", flags.listen, security, flags.insecure, context);
+  if (!flags.grpc_listen.empty())
+    security = SecurityFor("--grpc-listen", flags.grpc_listen, security, flags.insecure, context);
   std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
   serve::Server server(ServerOptionsOf(flags, context));
   serve::RouteOptions routing;
@@ -122,19 +160,26 @@ void Serve(const ServeFlags& flags, const Context& context) {
   routing.version = METE_VERSION;
   const serve::Routes routes(server, routing);
   serve::HttpServer http(routes, HttpOptionsOf(flags, security));
-  PrintListening(flags, server, http.port(), security, context);
+  std::optional<serve::GrpcServer> grpc;
+  if (!flags.grpc_listen.empty()) grpc.emplace(server, GrpcOptionsOf(flags, security, routing.bounds));
+  PrintListening((security.tls() ? "https://" : "http://") + WithPort(flags.listen, http.port()),
+                 grpc ? WithPort(flags.grpc_listen, grpc->port()) : "", server, context);
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto limit = std::chrono::milliseconds(int64_t(flags.drain_s * 1e3));
+  if (grpc) grpc->BeginDrain();
   if (!server.Drain(limit))
     PrintWarning(context,
                  fmt::format("requests were under way after {} s and have no answer", flags.drain_s));
-  http.Close(std::chrono::seconds(2));  // guess: answers that are made are written by then
+  constexpr std::chrono::seconds kWritten(2);  // guess: answers that are made are written by then
+  http.Close(kWritten);
+  if (grpc) grpc->Close(kWritten);
 }
 
 constexpr const char* kFooter =
     R"(REPOSITORY is a folder of models: NAME.onnx with NAME.toml beside it (mete help preprocess), or NAME/VERSION/model.onnx.
 Callers speak the Open Inference Protocol, version 2: GET /v2/models/NAME, POST /v2/models/NAME/infer. A picture as it is goes to
-POST /v2/models/NAME/classify. The page at / shows what is loaded; /openapi.json describes all of it.
+POST /v2/models/NAME/classify. The page at / shows what is loaded; /openapi.json describes all of it. With --grpc-listen the same
+protocol is spoken over gRPC, with the standard health service, and reflection where no token is asked for.
 
 One request alone is computed by all cores; of several, each slot computes one. More than --queue waiting requests for each slot are
 refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were accepted, and end the program.
@@ -142,13 +187,14 @@ refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were
 Examples:
   mete serve models
   curl --data-binary @models/digit.png localhost:8080/v2/models/digits/classify
+  mete serve models --grpc-listen 127.0.0.1:8081
   mete serve models --listen 0.0.0.0:8080 --token token)";
 
 }  // namespace
 
 void AddServe(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("serve", "answer requests for models over HTTP (Open Inference Protocol)");
+      app.add_subcommand("serve", "answer requests for models over HTTP and gRPC (Open Inference Protocol)");
   auto flags = std::make_shared<ServeFlags>();
   flags->machine.tune = "before";  // a server is ready when it is as fast as it will be
   command->add_option("repository", flags->repository, "a folder of models")
@@ -157,6 +203,11 @@ void AddServe(CLI::App& app, Context& context) {
   command->add_option("--listen", flags->listen, "where callers reach it; port 0: any that is free")
       ->type_name("HOST:PORT")
       ->capture_default_str()
+      ->group("Network");
+  command
+      ->add_option("--grpc-listen", flags->grpc_listen,
+                   "where callers reach it by gRPC (default: nowhere); port 0: any that is free")
+      ->type_name("HOST:PORT")
       ->group("Network");
   command
       ->add_option(

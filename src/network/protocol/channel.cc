@@ -120,7 +120,9 @@ std::shared_ptr<grpc::Channel> ChannelTo(const std::string& address, const std::
 
 std::shared_ptr<grpc::ServerCredentials> ServerCredentialsOf(const Security& security) {
   if (!security.tls()) return grpc::InsecureServerCredentials();
-  grpc::SslServerCredentialsOptions ssl(GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
+  grpc::SslServerCredentialsOptions ssl(security.ca.empty()
+                                            ? GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE
+                                            : GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY);
   ssl.pem_root_certs = security.ca;
   ssl.pem_key_cert_pairs.push_back({security.key, security.certificate});
   return grpc::SslServerCredentials(ssl);

@@ -12,9 +12,9 @@
 
 namespace mete {
 
-// The credentials of a device. Certificates and keys are PEM texts: with them both ends prove their
-// identity, by TLS. A token proves it on a closed network: the token is sent unencrypted. Without
-// certificates and token, every process that reaches the port is trusted.
+// The credentials of a device. Certificates and keys are PEM texts: with them both ends prove their identity,
+// by TLS; without `ca` only the server does. A token proves it on a closed network: the token is sent
+// unencrypted. Without certificates and token, every process that reaches the port is trusted.
 struct Security {
   std::string ca, certificate, key;
   std::string token;

@@ -2,7 +2,6 @@
 
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/health_check_service_interface.h>
-#include <grpcpp/impl/server_builder_option.h>
 
 #include <deque>
 
@@ -10,6 +9,7 @@
 #include "base/error.h"
 #include "machine/machine.h"
 #include "network/protocol/check.h"
+#include "network/protocol/reflection.h"
 #include "run/program_bytes.h"
 #include "run/errors.h"
 #include "run/local_member.h"
@@ -32,16 +32,6 @@ constexpr int kMostEchoBytes = 16 << 20;  // guess: the largest activation of VG
 // Without the limit, the messages of one caller took 330 MiB within 4 s.
 constexpr size_t kMostReceiving = size_t(192) << 20;
 constexpr int kMostThreads = 128;  // of calls at a time, each with a stream; guess
-
-// Takes gRPC's reflection out of a server: reflection answers any caller that has a connection, and it keeps
-// a thread for each stream. (The health service keeps no threads, because it is made of callbacks.)
-class WithoutReflection : public grpc::ServerBuilderOption {
- public:
-  void UpdateArguments(grpc::ChannelArguments*) override {}
-  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
-    std::erase_if(*plugins, [](const auto& plugin) { return plugin->name() == "proto_server_reflection"; });
-  }
-};
 
 void PutInto(Deployment& deployment, int from, const Chunk& chunk) {
   const std::shared_ptr<Inbox> inbox = deployment.InboxOf(chunk.frame.request());
@@ -457,7 +447,7 @@ Worker::Worker(const WorkerOptions& options) : service_(std::make_unique<Service
   grpc::ServerBuilder builder;
   // Reflection is only for workers without a token, which trust all callers that have a connection: a caller
   // that lacks the token must not be able to keep threads.
-  if (!options.security.token.empty()) builder.SetOption(std::make_unique<WithoutReflection>());
+  if (!options.security.token.empty()) LeaveOutReflection(builder);
   LimitServer(builder);
   grpc::ResourceQuota quota("worker");
   quota.SetMaxThreads(kMostThreads);

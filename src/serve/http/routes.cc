@@ -13,14 +13,15 @@
 #include "serve/metrics/metrics.h"
 #include "serve/protocol/rest_answer.h"
 #include "serve/protocol/rest_request.h"
+#include "serve/protocol/timeout.h"
 
 namespace mete::serve {
 namespace {
 
 using Time = std::chrono::steady_clock::time_point;
 
-constexpr int64_t kMostTimeoutMs = 24 * 3600 * 1000;  // guess: nobody waits for a day
-constexpr int kMostClasses = 1000;                    // guess: no page or log takes more
+constexpr int64_t kMostTimeoutMs = std::chrono::milliseconds(kMostTimeout).count();
+constexpr int kMostClasses = 1000;  // guess: no page or log takes more
 
 HttpAnswer Json(std::string body, int status = 200) {
   HttpAnswer answer;
@@ -69,13 +70,8 @@ HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.c
 std::optional<Time> DeadlineOf(const HttpRequest& request, const Parameters& parameters, Time now) {
   if (const auto text = request.headers.find("timeout-ms"); text != request.headers.end())
     return now + std::chrono::milliseconds(NumberOf("Timeout-Ms", text->second, 1, kMostTimeoutMs));
-  const auto timeout = parameters.find("timeout");
-  if (timeout == parameters.end()) return std::nullopt;
-  const int64_t* us = std::get_if<int64_t>(&timeout->second);
-  if (!us || *us < 0 || *us > kMostTimeoutMs * 1000)
-    Invalid("parameter 'timeout'", "is no number of microseconds from 0 to {}", kMostTimeoutMs * 1000);
-  if (*us == 0) return std::nullopt;
-  return now + std::chrono::microseconds(*us);
+  const auto timeout = TimeoutOf(parameters);
+  return timeout ? std::optional(now + *timeout) : std::nullopt;
 }
 
 // A request on its way through the routes.

@@ -1,0 +1,74 @@
+#include "serve/grpc/call.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "network/keys/keys.h"
+#include "serve/grpc_values/grpc_values.h"
+#include "serve/protocol/timeout.h"
+
+namespace mete::serve {
+namespace {
+
+// Returns the value of the call's metadata; "" if there is none.
+std::string MetadataOf(const grpc::CallbackServerContext& context, const char* name) {
+  const auto at = context.client_metadata().find(name);
+  return at == context.client_metadata().end() ? "" : std::string(at->second.data(), at->second.size());
+}
+
+std::string NameOf(grpc::StatusCode code) {
+  if (code == grpc::StatusCode::UNAUTHENTICATED) return "UNAUTHENTICATED";  // which is no error of a model's
+  return CodeName(Code(int(code)));
+}
+
+}  // namespace
+
+grpc::Status StatusOf(Code code, const std::string& error) {
+  return mete::StatusOf(Error(code, Utf8(error)));
+}
+
+grpc::Status StatusOfException() {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return StatusOf(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    return StatusOf(Code::kUnavailable, "[server] there is no memory for this request");
+  } catch (const std::exception& error) {
+    return StatusOf(Code::kInternal, error.what());
+  }
+}
+
+bool ShowsToken(const grpc::CallbackServerContext& context, const std::string& token) {
+  constexpr std::string_view kBearer = "Bearer ";
+  if (token.empty()) return true;
+  const std::string shown = MetadataOf(context, "authorization");
+  return shown.starts_with(kBearer) && SameToken(shown.substr(kBearer.size()), token);
+}
+
+std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const grpc::CallbackServerContext& context,
+                                                                const Parameters& parameters) {
+  const auto now = std::chrono::steady_clock::now();
+  std::optional<std::chrono::steady_clock::time_point> deadline;
+  if (const auto timeout = TimeoutOf(parameters)) deadline = now + *timeout;
+  const auto of_call = context.deadline();
+  if (of_call == std::chrono::system_clock::time_point::max()) return deadline;
+  const auto left =
+      std::min<std::chrono::system_clock::duration>(of_call - std::chrono::system_clock::now(), kMostTimeout);
+  return std::min(deadline.value_or(now + left), now + left);
+}
+
+void CallLog::Write(const GrpcLogLine& line) {
+  if (!log_) return;
+  const std::lock_guard lock(mutex_);
+  log_(line);
+}
+
+void Call::Finish(const grpc::Status& status) {
+  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began_;
+  log_.Write({context_->peer(), method_, MetadataOf(*context_, "traceparent"), NameOf(status.error_code()),
+              took.count()});
+  reactor_->Finish(status);
+}
+
+}  // namespace mete::serve

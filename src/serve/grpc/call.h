@@ -1,0 +1,63 @@
+// One call of gRPC on its way: who makes it, when its answer has to be there, and how it ends.
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "serve/grpc/grpc_server.h"
+
+namespace mete::serve {
+
+// Returns the status of an error, whose text is made UTF-8 and short enough for a trailer.
+grpc::Status StatusOf(Code code, const std::string& error);
+// The same of the exception that is being handled.
+grpc::Status StatusOfException();
+
+// Whether the call shows the token, in metadata "authorization: Bearer TOKEN". An empty token: all do.
+bool ShowsToken(const grpc::CallbackServerContext& context, const std::string& token);
+
+// Returns the earlier one of the call's deadline and the request's parameter "timeout"; nothing: neither is
+// there. Error INVALID_ARGUMENT for a parameter that is no time.
+std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const grpc::CallbackServerContext& context,
+                                                                const Parameters& parameters);
+
+class CallLog {
+ public:
+  explicit CallLog(std::function<void(const GrpcLogLine&)> log) : log_(std::move(log)) {}
+  void Write(const GrpcLogLine& line);
+
+ private:
+  const std::function<void(const GrpcLogLine&)> log_;
+  std::mutex mutex_;
+};
+
+// gRPC keeps the context and both messages until Finish().
+class Call {
+ public:
+  Call(grpc::CallbackServerContext* context, const char* method, CallLog& log)
+      : context_(context), reactor_(context->DefaultReactor()), method_(method), log_(log) {}
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  grpc::ServerUnaryReactor* reactor() const { return reactor_; }
+  const grpc::CallbackServerContext& context() const { return *context_; }
+
+  void AddTrailer(const char* name, const std::string& value) { context_->AddTrailingMetadata(name, value); }
+  // Once, on any thread. Nothing of the call may be used afterwards.
+  void Finish(const grpc::Status& status = grpc::Status::OK);
+
+ private:
+  grpc::CallbackServerContext* context_;
+  grpc::ServerUnaryReactor* reactor_;
+  const char* method_;
+  CallLog& log_;
+  const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace mete::serve
