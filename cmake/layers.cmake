@@ -206,7 +206,7 @@ mete_exceptions("they choose frequencies and measure energy before a session is 
   apps/mete/profile_energy.cc LAYERS profile_energy)
 mete_exceptions("it measures the kernels of this machine, a step of every user that the public headers lack: a session reads the result from the cache"
   apps/mete/profile.cc LAYERS cpu machine profile
-  apps/mete/profile_starts.cc LAYERS cpu profile_starts)
+  apps/mete/profile_starts.cc LAYERS cpu opencl_find profile_starts)
 mete_exceptions("it plans for machines that are not there and shows rejected choices, where a session has the plan for this machine alone"
   apps/mete/plan.cc LAYERS costs cpu engine machine plan plan_cores simulate)
 mete_exceptions("it compares predicted with measured times of kernels, for work on the predictions"

@@ -12,6 +12,7 @@
 #include "mete/device.h"
 #include "model_flags.h"
 #include "processor/cpu/stored_profile.h"
+#include "processor/opencl/find/find_gpus.h"
 #include "profile/starts/measure.h"
 #include "profile/starts/stored_starts.h"
 #include "terminal.h"
@@ -83,7 +84,13 @@ StartsMeasured Measure(const ProfileStartsFlags& flags, const std::vector<std::s
                        const Context& context) {
   Progress progress(context, "preparing");
   std::string now;
-  StartsOptions options{WordsOf(flags, files), files, CacheFolder(), flags.rounds, context.cancel, {}};
+  StartsOptions options{
+      .arguments = WordsOf(flags, files),
+      .variables = {"METE_GPUS_PROGRAM=" + opencl::GpusProgram()},  // a copy has none beside it
+      .model_files = files,
+      .cache_folder = CacheFolder(),
+      .rounds = flags.rounds,
+      .cancel = context.cancel};
   options.progress = [&](const std::string& state, int done, int all) {
     if (state != now) progress.SetLabel(state);
     now = state;
@@ -151,10 +158,10 @@ void PrintShared(const std::vector<std::string>& shared) {
     names += (i > 0 ? ", " : "") + std::filesystem::path(shared[i]).filename().string();
   if (shared.size() > kMostNamed) names += fmt::format(" and {} more", shared.size() - kMostNamed);
   fmt::print("\n");
-  PrintText(
-      fmt::format("kept: timings and packed weights. shared: libraries that other processes map too, so that "
-                  "they stay in memory: {}.",
-                  shared.empty() ? "none" : names));
+  PrintText(fmt::format(
+      "kept: timings, packed weights and GPU programs. shared: files that other processes map too, so "
+      "that they stay in memory, or of which the kernel does not tell: {}.",
+      shared.empty() ? "none" : names));
 }
 
 void PrintMeasured(const ProfileStartsFlags& flags, const StartsMeasured& measured, const std::string& path) {

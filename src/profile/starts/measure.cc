@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <filesystem>
 #include <numeric>
@@ -76,7 +77,7 @@ class Starts {
       Tell("preparing", i, kMostPreparations);
       StartedProcess process(CommandIn(kept_), options_.cancel);
       process.Settle();
-      if (i == 0) shared_ = SharedFilesOf(process.pid());
+      SortFilesOf(process.pid());
       const std::vector<std::string> kept = FilesIn(kept_);
       if (kept == before) return;
       before = kept;
@@ -142,7 +143,7 @@ class Starts {
     if (at == states_.end()) at = states_.insert(states_.end(), {.name = name});
     at->groups = {{"model", PagesOf(options_.model_files)},
                   {"kept", PagesOf(kept)},
-                  {"program", PagesOf(copy_.files)},
+                  {"program", PagesOf(program_)},
                   {"shared", PagesOf(shared_)}};
     Tell(name, int(at->starts.size()) + at->refused, options_.rounds);
     return *at;
@@ -161,23 +162,31 @@ class Starts {
     return true;
   }
 
-  // What the copy maps and is neither of the model nor in the work's folders.
-  std::vector<std::string> SharedFilesOf(int pid) const {
+  // Files that the copy maps beside its own, such as those of a GPU's driver, leave memory as well where
+  // nobody else maps them and the kernel tells. The others are shared.
+  void SortFilesOf(int pid) {
     const std::vector<std::string> own = Together(options_.model_files, copy_.files, FilesIn(kept_));
-    std::vector<std::string> shared;
-    for (const std::string& file : MappedFiles(pid))
-      if (std::none_of(own.begin(), own.end(), [&](const std::string& o) { return fs::equivalent(o, file); }))
-        shared.push_back(file);
-    return shared;
+    const std::vector<std::string> mapped = MappedFiles(pid);
+    const std::array<int, 1> process{pid};
+    const std::vector<std::string> others = MappedByOthers(mapped, process);
+    program_ = copy_.files;
+    shared_.clear();
+    for (const std::string& file : mapped) {
+      if (std::any_of(own.begin(), own.end(), [&](const std::string& o) { return fs::equivalent(o, file); }))
+        continue;
+      const bool stays = std::find(others.begin(), others.end(), file) != others.end() || !PagesOf(file).told;
+      (stays ? shared_ : program_).push_back(file);
+    }
   }
 
   // Returns the files of which none is in memory before a cold start.
   std::vector<std::string> AllFiles(const std::vector<std::string>& kept) const {
-    return Together(options_.model_files, kept, copy_.files);
+    return Together(options_.model_files, kept, program_);
   }
 
   StartCommand CommandIn(const std::string& cache) const {
-    return {copy_.program, options_.arguments, {"METE_CACHE=" + cache, "LD_LIBRARY_PATH=" + LibraryPath()}};
+    const std::vector<std::string> own{"METE_CACHE=" + cache, "LD_LIBRARY_PATH=" + LibraryPath()};
+    return {copy_.program, options_.arguments, Together(own, options_.variables)};
   }
 
   std::string LibraryPath() const {
@@ -193,8 +202,8 @@ class Starts {
   const WorkFolder work_;
   const ProgramCopy copy_;
   const std::string kept_ = work_ / "kept";
-  std::vector<std::string> shared_;
-  std::deque<StateStarts> states_;  // references to them stay good while more are added
+  std::vector<std::string> program_, shared_;  // of all that a start maps
+  std::deque<StateStarts> states_;             // references to them stay good while more are added
 };
 
 }  // namespace

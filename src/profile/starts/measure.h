@@ -17,6 +17,7 @@ struct StartsOptions {
   // The words of this program with which it starts the model, answers once and obeys: mete bench --on-command
   // ...
   std::vector<std::string> arguments;
+  std::vector<std::string> variables;    // "NAME=value", of each start
   std::vector<std::string> model_files;  // that the start reads
   // The cache folder of this host. Starts have folders of their own below it, on the same disk; they find its
   // profile of the machine, but those that are the first ever.
