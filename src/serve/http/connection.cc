@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/read.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 #include <cctype>
+#include <cstdlib>
 #include <limits>
 
 namespace mete::serve {
@@ -44,7 +46,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
 
   void CloseIfIdle() override {
     net::post(stream_.get_executor(), [self = this->shared_from_this()] {
-      if (self->idle_) self->Tcp().close();  // which ends the read that is under way
+      if (self->idle_since()) self->Tcp().close();  // which ends the read that is under way
     });
   }
 
@@ -73,11 +75,11 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     // Checked with the header, by the path. Not boost::none: Boost 1.74 takes every length for more than
     // none.
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
-    idle_ = true;
+    SetIdle(true);
     Tcp().expires_after(owner_.limits.idle);
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = this->shared_from_this()](Problem problem, size_t) {
-                              self->idle_ = false;
+                              self->SetIdle(false);
                               self->HasHeader(problem);
                             });
   }
@@ -124,7 +126,9 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
       return Refuse(std::move(answer));
     }
     reserved_ = bytes;
-    parser_->body_limit(std::uint64_t(std::max<int64_t>(bytes, 1)));
+    keep_alive_ = parser_->get().keep_alive();
+    if (told || !parser_->chunked()) request_.body = BodyOf(size_t(bytes));
+    else parser_->body_limit(std::uint64_t(std::max<int64_t>(bytes, 1)));
     Tcp().expires_after(owner_.limits.body);
     if (beast::iequals(request_.header("expect"), "100-continue")) return Continue();
     ReadRest();
@@ -137,23 +141,56 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     });
   }
 
-  void ReadRest() {
-    http::async_read(stream_, buffer_, *parser_,
-                     [self = this->shared_from_this()](Problem problem, size_t) { self->HasBody(problem); });
+  // Elements in bytes are placed so that they need no copy.
+  HttpBody BodyOf(size_t bytes) const {
+    const std::string& json = request_.header("inference-header-content-length");
+    if (json.empty()) return std::string(bytes, '\0');
+    return HttpBody(bytes, std::strtoull(json.c_str(), nullptr, 10));
   }
 
-  void HasBody(Problem problem) {
+  void ReadRest() {
+    if (parser_->chunked()) return ReadChunks();
+    HttpBody& body = request_.body;
+    const size_t there = net::buffer_copy(net::buffer(body.data(), body.size()), buffer_.data());
+    buffer_.consume(there);
+    if (there == body.size()) return Answer();
+    // all that is there at a time, where 64 KiB are Asio's default
+    const auto rest = [bytes = body.size() - there](const Problem& problem, size_t read) {
+      return problem ? size_t(0) : bytes - read;
+    };
+    net::async_read(stream_, net::buffer(body.data() + there, body.size() - there), rest,
+                    [self = this->shared_from_this()](Problem problem, size_t) {
+                      if (!problem) self->Answer();
+                    });
+  }
+
+  void ReadChunks() {
+    http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
+      self->HasChunks(problem);
+    });
+  }
+
+  void HasChunks(Problem problem) {
     if (problem == http::error::body_limit)
       return Refuse(ErrorAnswer(413, "[server] the body is too large for one whose length is not told"));
     if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
       return Refuse(ErrorAnswer(400, "[server] the request's body is no HTTP/1.1: " + problem.message()));
     if (problem) return;
+    request_.body = std::move(parser_->get().body());
+    Answer();
+  }
+
+  void Answer() {
     Tcp().expires_never();  // computing has deadlines of its own
-    keep_alive_ = parser_->get().keep_alive();
-    *request_.body = std::move(parser_->get().body());
-    request_bytes_ = int64_t(request_.body->size());
-    owner_.routes.Answer(request_, [self = this->shared_from_this()](std::function<HttpAnswer()> make) {
-      net::post(self->stream_.get_executor(), [self, make = std::move(make)] { self->Write(make()); });
+    request_bytes_ = int64_t(request_.body.size());
+    struct UnderWay {
+      std::shared_ptr<void> call;  // the last to be released
+      std::shared_ptr<ConnectionOf> connection;
+    };
+    const auto under_way = std::make_shared<UnderWay>(UnderWay{owner_.BeginCall(), this->shared_from_this()});
+    owner_.routes.Answer(request_, [under_way](std::function<HttpAnswer()> make) {
+      net::post(under_way->connection->stream_.get_executor(),
+                [self = under_way->connection, make = std::move(make)] { self->Write(make()); });
     });
   }
 
@@ -240,7 +277,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   Time received_;
   int64_t reserved_ = 0, request_bytes_ = 0, answer_bytes_ = 0;
   int lingered_ = 0;
-  bool keep_alive_ = true, idle_ = false;
+  bool keep_alive_ = true;
 };
 
 template <class Stream, class... A>
@@ -278,9 +315,40 @@ void ConnectionOwner::CloseIdle() {
   for (const auto& connection : all) connection->CloseIfIdle();
 }
 
+bool ConnectionOwner::CloseLongestIdle() {
+  std::shared_ptr<Connection> longest;
+  std::vector<std::shared_ptr<Connection>> others;  // the last reference is released without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [pointer, connection] : connections_) {
+      auto alive = connection.lock();
+      if (!alive) continue;
+      const auto since = alive->idle_since();
+      if (since && (!longest || *since < longest->idle_since().value_or(Time::max()))) longest.swap(alive);
+      others.push_back(std::move(alive));
+    }
+  }
+  if (longest) longest->CloseIfIdle();
+  return longest != nullptr;
+}
+
 void ConnectionOwner::WaitUntilNone(std::chrono::milliseconds limit) {
   std::unique_lock lock(mutex_);
   removed_.wait_for(lock, limit, [&] { return connections_.empty(); });
+}
+
+std::shared_ptr<void> ConnectionOwner::BeginCall() {
+  const std::lock_guard lock(mutex_);
+  ++calls_;
+  return std::shared_ptr<void>(this, [this](void*) {
+    const std::lock_guard ending(mutex_);
+    if (--calls_ == 0) called_.notify_all();
+  });
+}
+
+void ConnectionOwner::WaitForCalls() {
+  std::unique_lock lock(mutex_);
+  called_.wait(lock, [&] { return calls_ == 0; });
 }
 
 bool ConnectionOwner::Reserve(int64_t bytes) {

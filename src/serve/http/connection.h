@@ -7,10 +7,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <set>
+#include <optional>
 
+#include "base/clock.h"
 #include "serve/http/http_server.h"
 
 namespace mete::serve {
@@ -21,6 +23,18 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void CloseIfIdle() = 0;  // any thread
+  // Since when nothing has come; nothing: a request is under way.
+  std::optional<std::chrono::steady_clock::time_point> idle_since() const {
+    const int64_t ns = idle_since_;
+    if (ns == 0) return std::nullopt;
+    return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
+  }
+
+ protected:
+  void SetIdle(bool idle) { idle_since_ = idle ? NowNs() : 0; }
+
+ private:
+  std::atomic<int64_t> idle_since_{0};
 };
 
 // What connections have in common.
@@ -33,7 +47,14 @@ class ConnectionOwner {
   void Remove(Connection* connection);
   int Count() const;
   void CloseIdle();
+  // Makes room for another connection. False: a request is under way on each.
+  bool CloseLongestIdle();
   void WaitUntilNone(std::chrono::milliseconds limit);
+
+  // While the token is kept, a thread of the server may call a connection: WaitForCalls() waits until none
+  // is.
+  std::shared_ptr<void> BeginCall();
+  void WaitForCalls();
 
   // Reserves bytes of bodies. False: there are too many at a time.
   bool Reserve(int64_t bytes);
@@ -52,6 +73,8 @@ class ConnectionOwner {
   mutable std::mutex mutex_;
   std::condition_variable removed_;
   std::map<Connection*, std::weak_ptr<Connection>> connections_;
+  std::condition_variable called_;
+  int calls_ = 0;
 };
 
 // Begins to read. `tls` null: plain text. The connection keeps itself until it is closed.

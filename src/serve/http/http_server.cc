@@ -1,7 +1,9 @@
 #include "serve/http/http_server.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,6 +22,22 @@ namespace {
 
 namespace net = boost::asio;
 using tcp = net::ip::tcp;
+
+// Between tries to accept a connection where there is no file for it; guess.
+constexpr std::chrono::milliseconds kPause{10};
+
+// Files beside those of connections: of models, of the listener, of a page; guess.
+constexpr rlim_t kOtherFiles = 256;
+
+// Allows as many open files as there may be connections, if this process may do so.
+void AllowFiles(int connections) {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  const rlim_t wanted = std::min(rlim_t(connections) + kOtherFiles, files.rlim_max);
+  if (files.rlim_cur >= wanted) return;
+  files.rlim_cur = wanted;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
 
 tcp::endpoint EndpointOf(net::io_context& context, const std::string& listen) {
   const size_t colon = listen.rfind(':');
@@ -56,17 +74,22 @@ net::ssl::context ContextOf(const HttpKeys& keys) {
 
 struct HttpServer::Impl : ConnectionOwner {
   Impl(const Routes& all, HttpOptions given)
-      : ConnectionOwner(all, given.limits, given.log), options(std::move(given)), acceptor(context) {
+      : ConnectionOwner(all, given.limits, given.log),
+        options(std::move(given)),
+        acceptor(context),
+        pause(context) {
     if (options.keys) tls.emplace(ContextOf(*options.keys));
   }
 
   void Listen();
   void Accept();
+  void AcceptLater();
   void Begin(tcp::socket socket);
 
   const HttpOptions options;
   net::io_context context;
   tcp::acceptor acceptor;
+  net::steady_timer pause;
   std::optional<net::ssl::context> tls;
   std::vector<std::thread> threads;
 };
@@ -90,13 +113,22 @@ void HttpServer::Impl::Accept() {
                           if (closing) return;
                           if (!problem) Begin(std::move(socket));
                           else if (problem == net::error::operation_aborted) return;
-                          // no file is left for a connection: those that end make room
+                          else return AcceptLater();
                           Accept();
                         });
 }
 
+// No file is left for a connection: one that is idle makes room, or one that ends meanwhile.
+void HttpServer::Impl::AcceptLater() {
+  CloseLongestIdle();
+  pause.expires_after(kPause);
+  pause.async_wait([this](boost::system::error_code problem) {
+    if (!problem && !closing) Accept();
+  });
+}
+
 void HttpServer::Impl::Begin(tcp::socket socket) {
-  if (Count() >= options.limits.connections) return;  // closes the socket
+  if (Count() >= options.limits.connections && !CloseLongestIdle()) return;  // closes the socket
   boost::system::error_code ignored;
   socket.set_option(tcp::no_delay(true), ignored);
   BeginConnection(*this, std::move(socket), tls ? &*tls : nullptr);
@@ -104,6 +136,7 @@ void HttpServer::Impl::Begin(tcp::socket socket) {
 
 HttpServer::HttpServer(const Routes& routes, HttpOptions options)
     : impl_(std::make_unique<Impl>(routes, std::move(options))) {
+  AllowFiles(impl_->options.limits.connections);
   impl_->Listen();
 }
 
@@ -111,6 +144,7 @@ HttpServer::~HttpServer() {
   impl_->closing = true;
   impl_->context.stop();
   for (std::thread& thread : impl_->threads) thread.join();
+  impl_->WaitForCalls();  // of requests that are still being computed
 }
 
 int HttpServer::port() const { return impl_->acceptor.local_endpoint().port(); }

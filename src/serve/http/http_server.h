@@ -25,7 +25,8 @@ struct HttpLogLine {
 };
 
 struct HttpLimits {
-  int connections = 1024;                               // guess; more are closed at once
+  // Guess. For one more, that which has been idle the longest is closed; if none is idle, the new one.
+  int connections = 1024;
   int64_t bytes_together = int64_t(512) << 20;          // of all bodies at a time; guess
   int64_t header_bytes = 16 << 10;                      // guess: twice what common servers take
   std::chrono::seconds header{10}, body{60}, idle{75};  // guesses: how long a caller may take
@@ -44,7 +45,7 @@ class HttpServer {
   // Begins to listen. `routes` must outlive this object. Error UNAVAILABLE where the port cannot be listened
   // on, INVALID_ARGUMENT for keys that do not fit.
   HttpServer(const Routes& routes, HttpOptions options);
-  ~HttpServer();  // closes all connections at once
+  ~HttpServer();  // closes all connections at once, after what is being computed for them
 
   int port() const;  // before Close()
   int connections() const;

@@ -1,5 +1,7 @@
 #include "serve/http/message.h"
 
+#include <cstdint>
+
 #include "base/error.h"
 
 namespace mete::serve {
@@ -45,6 +47,23 @@ void AddPairs(std::string_view query, std::map<std::string, std::string>& pairs)
 }
 
 }  // namespace
+
+HttpBody::HttpBody(std::string text)
+    : string_(std::make_shared<std::string>(std::move(text))),
+      data_(string_->data()),
+      size_(string_->size()) {
+  owner_ = string_;
+}
+
+HttpBody::HttpBody(size_t bytes, size_t aligned) : size_(bytes) {
+  constexpr size_t kAlignment = 64;  // of a cache line, and of the widest vectors
+  const auto memory = std::make_shared_for_overwrite<char[]>(bytes + kAlignment);
+  const size_t past = (reinterpret_cast<uintptr_t>(memory.get()) + aligned) % kAlignment;
+  data_ = memory.get() + (kAlignment - past) % kAlignment;
+  owner_ = memory;
+}
+
+std::string HttpBody::TakeText() const { return string_ ? std::move(*string_) : std::string(text()); }
 
 Target ParseTarget(const std::string& target) {
   if (target.empty() || target[0] != '/')

@@ -114,13 +114,13 @@ class OpenApi : public testing::Test {
     HttpRequest request;
     request.method = method;
     request.target = Replaced(Replaced(path, "{model}", model), "{version}", version);
-    if (method == "POST" && path.ends_with("/classify")) *request.body = FileText("models/digit.png");
+    if (method == "POST" && path.ends_with("/classify")) request.body = FileText("models/digit.png");
     if (path.ends_with("/infer")) {
       const Json input = {{"name", "image"},
                           {"datatype", "FP32"},
                           {"shape", {1, 3, 32, 32}},
                           {"data", std::vector<float>(3 * 32 * 32, 0.5f)}};
-      *request.body = Json{{"inputs", Json::array({input})}}.dump();
+      request.body = Json{{"inputs", Json::array({input})}}.dump();
     }
     return request;
   }
@@ -181,9 +181,9 @@ TEST_F(OpenApi, BadRequestsAreAnsweredAsDescribed) {
   const auto operation = [&](const char* path) { return description_["paths"][path]["post"]; };
   const char* infer = "/v2/models/{model}/infer";
   HttpRequest request = Good(infer, "POST");
-  *request.body = "{";
+  request.body = "{";
   ExpectDescribed(Ask(request), 400, operation(infer));
-  *request.body = R"({"inputs":[{"name":"image","datatype":"FP32","shape":[100000,100000],"data":[]}]})";
+  request.body = R"({"inputs":[{"name":"image","datatype":"FP32","shape":[100000,100000],"data":[]}]})";
   ExpectDescribed(Ask(request), 413, operation(infer));
   request = Good(infer, "POST");
   request.headers["inference-header-content-length"] = "";
@@ -196,7 +196,7 @@ TEST_F(OpenApi, BadRequestsAreAnsweredAsDescribed) {
   request.headers["content-type"] = "text/plain";
   ExpectDescribed(Ask(request), 415, operation(classify));
   request = Good(classify, "POST");
-  *request.body = "no picture";
+  request.body = "no picture";
   ExpectDescribed(Ask(request), 400, operation(classify));
   request = Good(classify, "POST");
   request.headers["timeout-ms"] = "0";

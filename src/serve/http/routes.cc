@@ -140,7 +140,7 @@ class Routes::Call {
     const std::vector<std::string>& path = target_.path;
     if (path.size() == 3 && path[2] == "index") {
       if (!IsMethod({"POST", "GET"})) return;
-      const bool ready = ParseIndex(*request_.body);
+      const bool ready = ParseIndex(request_.body.text());
       std::vector<IndexEntry> index = server_.Index();
       if (ready) std::erase_if(index, [](const IndexEntry& entry) { return entry.state != "READY"; });
       return Send(Json(IndexBody(index)));
@@ -148,7 +148,7 @@ class Routes::Call {
     if (path.size() != 5 || path[2] != "models") return NotFound();
     if (path[4] != "load" && path[4] != "unload") return NotFound();
     if (!IsMethod({"POST"})) return;
-    CheckLoad(*request_.body);
+    CheckLoad(request_.body.text());
     const std::string model = path[3];
     const bool load = path[4] == "load";
     server_.Later([&server = server_, respond = respond_, model, load] {
@@ -198,14 +198,14 @@ class Routes::Call {
     if (const auto length = request_.headers.find("inference-header-content-length");
         length != request_.headers.end())
       json_bytes = size_t(
-          NumberOf("Inference-Header-Content-Length", length->second, 0, int64_t(request_.body->size())));
+          NumberOf("Inference-Header-Content-Length", length->second, 0, int64_t(request_.body.size())));
     if (!request_.header("content-encoding").empty() && request_.header("content-encoding") != "identity")
       return Send(ErrorAnswer(415, "[Content-Encoding] bodies are taken as they are; got '" +
                                        Printable(request_.header("content-encoding")) +
                                        "', expected identity"));
     const auto now = std::chrono::steady_clock::now();
-    const std::span body(reinterpret_cast<const std::byte*>(request_.body->data()), request_.body->size());
-    InferRequest infer = ParseInfer(body, json_bytes, options_.bounds, request_.body);
+    InferRequest infer =
+        ParseInfer(request_.body.bytes(), json_bytes, options_.bounds, request_.body.owner());
     const auto deadline = DeadlineOf(request_, infer.parameters, now);
     server_.Infer(model_, version_, std::move(infer), deadline, Outcomes());
   }
@@ -222,7 +222,7 @@ class Routes::Call {
     const int count =
         classes == target_.query.end() ? 0 : int(NumberOf("classes", classes->second, 1, kMostClasses));
     const auto now = std::chrono::steady_clock::now();
-    server_.Classify(model_, version_, std::move(*request_.body), count, DeadlineOf(request_, {}, now),
+    server_.Classify(model_, version_, request_.body.TakeText(), count, DeadlineOf(request_, {}, now),
                      Outcomes());
   }
 
