@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance test-page format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -35,6 +35,7 @@ help:
 	@echo "                    simulate planners for the CPU and the GPU of phones' chips and write docs/results/chip.md"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
+	@echo "  make test-page    open the page of mete serve in a browser (chromium, playwright), with keyboard, labels and pictures of it"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make format       lay out all C++ code as .clang-format says"
 	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (src, apps, zoo and tools without tests)"
@@ -162,6 +163,15 @@ faults: deps build/release/build.ninja
 
 conformance: release
 	tools/conformance.sh
+
+# The page's pictures are in build/page.
+test-page: deps build/release/build.ninja
+	tools/install-deps.sh --page
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	test -x build/page-tools/bin/python || python3 -m venv build/page-tools
+	build/page-tools/bin/pip install -q -r tests/serve/page-requirements.txt
+	mkdir -p build/page
+	build/page-tools/bin/python tests/serve/page_test.py --mete $(METE) --screenshots build/page
 
 fuzz-build:
 	@tools/install-deps.sh --fuzz

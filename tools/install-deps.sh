@@ -6,6 +6,7 @@
 #   tools/install-deps.sh --gpu    and PoCL, an OpenCL driver that computes on the CPU, with which the tests of GPUs run that are skipped without
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
+#   tools/install-deps.sh --page   and a browser for the tests of the server's page
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
 #   tools/install-deps.sh --arm-loops    and llvm-mca-19, whose models of Arm's cores `make arm-loops` asks
 set -euo pipefail
@@ -34,9 +35,10 @@ for argument in "$@"; do
     --gpu) packages+=(pocl-opencl-icd ocl-icd-libopencl1) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --lint) packages+=(clang-tidy) ;;
+    --page) packages+=(chromium fonts-dejavu-core) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
     --arm-loops) packages+=(llvm-19) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --no-serve, --gpu, --fuzz, --lint, --arm, --arm-loops or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --no-serve, --gpu, --fuzz, --lint, --page, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 
