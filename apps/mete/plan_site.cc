@@ -87,10 +87,10 @@ void Print(const Planned& p) {
   PrintText(kNote);
 }
 
-Json LayersJson(const Planned& p, const SiteWay& way, bool on_device) {
+Json LayersJson(const Planned& p, const SiteWay& way, Side side) {
   Json names = Json::array();
   for (size_t l = 0; l < way.on_device.size(); ++l)
-    if (way.on_device[l] == on_device) names.push_back(p.layers[l].name);
+    if (way.on_device[l] == (side == Side::kDevice)) names.push_back(p.layers[l].name);
   return names;
 }
 
@@ -119,8 +119,8 @@ Json WayJson(const Planned& p, const SiteWay& way) {
                {"period_ms", way.period_ms},
                {"up_bytes", way.up_bytes},
                {"down_bytes", way.down_bytes},
-               {"on_device", LayersJson(p, way, true)},
-               {"on_server", LayersJson(p, way, false)}});
+               {"on_device", LayersJson(p, way, Side::kDevice)},
+               {"on_server", LayersJson(p, way, Side::kServer)}});
   json["joules"] = way.joules ? Json(*way.joules) : Json();
   return json;
 }

@@ -9,10 +9,11 @@
 namespace mete {
 namespace {
 
-std::vector<int> NodesOn(const std::vector<Layer>& layers, const OnDevice& on_device, bool device) {
+std::vector<int> NodesOn(const std::vector<Layer>& layers, const OnDevice& on_device, Side side) {
   std::vector<int> nodes;
   for (size_t l = 0; l < layers.size(); ++l)
-    for (int n = layers[l].begin; on_device[l] == device && n < layers[l].end; ++n) nodes.push_back(n);
+    for (int n = layers[l].begin; on_device[l] == (side == Side::kDevice) && n < layers[l].end; ++n)
+      nodes.push_back(n);
   return nodes;
 }
 
@@ -44,8 +45,8 @@ CutParts PartsOfCut(const Graph& graph, const OnDevice& on_device) {
                 "device to the server alone",
                 model.layers[size_t(reader)].name, model.layers[size_t(value.producer)].name);
   }
-  return {PartOf(graph, NodesOn(model.layers, on_device, true)),
-          PartOf(graph, NodesOn(model.layers, on_device, false))};
+  return {PartOf(graph, NodesOn(model.layers, on_device, Side::kDevice)),
+          PartOf(graph, NodesOn(model.layers, on_device, Side::kServer))};
 }
 
 }  // namespace mete

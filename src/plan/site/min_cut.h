@@ -28,6 +28,7 @@ struct CutPrices {
 };
 
 using OnDevice = std::vector<bool>;  // by layer; false: on the server
+enum class Side { kServer, kDevice };
 
 struct ForcedLayers {
   int device = -1, server = -1;  // a layer that is computed there whatever it costs; -1: none

@@ -45,7 +45,7 @@ SiteWay SiteModel::Device(const Plan& plan) const {
   way.on_device.assign(cuts_.layers.size(), true);
   Amounts amounts{.device_ms = plan.predicted_us * 1e-3, .asks_server = false};
   AddLoad(way.on_device, way, amounts);
-  AddPicture(false, way, amounts);
+  AddPicture(Input::kStays, way, amounts);
   Rate(way, amounts);
   way.period_ms = amounts.device_picture_ms + plan.period_us * 1e-3;
   way.joules.reset();
@@ -85,7 +85,7 @@ SiteWay SiteModel::Cut(const OnDevice& on_device) const {
   Amounts amounts;
   AddLayers(on_device, way, amounts);
   AddLoad(on_device, way, amounts);
-  AddPicture(SentBy(cuts_, on_device, 0).input, way, amounts);
+  AddPicture(SentBy(cuts_, on_device, 0).input ? Input::kSent : Input::kStays, way, amounts);
   Rate(way, amounts);
   return way;
 }
@@ -111,12 +111,12 @@ void SiteModel::AddLayers(const OnDevice& on_device, SiteWay& way, Amounts& amou
   amounts.down_bytes = sent.down_bytes;
 }
 
-void SiteModel::AddPicture(bool input_is_sent, SiteWay& way, Amounts& amounts) const {
+void SiteModel::AddPicture(Input input, SiteWay& way, Amounts& amounts) const {
   if (!costs_.photo) return;
   const PictureCosts &device = costs_.photo->device, &server = costs_.photo->server;
   AddMs(device.decode_ms, "decode a photo on the device", amounts.device_picture_ms, way);
   AddMs(device.scale_ms, "scale a photo on the device", amounts.device_picture_ms, way);
-  if (!input_is_sent) return;
+  if (input == Input::kStays) return;
   AddMs(device.encode_scaled_ms, "encode the scaled photo on the device", amounts.device_picture_ms, way);
   AddMs(server.decode_scaled_ms, "decode the scaled photo on the server", amounts.server_picture_ms, way);
 }
@@ -134,7 +134,6 @@ void SiteModel::AddLoad(const OnDevice& on_device, SiteWay& way, Amounts& amount
   }
   const bool all = std::find(on_device.begin(), on_device.end(), false) == on_device.end();
   amounts.load_ms = all ? load->ms : load->least_ms + part * (load->ms - load->least_ms);
-  return;
 }
 
 void SiteModel::Rate(SiteWay& way, const Amounts& a) const {

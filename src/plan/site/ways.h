@@ -41,7 +41,8 @@ class SiteModel {
     bool asks_server = true;
   };
   void AddLayers(const OnDevice& on_device, SiteWay& way, Amounts& amounts) const;
-  void AddPicture(bool input_is_sent, SiteWay& way, Amounts& amounts) const;
+  enum class Input { kSent, kStays };
+  void AddPicture(Input input, SiteWay& way, Amounts& amounts) const;
   void AddLoad(const OnDevice& on_device, SiteWay& way, Amounts& amounts) const;
   void Rate(SiteWay& way, const Amounts& amounts) const;  // fills in the figures
   SiteWay Without(SiteCandidate candidate, std::string why_not) const;
