@@ -154,7 +154,13 @@ void Server::Impl::LoadModel(const std::string& name) {
 
 Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {
   const Repository repository = ReadRepository(impl_->options.repository);
-  for (const RepositoryProblem& problem : repository.problems) impl_->Note(problem.text);
+  for (const RepositoryProblem& problem : repository.problems) {
+    impl_->Note(problem.text);
+    const bool is_there =
+        std::any_of(repository.models.begin(), repository.models.end(),
+                    [&](const RepositoryModel& model) { return model.name == problem.model; });
+    if (!problem.model.empty() && !is_there) impl_->versions.Failed(problem.model, "", problem.text);
+  }
   for (const std::string& note : repository.notes) impl_->Note(note);
   for (const RepositoryModel& model : repository.models) {
     if (!impl_->options.load_all || !model.settings.load) {

@@ -199,6 +199,21 @@ TEST_F(ServerTest, ALoadThatFailsLeavesWhatServes) {
   EXPECT_NE(server_->Index()[0].reason, "");
 }
 
+TEST_F(ServerTest, IsNotReadyWithoutAModelWhoseSettingsAreWrong) {
+  std::ofstream(Folder() / "digits" / "serve.toml") << "batch = \"sometimes\"\n";
+  Start({});
+  EXPECT_FALSE(server_->ready());
+  ASSERT_EQ(server_->Index().size(), 1u);
+  EXPECT_EQ(server_->Index()[0].state, "UNAVAILABLE");
+  EXPECT_NE(server_->Index()[0].reason.find("serve.toml"), std::string::npos);
+  EXPECT_EQ(Infer(RequestOf(0)).code, Code::kUnavailable);
+  fs::remove(Folder() / "digits" / "serve.toml");
+  server_->Load("digits");
+  EXPECT_TRUE(server_->ready());
+  EXPECT_EQ(Infer(RequestOf(0)).error, "");
+  EXPECT_EQ(server_->Index().size(), 1u);
+}
+
 TEST_F(ServerTest, UnloadedModelsAnswerNoMoreUntilTheyAreLoaded) {
   server_->Unload("digits");
   EXPECT_EQ(Infer(RequestOf(0)).code, Code::kUnavailable);

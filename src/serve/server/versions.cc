@@ -52,7 +52,9 @@ void Versions::Failed(const std::string& model, const std::string& version, cons
 void Versions::Keep(const std::string& model, const std::set<std::string>& versions) {
   std::vector<std::shared_ptr<Loaded>> dropped;
   const std::lock_guard lock(mutex_);
-  for (auto& [number, entry] : models_[model]) {
+  OfModel& of_model = models_[model];
+  of_model.erase("");  // what could not be found is there now, or is asked for no more
+  for (auto& [number, entry] : of_model) {
     if (versions.contains(number)) continue;
     dropped.push_back(std::move(entry.loaded));
     entry = {VersionState::kUnloaded, "unloaded", nullptr};

@@ -21,6 +21,7 @@ class Versions {
   void Known(const std::string& model, const std::string& version);  // it is there, and not loaded
   void Begin(const std::string& model, const std::string& version);  // its load begins
   void Ready(std::shared_ptr<Loaded> loaded);
+  // `version` "": none of the model's could be found.
   void Failed(const std::string& model, const std::string& version, const std::string& why);
   void Keep(const std::string& model,
             const std::set<std::string>& versions);  // unloads all others of the model
