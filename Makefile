@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance test-page format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -35,6 +35,8 @@ help:
 	@echo "                    simulate planners for the CPU and the GPU of phones' chips and write docs/results/chip.md"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
+	@echo "  make compare-serve"
+	@echo "                    measure mete serve beside MLServer with ONNX Runtime (installs both from PyPI; SERVE_FLAGS: --models, --rounds, --json)"
 	@echo "  make test-page    open the page of mete serve in a browser (chromium, playwright), with keyboard, labels and pictures of it"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make format       lay out all C++ code as .clang-format says"
@@ -163,6 +165,12 @@ faults: deps build/release/build.ninja
 
 conformance: release
 	tools/conformance.sh
+
+compare-serve: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli serve_load
+	test -x build/serve-peers/bin/python || python3 -m venv build/serve-peers
+	build/serve-peers/bin/pip install -q -r bench/serve/peers-requirements.txt
+	python3 bench/serve/peers.py --mete $(METE) $(SERVE_FLAGS)
 
 # The page's pictures are in build/page.
 test-page: deps build/release/build.ninja
