@@ -190,18 +190,20 @@ TEST_F(HttpServerTest, AsksForTheTokenButForHealth) {
   EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
 }
 
-TEST_F(HttpServerTest, ClosesConnectionsBeyondTheMost) {
+TEST_F(HttpServerTest, TheLongestIdleConnectionMakesRoom) {
   HttpOptions options;
-  options.limits.connections = 1;
+  options.limits.connections = 2;
   Start({}, options);
-  tcp::socket first = Connect();
+  tcp::socket first = Connect(), second = Connect();
   EXPECT_EQ(Ask(first, Get("/v2")).result_int(), 200u);
-  tcp::socket second = Connect();
+  EXPECT_EQ(Ask(second, Get("/v2")).result_int(), 200u);
+  tcp::socket third = Connect();
+  EXPECT_EQ(Ask(third, Get("/v2")).result_int(), 200u);
   char byte = 0;
   boost::system::error_code problem;
-  EXPECT_EQ(second.read_some(net::buffer(&byte, 1), problem), 0u);
+  EXPECT_EQ(first.read_some(net::buffer(&byte, 1), problem), 0u);
   EXPECT_TRUE(problem);
-  EXPECT_EQ(Ask(first, Get("/v2")).result_int(), 200u);
+  EXPECT_EQ(Ask(second, Get("/v2")).result_int(), 200u);
 }
 
 TEST_F(HttpServerTest, ClosesIdleConnectionsAtItsEnd) {
