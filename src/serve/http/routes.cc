@@ -83,11 +83,12 @@ class Routes::Call {
   void Answer() {
     target_ = ParseTarget(request_.target);
     const std::vector<std::string>& path = target_.path;
-    if (path.empty()) return Get(PageFile());
+    if (path.empty()) return Get(PageFile);
     if (path.size() == 1 && path[0] == "metrics") return Metrics();
-    if (path.size() == 1 && path[0] == "openapi.json") return Get(OpenApiFile());
+    if (path.size() == 1 && path[0] == "openapi.json") return Get(OpenApiFile);
     if (path[0] != "v2") return NotFound();
-    if (path.size() == 1) return Get(Json(ServerBody({"mete", options_.version, kExtensions})));
+    if (path.size() == 1)
+      return Get([&] { return Json(ServerBody({"mete", options_.version, kExtensions})); });
     if (path[1] == "health" && path.size() == 3) return Health(path[2]);
     if (path[1] == "repository") return Repository();
     if (path[1] == "models") return Models();
@@ -104,9 +105,11 @@ class Routes::Call {
                                       Printable(request_.target.substr(0, 200)))));
   }
 
-  // Answers GET (and HEAD, whose body the connection leaves out), and refuses others.
-  void Get(HttpAnswer answer) {
-    if (IsMethod({"GET", "HEAD"})) Send(std::move(answer));
+  // Answers GET (and HEAD, whose body the connection leaves out) with what `make` returns, and refuses
+  // others, before it looks for a model.
+  template <class Make>
+  void Get(Make&& make) {
+    if (IsMethod({"GET", "HEAD"})) Send(make());
   }
 
   // Returns whether the method is one of these; sends the refusal if it is not.
@@ -122,17 +125,19 @@ class Routes::Call {
   }
 
   void Metrics() {
-    HttpAnswer answer = Json(server_.MetricsText());
-    answer.type = kMetricsContentType;
-    Get(std::move(answer));
+    Get([&] {
+      HttpAnswer answer = Json(server_.MetricsText());
+      answer.type = kMetricsContentType;
+      return answer;
+    });
   }
 
   void Health(const std::string& which) {
     serve::Health health;
     health.live = true;
     health.ready = server_.ready();
-    if (which == "live") return Get(Json(HealthBody(health)));
-    if (which == "ready") return Get(Json(HealthBody(health), health.ready ? 200 : 503));
+    if (which == "live") return Get([&] { return Json(HealthBody(health)); });
+    if (which == "ready") return Get([&] { return Json(HealthBody(health), health.ready ? 200 : 503); });
     NotFound();
   }
 
@@ -167,7 +172,7 @@ class Routes::Call {
   // /v2/models/M[/versions/V][/ACTION]
   void Models() {
     const std::vector<std::string>& path = target_.path;
-    if (path.size() == 3 && path[2] == "stats") return Get(Json(StatisticsBody(server_.Statistics("", ""))));
+    if (path.size() == 3 && path[2] == "stats") return Statistics();
     if (path.size() < 3) return NotFound();
     model_ = path[2];
     size_t next = 3;
@@ -175,21 +180,27 @@ class Routes::Call {
       version_ = path[4];
       next = 5;
     }
-    if (path.size() == next) return Get(Json(ModelBody(server_.Metadata(model_, version_))));
+    if (path.size() == next) return Get([&] { return Json(ModelBody(server_.Metadata(model_, version_))); });
     if (path.size() > next + 1) return NotFound();
     const std::string& action = path[next];
     if (action == "ready") return Ready();
-    if (action == "stats") return Get(Json(StatisticsBody(server_.Statistics(model_, version_))));
+    if (action == "stats") return Statistics();
     if (action == "infer") return Infer();
     if (action == "classify") return Classify();
     NotFound();
   }
 
+  void Statistics() {
+    Get([&] { return Json(StatisticsBody(server_.Statistics(model_, version_))); });
+  }
+
   void Ready() {
-    serve::Health health;
-    health.live = health.ready = server_.IsReady(model_, version_);
-    if (!health.ready) (void)server_.Metadata(model_, version_);  // the Error says why: 404 or 503
-    Get(Json(HealthBody(health, model_), health.ready ? 200 : 503));
+    Get([&] {
+      serve::Health health;
+      health.live = health.ready = server_.IsReady(model_, version_);
+      if (!health.ready) (void)server_.Metadata(model_, version_);  // the Error says why: 404 or 503
+      return Json(HealthBody(health, model_), health.ready ? 200 : 503);
+    });
   }
 
   void Infer() {
@@ -211,8 +222,8 @@ class Routes::Call {
   }
 
   void Classify() {
-    if (request_.method == "GET" || request_.method == "HEAD") return Get(PicturesAnswer());
     if (!IsMethod({"POST", "GET", "HEAD"})) return;
+    if (request_.method != "POST") return Get([&] { return PicturesAnswer(); });
     const std::string& type = request_.header("content-type");
     if (!type.empty() && !type.starts_with("image/") && type != "application/octet-stream")
       return Send(
