@@ -1,10 +1,17 @@
 """A `mete serve` that runs while a test needs it, and models for it. Standard library only."""
+import argparse
 import json
+import os
 import pathlib
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
+import time
+import unittest
+import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
@@ -30,6 +37,7 @@ def write_models(folder):
 
 class Mete:
     """Runs `mete serve FOLDER` on free ports: `http` and `grpc` are HOST:PORT."""
+    kind = "mete"
 
     def __init__(self, program, folder, *flags):
         command = [program, "serve", folder, "--json", "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0", "--log", "none", *flags]
@@ -63,3 +71,75 @@ class Mete:
         """Returns the exit status of SIGTERM."""
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(60)
+
+
+class MLServer:
+    """Runs MLServer with the models of mlserver_models.py, which compute what those of write_models() do."""
+    kind = "mlserver"
+
+    def __init__(self, program, folder):
+        folder = pathlib.Path(folder)
+        ports = [free_port() for _ in range(3)]
+        settings = {"host": "127.0.0.1", "http_port": ports[0], "grpc_port": ports[1], "metrics_port": ports[2], "parallel_workers": 0}
+        (folder / "settings.json").write_text(json.dumps(settings))
+        models = {f"identity_{name.lower()}": ("Identity", [("x", name, SHAPE)], [("y", name, SHAPE)]) for name in TYPES}
+        models["add"] = ("Add", [("a", "FP32", [1, 4]), ("b", "FP32", [1, 4])], [("c", "FP32", [1, 4])])
+        for name, (kind, *tensors) in models.items():
+            inputs, outputs = [[dict(zip(("name", "datatype", "shape"), tensor)) for tensor in list_] for list_ in tensors]
+            (folder / name).mkdir()
+            (folder / name / "model-settings.json").write_text(json.dumps(
+                {"name": name, "implementation": f"mlserver_models.{kind}", "inputs": inputs, "outputs": outputs}))
+        self.http, self.grpc = (f"127.0.0.1:{port}" for port in ports[:2])
+        self.log = open(folder.parent / "mlserver.log", "w+")
+        here = str(pathlib.Path(__file__).resolve().parent)
+        self.process = subprocess.Popen([program, "start", str(folder)], stdout=self.log, stderr=subprocess.STDOUT,
+                                        env={**os.environ, "PYTHONPATH": here})
+        until = time.monotonic() + 120
+        while not self.ready():
+            if time.monotonic() > until or self.process.poll() is not None:
+                raise RuntimeError(f"MLServer is not ready: {pathlib.Path(self.log.name).read_text()[-3000:]}")
+            time.sleep(0.2)
+
+    def ready(self):
+        try:
+            with urllib.request.urlopen(f"http://{self.http}/v2/health/ready", timeout=5) as answer:
+                return answer.status == 200
+        except OSError:
+            return False
+
+    def end(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(60)
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+SERVER = None  # that the tests of this process ask; main() sets it
+
+
+def main():
+    """Starts the server that the flags name, runs the tests of the program, and ends the server."""
+    global SERVER
+    parser = argparse.ArgumentParser()
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--mete", help="the program")
+    which.add_argument("--mlserver", help="the program")
+    args, rest = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder:
+        models = pathlib.Path(folder) / "models"
+        models.mkdir()
+        if args.mete:
+            write_models(models)
+        server = Mete(args.mete, models) if args.mete else MLServer(args.mlserver, models)
+        sys.modules["serving"].SERVER = server
+        try:
+            program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
+        finally:
+            ended = server.end()
+        if args.mete and ended != 0:
+            sys.exit(f"SIGTERM ended the server with {ended}; expected 0")
+        sys.exit(not program.result.wasSuccessful())
