@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -37,6 +37,10 @@ help:
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make compare-serve"
 	@echo "                    measure mete serve beside MLServer with ONNX Runtime (installs both from PyPI; SERVE_FLAGS: --models, --rounds, --json)"
+	@echo "  make test-serve   ask mete serve by Triton's and KServe's clients (installs them from PyPI)"
+	@echo "  make test-serve-mlserver"
+	@echo "                    the same of MLServer, for what both servers have, with what it answers otherwise"
+	@echo "  make fuzz-serve   schemathesis, then requests over a socket, against mete serve, each for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make test-page    open the page of mete serve in a browser (chromium, playwright), with keyboard, labels and pictures of it"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make format       lay out all C++ code as .clang-format says"
@@ -171,6 +175,17 @@ compare-serve: deps build/release/build.ninja
 	test -x build/serve-peers/bin/python || python3 -m venv build/serve-peers
 	build/serve-peers/bin/pip install -q -r bench/serve/peers-requirements.txt
 	python3 bench/serve/peers.py --mete $(METE) $(SERVE_FLAGS)
+
+test-serve: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	METE=$(METE) tests/serve/run.sh clients
+
+test-serve-mlserver:
+	tests/serve/run.sh mlserver
+
+fuzz-serve: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	METE=$(METE) tests/serve/run.sh fuzz $(FUZZ_SECONDS)
 
 # The page's pictures are in build/page.
 test-page: deps build/release/build.ninja
