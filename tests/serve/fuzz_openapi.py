@@ -21,13 +21,9 @@ def main():
     parser.add_argument("--seconds", type=int, default=600)
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        models = pathlib.Path(folder) / "models"
-        models.mkdir()
-        serving.write_models(models)
-        server = serving.Mete(args.mete, models)
+    with serving.served(args.mete) as server, tempfile.TemporaryDirectory() as folder:  # where schemathesis leaves its files
         before = server.resident_kib()
-        # --max-time stops at this time; examples without an end, so that it is the time that ends the run
+        # --max-time ends the run, not the number of examples
         found = subprocess.run([args.schemathesis, "--config-file", HERE / "schemathesis.toml", "run", f"http://{server.http}/openapi.json",
                                 "--max-time", str(args.seconds), "--max-examples", "1000000", "--continue-on-failure", "--seed", str(args.seed),
                                 "--generation-database", "none", "--request-timeout", "20"], cwd=folder).returncode
@@ -35,10 +31,7 @@ def main():
             print(f"the server has ended with {server.process.returncode}: {server.said()[-2000:]}")
             return 1
         print(f"resident memory: {before} KiB at the start, {server.resident_kib()} KiB at the end")
-        ended = server.end()
-        if ended != 0:
-            print(f"SIGTERM ended the server with {ended}; expected 0: {server.said()[-2000:]}")
-        return 1 if found or ended else 0
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """A `mete serve` that runs while a test needs it, and models for it. Standard library only."""
 import argparse
+import contextlib
 import json
 import os
 import pathlib
@@ -73,6 +74,34 @@ class Mete:
         return self.process.wait(60)
 
 
+@contextlib.contextmanager
+def served(program, *flags):
+    """A Mete with the models of write_models(). SIGTERM has to end it with 0, unless it has ended before, which the caller sees by runs()."""
+    with tempfile.TemporaryDirectory() as folder:
+        models = pathlib.Path(folder) / "models"
+        models.mkdir()
+        write_models(models)
+        server = Mete(program, models, *flags)
+        try:
+            yield server
+        finally:
+            if server.runs() and (ended := server.end()) != 0:
+                raise RuntimeError(f"SIGTERM ended the server with {ended}, expected 0: {server.said()[-2000:]}")
+
+
+@contextlib.contextmanager
+def mlserved(program):
+    """An MLServer with the same models."""
+    with tempfile.TemporaryDirectory() as folder:
+        models = pathlib.Path(folder) / "models"
+        models.mkdir()
+        server = MLServer(program, models)
+        try:
+            yield server
+        finally:
+            server.end()
+
+
 class MLServer:
     """Runs MLServer with the models of mlserver_models.py, which compute what those of write_models() do."""
     kind = "mlserver"
@@ -129,17 +158,7 @@ def main():
     which.add_argument("--mete", help="the program")
     which.add_argument("--mlserver", help="the program")
     args, rest = parser.parse_known_args()
-    with tempfile.TemporaryDirectory() as folder:
-        models = pathlib.Path(folder) / "models"
-        models.mkdir()
-        if args.mete:
-            write_models(models)
-        server = Mete(args.mete, models) if args.mete else MLServer(args.mlserver, models)
+    with served(args.mete) if args.mete else mlserved(args.mlserver) as server:
         sys.modules["serving"].SERVER = server
-        try:
-            program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
-        finally:
-            ended = server.end()
-        if args.mete and ended != 0:
-            sys.exit(f"SIGTERM ended the server with {ended}; expected 0")
-        sys.exit(not program.result.wasSuccessful())
+        program = unittest.main(argv=[sys.argv[0], *rest], exit=False)
+    sys.exit(not program.result.wasSuccessful())
