@@ -30,7 +30,10 @@ template <class Stream>
 class ConnectionOf : public Connection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
  public:
   template <class... A>
-  ConnectionOf(ConnectionOwner& owner, A&&... stream) : owner_(owner), stream_(std::forward<A>(stream)...) {
+  ConnectionOf(ConnectionOwner& owner, A&&... stream)
+      : owner_(owner),
+        stream_(std::forward<A>(stream)...),
+        buffer_(size_t(owner.limits.header_bytes) + kReadBytes) {
     boost::system::error_code problem;
     const tcp::endpoint peer = Tcp().socket().remote_endpoint(problem);
     if (!problem) peer_ = peer.address().to_string();
@@ -72,7 +75,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (owner_.closing) return End();
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
-    // Checked with the header, by the path. Not boost::none: Boost 1.74 takes every length for more than
+    // Checked by the path. Not boost::none: Boost 1.74 takes every length for more than none.
     // none.
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
     SetIdle(true);
@@ -252,7 +255,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if constexpr (!kTls) {
       Tcp().expires_after(std::chrono::seconds(2));  // guess
       buffer_.clear();
-      Tcp().async_read_some(buffer_.prepare(kLingerBytes),
+      Tcp().async_read_some(buffer_.prepare(kReadBytes),
                             [self = this->shared_from_this()](Problem problem, size_t) {
                               if (!problem && ++self->lingered_ < kMostLingers) self->Linger();
                             });
@@ -264,12 +267,12 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     reserved_ = 0;
   }
 
-  static constexpr size_t kLingerBytes = 64 << 10;
-  static constexpr int kMostLingers = 1024;  // 64 MiB; guess
+  static constexpr size_t kReadBytes = 64 << 10;  // at a time at most
+  static constexpr int kMostLingers = 1024;       // 64 MiB; guess
 
   ConnectionOwner& owner_;
   Stream stream_;
-  beast::flat_buffer buffer_;
+  beast::flat_buffer buffer_;  // bounded: a chunk's head may never end
   std::optional<http::request_parser<http::string_body>> parser_;
   http::response<http::string_body> answer_;
   HttpRequest request_;
@@ -288,80 +291,6 @@ void Begin(ConnectionOwner& owner, A&&... stream) {
 }
 
 }  // namespace
-
-void ConnectionOwner::Add(const std::shared_ptr<Connection>& connection) {
-  const std::lock_guard lock(mutex_);
-  connections_.emplace(connection.get(), connection);
-}
-
-void ConnectionOwner::Remove(Connection* connection) {
-  const std::lock_guard lock(mutex_);
-  connections_.erase(connection);
-  if (connections_.empty()) removed_.notify_all();
-}
-
-int ConnectionOwner::Count() const {
-  const std::lock_guard lock(mutex_);
-  return int(connections_.size());
-}
-
-void ConnectionOwner::CloseIdle() {
-  std::vector<std::shared_ptr<Connection>> all;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [pointer, connection] : connections_)
-      if (auto alive = connection.lock()) all.push_back(std::move(alive));
-  }
-  for (const auto& connection : all) connection->CloseIfIdle();
-}
-
-bool ConnectionOwner::CloseLongestIdle() {
-  std::shared_ptr<Connection> longest;
-  std::vector<std::shared_ptr<Connection>> others;  // the last reference is released without the lock
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [pointer, connection] : connections_) {
-      auto alive = connection.lock();
-      if (!alive) continue;
-      const auto since = alive->idle_since();
-      if (since && (!longest || *since < longest->idle_since().value_or(Time::max()))) longest.swap(alive);
-      others.push_back(std::move(alive));
-    }
-  }
-  if (longest) longest->CloseIfIdle();
-  return longest != nullptr;
-}
-
-void ConnectionOwner::WaitUntilNone(std::chrono::milliseconds limit) {
-  std::unique_lock lock(mutex_);
-  removed_.wait_for(lock, limit, [&] { return connections_.empty(); });
-}
-
-std::shared_ptr<void> ConnectionOwner::BeginCall() {
-  const std::lock_guard lock(mutex_);
-  ++calls_;
-  return std::shared_ptr<void>(this, [this](void*) {
-    const std::lock_guard ending(mutex_);
-    if (--calls_ == 0) called_.notify_all();
-  });
-}
-
-void ConnectionOwner::WaitForCalls() {
-  std::unique_lock lock(mutex_);
-  called_.wait(lock, [&] { return calls_ == 0; });
-}
-
-bool ConnectionOwner::Reserve(int64_t bytes) {
-  if (reserved_.fetch_add(bytes) + bytes <= limits.bytes_together) return true;
-  reserved_ -= bytes;
-  return false;
-}
-
-void ConnectionOwner::Log(const HttpLogLine& line) {
-  if (!log_) return;
-  const std::lock_guard lock(log_mutex_);
-  log_(line);
-}
 
 void BeginConnection(ConnectionOwner& owner, tcp::socket socket, net::ssl::context* tls) {
   if (tls) Begin<beast::ssl_stream<beast::tcp_stream>>(owner, std::move(socket), *tls);
