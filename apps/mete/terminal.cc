@@ -34,9 +34,9 @@ void PrintLines(const Context& context, const char* color, const char* kind, std
   }
 }
 
-void PrintJsonLine(const Json& json) { fmt::print(stderr, "{}\n", JsonText(json, -1)); }
-
 }  // namespace
+
+void PrintJsonLine(const Json& json) { fmt::print(stderr, "{}\n", JsonText(json, -1)); }
 
 Style StyleOf(int fd) {
   const char* term = std::getenv("TERM");

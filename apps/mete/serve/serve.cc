@@ -76,7 +76,7 @@ std::function<void(const serve::HttpLogLine&)> LogOf(const ServeFlags& flags) {
                 {"status", line.status}, {"bytes_in", line.request_bytes}, {"bytes_out", line.answer_bytes},
                 {"ms", line.ms}};
     if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
-    PrintJson(object, stderr);
+    PrintJsonLine(object);
   };
 }
 
@@ -90,7 +90,7 @@ std::function<void(const serve::GrpcLogLine&)> GrpcLogOf(const ServeFlags& flags
     }
     Json object{{"peer", line.peer}, {"rpc", line.method}, {"code", line.code}, {"ms", line.ms}};
     if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
-    PrintJson(object, stderr);
+    PrintJsonLine(object);
   };
 }
 
