@@ -76,7 +76,6 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
     // Checked by the path. Not boost::none: Boost 1.74 takes every length for more than none.
-    // none.
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
     SetIdle(true);
     Tcp().expires_after(owner_.limits.idle);
