@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -24,6 +24,7 @@ help:
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
 	@echo "  make bench-network"
 	@echo "                    measure plans on two devices with a core each, joined by 100 Mb/s (as root: network namespaces)"
+	@echo "  make bench-serve  measure what a server carries, and what becomes of requests at 0.8 and twice of it"
 	@echo "  make bench-chip   measure plans for a CPU and an OpenCL device of one machine beside each alone and beside planners of others"
 	@echo "  make bench-precision"
 	@echo "                    classify pictures in f32, f16 and 8 bits on a CPU, a GPU and both, and write docs/results/precision.md"
@@ -127,6 +128,11 @@ bench-processors: deps build/release/build.ninja
 bench-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli slowcore
 	python3 bench/network/measured.py --mete $(METE) $(NETWORK_FLAGS)
+
+# SERVE_FLAGS: --models, --seconds, --overload-s, --arrivals, --serve, --json.
+bench-serve: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli serve_load
+	python3 bench/serve/load.py --mete $(METE) $(SERVE_FLAGS)
 
 # CHIP_FLAGS: --models, --processors, --settings, --rounds, --json.
 bench-chip: deps build/release/build.ninja
