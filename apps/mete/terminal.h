@@ -37,7 +37,7 @@ void PrintNote(const Context& context, const std::string& note);
 void PrintWarning(const Context& context, const std::string& warning);
 void PrintError(const Context& context, const std::string& code, const std::string& message);
 void PrintJson(const Json& json, FILE* to = stdout);  // bytes that are not UTF-8 are replaced
-void PrintJsonLine(const Json& json);                  // to stderr, in one line
+void PrintJsonLine(const Json& json);                 // to stderr, in one line
 void PrintText(const std::string& text);              // to stdout, with lines broken at the terminal's width
 
 // Formats a table for stdout, no wider than the terminal (base/table.h). `align`: as in TableLayout.
