@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -42,6 +42,7 @@ help:
 	@echo "  make test-serve-mlserver"
 	@echo "                    the same of MLServer, for what both servers have, with what it answers otherwise"
 	@echo "  make fuzz-serve   schemathesis, then requests over a socket, against mete serve, each for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
+	@echo "  make test-deploy  check deploy/ by hadolint and KServe's own models (installs them from PyPI)"
 	@echo "  make test-ray     kill one of two replicas of Ray Serve under load (installs Ray from PyPI; RAY_FLAGS: --clients, --seconds, --model)"
 	@echo "  make test-page    open the page of mete serve in a browser (chromium, playwright), with keyboard, labels and pictures of it"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
@@ -197,6 +198,9 @@ fuzz-serve: deps build/release/build.ninja
 test-ray: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/serve/ray.sh --mete $(METE) $(RAY_FLAGS) || [ $$? -eq 77 ]
+
+test-deploy:
+	tests/deploy/tools.sh || [ $$? -eq 77 ]
 
 # The page's pictures are in build/page.
 test-page: deps build/release/build.ninja
