@@ -186,7 +186,7 @@ refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were
 
 Examples:
   mete serve models
-  curl --data-binary @models/digit.png localhost:8080/v2/models/digits/classify
+  curl -X POST -T models/digit.png localhost:8080/v2/models/digits/classify
   mete serve models --grpc-listen 127.0.0.1:8081
   mete serve models --listen 0.0.0.0:8080 --token token)";
 
