@@ -1,6 +1,7 @@
 """One `mete serve` as a child of this process, for one model, on the loopback. Standard library only; Linux, as `setpriv` starts the child.
 
-The child ends when this process ends, however that happens, and drains when close() asks it to.
+The child ends when this process ends, however that happens, and drains when close() asks it to. What a process that was killed leaves behind is a
+folder of links in the folder for temporary files.
 """
 import dataclasses
 import json
@@ -121,6 +122,7 @@ class ServeProcess:
         finally:
             self._begun.set()
         self._child.wait()
+        self._folder.cleanup()
         self._ended.set()
         if self._on_death and not self._closing.is_set():
             self._on_death()
@@ -174,7 +176,8 @@ class ServeProcess:
                 self._ended.wait()
         if self._child:
             self._child.stdout.close()
-        self._folder.cleanup()
+        else:
+            self._folder.cleanup()
 
 
 def is_passed_on(method, path):

@@ -129,6 +129,7 @@ class Child(unittest.TestCase):
         os.kill(child.pid, signal.SIGKILL)
         self.assertTrue(died.wait(WAIT_S))
         self.assertFalse(child.alive())
+        self.assertFalse(os.path.exists(child._folder.name))
         died.clear()
         ended = self.start(on_death=died.set)
         ended.close()
@@ -146,10 +147,11 @@ class Child(unittest.TestCase):
             ServeProcess(DIGITS, ChildOptions(mete="/nowhere/mete"))
 
     def test_ends_with_its_parent(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())  # a killed process leaves its links behind
         code = ("import sys; from mete.serve_process import *\n"
                 f"child = ServeProcess({str(DIGITS)!r}, ChildOptions(mete={METE!r}))\nprint(child.pid, flush=True)\nsys.stdin.read()")
         with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                              env={**os.environ, "PYTHONPATH": str(ROOT / "python")}) as parent:
+                              env={**os.environ, "PYTHONPATH": str(ROOT / "python"), "TMPDIR": folder}) as parent:
             child = os.pidfd_open(int(parent.stdout.readline()))
             self.addCleanup(os.close, child)
             parent.kill()
