@@ -1,8 +1,11 @@
 // Turns a picture into a model's input, stage by stage.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/error.h"
+#include "image/scaled_picture.h"
 #include "mete/image.h"
 
 namespace mete {
@@ -16,10 +19,10 @@ Image ResizeShorter(const Image& image, int side, Interpolation interpolation) {
                                      : ResizeImage(image, other, side, interpolation);
 }
 
-// Scales the picture so that it covers resize_width and resize_height divided by crop_fraction, and returns
-// the centre of resize_width x resize_height pixels. For a square size this is torchvision's Resize() to the
-// shorter side followed by CenterCrop().
-Image CoverAndCrop(const Image& image, const Preprocess& p) {
+// Scales the picture so that it covers resize_width and resize_height divided by crop_fraction. For a square
+// size this and the centre of resize_width x resize_height pixels are torchvision's Resize() to the shorter
+// side followed by CenterCrop().
+Image Cover(const Image& image, const Preprocess& p) {
   const auto side = [&](int size) { return std::max(size, int(std::lround(size / p.crop_fraction))); };
   int width = side(p.resize_width), height = side(p.resize_height);
   const bool by_width = int64_t(image.width) * height <= int64_t(image.height) * width;
@@ -28,15 +31,19 @@ Image CoverAndCrop(const Image& image, const Preprocess& p) {
   };
   if (by_width) height = std::max(height, other(image.width, width, image.height));
   else width = std::max(width, other(image.height, height, image.width));
-  return CropCenter(ResizeImage(image, width, height, p.interpolation), p.resize_width, p.resize_height);
+  return ResizeImage(image, width, height, p.interpolation);
 }
 
-// Scales the picture so that it fits into the size, and puts it into the middle of a picture of one colour.
-Image Letterbox(const Image& image, const Preprocess& p) {
+// Scales the picture so that it fits into the size.
+Image Fit(const Image& image, const Preprocess& p) {
   const double scale = std::min(double(p.resize_width) / image.width, double(p.resize_height) / image.height);
   const auto side = [&](int from, int most) { return std::clamp(int(std::lround(from * scale)), 1, most); };
-  const Image inner = ResizeImage(image, side(image.width, p.resize_width),
-                                  side(image.height, p.resize_height), p.interpolation);
+  return ResizeImage(image, side(image.width, p.resize_width), side(image.height, p.resize_height),
+                     p.interpolation);
+}
+
+// Puts such a picture into the middle of a picture of one colour.
+Image Letterbox(const Image& inner, const Preprocess& p) {
   Image out(p.resize_width, p.resize_height);
   for (size_t i = 0; i < out.rgb.size(); ++i)
     out.rgb[i] = uint8_t(std::lround(std::clamp(p.pad[i % Image::kChannels], 0.0f, 255.0f)));
@@ -51,8 +58,8 @@ Image Stages(Image image, const Preprocess& p) {
   if (p.resize_shorter) image = ResizeShorter(image, p.resize_shorter, p.interpolation);
   if (p.crop_width) image = CropCenter(image, p.crop_width, p.crop_height);
   if (!p.resize_width) return image;
-  if (p.crop_fraction > 0) return CoverAndCrop(image, p);
-  if (p.letterbox) return Letterbox(image, p);
+  if (p.crop_fraction > 0) return CropCenter(Cover(image, p), p.resize_width, p.resize_height);
+  if (p.letterbox) return Letterbox(Fit(image, p), p);
   return ResizeImage(image, p.resize_width, p.resize_height, p.interpolation);
 }
 
@@ -185,6 +192,25 @@ Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, co
 
 Tensor MakeInput(const Image& image, const Preprocess& preprocess, const Shape& input) {
   return MakeInput(std::span(&image, 1), preprocess, input);
+}
+
+// Each stage leaves a picture as it is that has its size already.
+Image ScaledPicture(const Image& image, const Preprocess& preprocess, const Shape& input) {
+  const PictureShape want = PictureShapeOf(input);
+  if (!want.known) Invalid("preprocess", "the input takes no pictures; got {}", ToString(input));
+  const Preprocess p = FittedTo(preprocess, want);
+  CheckSettings(p);
+  if (p.resize_shorter) return ResizeShorter(image, p.resize_shorter, p.interpolation);
+  if (p.crop_width) return CropCenter(image, p.crop_width, p.crop_height);
+  if (p.crop_fraction > 0) return Cover(image, p);
+  if (p.letterbox) return Fit(image, p);
+  return ResizeImage(image, p.resize_width, p.resize_height, p.interpolation);
+}
+
+std::string PpmOf(const Image& image) {
+  std::string bytes = fmt::format("P6\n{} {}\n255\n", image.width, image.height);
+  bytes.append(reinterpret_cast<const char*>(image.rgb.data()), image.rgb.size());
+  return bytes;
 }
 
 }  // namespace mete
