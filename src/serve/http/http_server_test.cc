@@ -89,6 +89,7 @@ TEST_F(HttpServerTest, AnswersSeveralRequestsOfAConnection) {
     const Answer answer = Ask(socket, Get("/v2/health/live", "traceparent: 00-a-b-01\r\n"));
     EXPECT_EQ(answer.result_int(), 200u);
     EXPECT_EQ(answer["traceparent"], "00-a-b-01");
+    EXPECT_FALSE(answer["Mete-Wait-Ms"].empty());
     EXPECT_TRUE(answer.keep_alive());
   }
   net::write(socket, net::buffer(Get("/v2") + Get("/nothing")));  // both before the first answer

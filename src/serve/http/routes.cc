@@ -136,9 +136,12 @@ class Routes::Call {
     serve::Health health;
     health.live = true;
     health.ready = server_.ready();
-    if (which == "live") return Get([&] { return Json(HealthBody(health)); });
-    if (which == "ready") return Get([&] { return Json(HealthBody(health), health.ready ? 200 : 503); });
-    NotFound();
+    if (which != "live" && which != "ready") return NotFound();
+    Get([&] {
+      HttpAnswer answer = Json(HealthBody(health), which == "ready" && !health.ready ? 503 : 200);
+      AddWait(answer, server_.predicted_wait_us());
+      return answer;
+    });
   }
 
   void Repository() {
@@ -246,12 +249,17 @@ class Routes::Call {
     return Json(JsonText(json, -1));
   }
 
+  // How long a request that came now would wait, so that callers can choose.
+  static void AddWait(HttpAnswer& answer, double wait_us) {
+    answer.headers.emplace_back("Mete-Wait-Ms", fmt::format("{:.3f}", wait_us * 1e-3));
+  }
+
   OnOutcome Outcomes() {
     return [respond = respond_, &server = server_](Outcome&& given) {
       auto outcome = std::make_shared<Outcome>(std::move(given));
-      respond([outcome, wait = server.predicted_wait_us()] {
+      respond([outcome, wait_us = server.predicted_wait_us()] {
         HttpAnswer answer = outcome->error.empty() ? AnswerOf(*outcome) : ErrorOf(*outcome);
-        answer.headers.emplace_back("Mete-Wait-Ms", fmt::format("{:.3f}", wait * 1e-3));
+        AddWait(answer, wait_us);
         return answer;
       });
     };
