@@ -10,6 +10,8 @@ SiteCosts EstimateSite(const Graph& graph, const SiteFile& site, StartState stat
     Invalid(
         "server",
         "has an address and no machine file, and what is not there cannot be estimated; expected 'machine'");
+  if (site.device.devices.empty())
+    Invalid("device", "is not described, and cannot be estimated; expected 'device' with a machine file");
   PoolFile pool = site.device;
   if (site.server) {
     const Figure nothing{0, "derived: the site's link"}, at_once{1e12, "derived: the site's link"};

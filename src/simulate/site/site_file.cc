@@ -23,8 +23,9 @@ class Reader {
   SiteFile Do(const toml::table& table) {
     TomlKeys keys(table, path_, "site", problems_);
     site_.name = keys.Text("name");
-    if (const std::string device = keys.Text("device"); !device.empty())
-      problems_.Try([&] { site_.device = DeviceAt(PathOf(device)); });
+    if (keys.Find("device"))
+      if (const std::string device = keys.Text("device"); !device.empty())
+        problems_.Try([&] { site_.device = DeviceAt(PathOf(device)); });
     ReadServer(keys);
     if (const toml::table* photo = Table(keys, "photo")) ReadPhoto(*photo);
     site_.loads[size_t(StartState::kResident)] = LoadCost{};
@@ -75,13 +76,30 @@ class Reader {
     if (of_server.Find("machine"))
       if (const std::string machine = of_server.Text("machine"); !machine.empty())
         problems_.Try([&] { site_.server = ReadMachineFile(PathOf(machine)); });
-    if (of_server.Find("address")) site_.address = of_server.Text("address");
+    if (of_server.Find("address")) ReadAddress(of_server);
     if (!server->contains("machine") && !server->contains("address"))
       of_server.Problem(nullptr, "is neither described nor there; expected 'machine', 'address', or both");
     Read(of_server, "wait_ms", 0, kMostMs, site_.server_wait_ms);
     Read(of_server, "load_ms", 0, kMostMs, site_.server_load_ms);
     of_server.RefuseOthers();
     ReadLink(*link);
+  }
+
+  void ReadAddress(TomlKeys& server) {
+    site_.address = server.Text("address");
+    const size_t colon = site_.address.rfind(':');
+    const bool has_port = colon != std::string::npos && colon > 0 && colon + 1 < site_.address.size() &&
+                          site_.address.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+    if (!site_.address.empty() && !has_port)
+      server.Problem(server.Find("address"), "'address' is wrong; got '{}', expected HOST:PORT",
+                     Printable(site_.address));
+    if (server.Find("model")) site_.model = server.Text("model");
+    const auto path = [&](const char* key, std::string& to) {
+      if (!server.Find(key)) return;
+      if (const std::string text = server.Text(key); !text.empty()) to = PathOf(text);
+    };
+    path("keys", site_.keys);
+    path("token", site_.token);
   }
 
   void ReadLink(const toml::table& table) {

@@ -2,10 +2,14 @@
 // model's states cost. Everything that is measured names its source. A TOML file:
 //
 //     name = "A phone and a server over LTE"
-//     device = "phone.toml"                   # a machine file, or a pool's file with described devices; relative to this file
+//     device = "phone.toml"                   # a machine file, or a pool's file with described devices; relative to this file;
+//                                             # may be left out where the device is this one (`mete run --site`)
 //     [server]                                # may be left out: then the device computes
 //     machine = "server.toml"                 # a machine file, to plan for it; the server computes with all of its cores
 //     address = "192.168.1.20:8080"           # HOST:PORT of `mete serve`, to ask it; one of both, or both
+//     model = "resnet18"                      # optional: its name there; the name of the model's file
+//     keys = "keys/phone"                     # optional, of an address: TLS, a folder of `mete keys make`; relative to this file
+//     token = "token"                         # optional, of an address: a file with what the server asks for
 //     wait_ms = { value = 3, source = "..." } # optional: until it begins with a request; 0
 //     load_ms = { value = 0, source = "..." } # optional: if it has to load the model first; 0
 //     [link]                                  # of a server
@@ -44,10 +48,12 @@ namespace mete {
 
 struct SiteFile {
   std::string name;
-  PoolFile device;  // described; a machine file is a pool of one device
+  // Described; a machine file is a pool of one device. No devices: it is this one.
+  PoolFile device;
   bool has_server = false;
   std::optional<MachineFile> server;  // nothing: it is not described
-  std::string address;                // of the server; empty: it is not there
+  std::string address;                // of the server, HOST:PORT; empty: it is not there
+  std::string model, keys, token;     // its name there, and paths; empty: not given
   double server_wait_ms = 0, server_load_ms = 0;
   NetworkLink link;
   Connection connection = Connection::kWarm;

@@ -32,6 +32,17 @@ load_ms = { value = 40, source = "measured" }
 least_ms = { value = 5, source = "measured" }
 )";
 
+// Three convolutions over 64x64 pixels, and four scores.
+Graph Net() {
+  Builder b;
+  ValueId x = b.Input({1, 3, 64, 64});
+  for (const int64_t channels : {8, 8, 8})
+    x = b.Conv(x, x == b.graph.inputs[0] ? 3 : 8, channels, 3, {1, 1, 1, 1});
+  b.Output(b.Op("MatMul", {b.Op("Flatten", {b.Op("GlobalAveragePool", {x})}), b.Weight({8, 4})}));
+  InferShapes(b.graph);
+  return b.graph;
+}
+
 class SiteFiles : public testing::Test {
  protected:
   SiteFile Read(const std::string& text) {
@@ -100,23 +111,29 @@ least_ms = { value = 5, source = "measured" }
     EXPECT_TELLS(Read(text), problem);
 }
 
+TEST_F(SiteFiles, HaveWhatACallerOfTheServerNeeds) {
+  const std::string begin = "name = \"a\"\n[link]\nprofile = \"lan\"\n[server]\n";
+  const SiteFile site =
+      Read(begin + "address = \"a:1\"\nmodel = \"net\"\nkeys = \"phone\"\ntoken = \"word\"\n");
+  EXPECT_TRUE(site.device.devices.empty());
+  EXPECT_EQ(site.address, "a:1");
+  EXPECT_EQ(site.model, "net");
+  const auto folder = std::filesystem::path(path_.str()).parent_path();
+  EXPECT_EQ(site.keys, (folder / "phone").string());
+  EXPECT_EQ(site.token, (folder / "word").string());
+  EXPECT_TELLS(EstimateSite(Net(), site, StartState::kResident), "no machine file");
+  EXPECT_TELLS(Read(begin + "address = \"nowhere\"\ncolour = 3\n"), "got 'nowhere', expected HOST:PORT");
+  EXPECT_TELLS(Read(begin + "address = \"nowhere\"\ncolour = 3\n"), "unknown key 'colour'");
+  const SiteFile here = Read(begin + "machine = \"" + Board("core-i9-13900h.toml") + "\"\n");
+  EXPECT_TELLS(EstimateSite(Net(), here, StartState::kResident), "[device] is not described");
+}
+
 TEST_F(SiteFiles, HaveServerAndLinkOrNeither) {
   const std::string device = "name = \"a\"\ndevice = \"" + Board("raspberry-pi-5.toml") + "\"\n";
   EXPECT_TELLS(Read(device + "[link]\nprofile = \"lan\"\n"), "has a link and no server");
   EXPECT_TELLS(Read(device + "[server]\naddress = \"a:1\"\n"), "has a server and no link");
   EXPECT_TELLS(Read(device + "[server]\naddress = \"a:1\"\n[link]\nprofile = \"5g\"\n"),
                "got '5g', expected one of: 3g");
-}
-
-// Three convolutions over 64x64 pixels, and four scores.
-Graph Net() {
-  Builder b;
-  ValueId x = b.Input({1, 3, 64, 64});
-  for (const int64_t channels : {8, 8, 8})
-    x = b.Conv(x, x == b.graph.inputs[0] ? 3 : 8, channels, 3, {1, 1, 1, 1});
-  b.Output(b.Op("MatMul", {b.Op("Flatten", {b.Op("GlobalAveragePool", {x})}), b.Weight({8, 4})}));
-  InferShapes(b.graph);
-  return b.graph;
 }
 
 TEST_F(SiteFiles, BecomeCostsOfASite) {
