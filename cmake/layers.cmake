@@ -185,6 +185,7 @@ if(METE_SERVE)
   mete_text_file(serve_http src/serve/http/page/page.html kPage)
   mete_text_file(serve_http src/serve/http/openapi.json kOpenApi)
   mete_library(serve_client src/serve/client LAYERS serve_protocol LINKS Boost::headers OpenSSL::SSL TEST_LAYERS serve_http)
+  mete_library(serve_site src/serve/site LAYERS plan_site TEST_LAYERS passes)
   mete_library(serve_grpc src/serve/grpc LAYERS serve_server serve_grpc_values protocol keys LINKS gRPC::grpc++ gRPC::grpc++_reflection)
   mete_protobuf(serve_grpc src/serve/grpc/inference_service.proto SERVICES)
 endif()
@@ -230,6 +231,12 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it is the server's side"
   apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server)
+mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
+  apps/mete/site_device.cc LAYERS image serve_client serve_site plan_site
+  apps/mete/site_parts.h LAYERS serve_client serve_site plan_site
+  apps/mete/site_report.cc LAYERS serve_client serve_site plan_site
+  apps/mete/site_run.cc LAYERS costs cpu engine machine plan_site profile_starts remote serve_client serve_site simulate_site
+  apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
   apps/mete/quantize_report.cc LAYERS quantize

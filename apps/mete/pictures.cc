@@ -75,6 +75,8 @@ std::string FitText(const Port& port, const Preprocess& p) {
   return fmt::format("{} {}{}", how, SizeText(port, p), whose);
 }
 
+}  // namespace
+
 const char* TurnedText(int orientation) {
   switch (orientation) {
     case 2: return "mirrored";
@@ -87,8 +89,6 @@ const char* TurnedText(int orientation) {
     default: return "";
   }
 }
-
-}  // namespace
 
 void AddPictureFlags(CLI::App& command, PictureFlags& flags, PictureKeys keys) {
   command

@@ -55,6 +55,9 @@ struct PictureRemarks {
 };
 PictureRemarks RemarksOf(const std::string& model, const Port& port, const Preprocess& preprocess);
 
+// How a picture of this EXIF orientation is turned; "": it is not.
+const char* TurnedText(int orientation);
+
 // A batch with as many pictures as the port takes.
 struct PictureBatch {
   Tensor tensor;

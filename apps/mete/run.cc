@@ -21,6 +21,7 @@
 #include "objective.h"
 #include "output_folder.h"
 #include "pictures.h"
+#include "site_run.h"
 #include "stopwatch.h"
 #include "terminal.h"
 #include "text_file.h"
@@ -36,6 +37,7 @@ struct RunFlags {
   std::vector<std::string> inputs;
   PictureFlags preprocess;
   std::string output;
+  SiteRunFlags site;
 };
 
 using RunFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)>;
@@ -336,6 +338,44 @@ void CheckPicturesAreThere(const RunFlags& flags) {
     if (std::error_code ignored; !std::filesystem::exists(path, ignored)) FailToOpen(path, ENOENT);
 }
 
+// Returns the only input's port. UsageError for what a site does not compute.
+const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
+  if (flags.pictures.size() != 1)
+    throw UsageError(fmt::format("[--site] the request is one photo; got {}", flags.pictures.size()));
+  if (loaded.model.inputs().size() != 1 || loaded.port().shape[0] != 1)
+    throw UsageError(fmt::format("[--site] the model takes one picture; got {} inputs, the first {}",
+                                 loaded.model.inputs().size(), DescribePort(loaded.model.inputs()[0])));
+  return loaded.port();
+}
+
+// --site: the answer of this device or of a server, in the same form.
+void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style, double load_ms,
+                    const Context& context) {
+  const Port& port = CheckForSite(flags, loaded);
+  std::vector<std::string> files{flags.model.model};
+  if (!flags.model.weights.empty()) files.push_back(flags.model.weights);
+  SiteAnswer at =
+      RunAtSite({flags.site, context, loaded.model, files, flags.model.threads, loaded.preprocess, port,
+                 flags.pictures[0], [&] { return MakeSession(loaded.model, flags.model, context); }});
+  Answer answer{{flags.pictures[0]}, {at.turned}, std::move(at.outputs), at.ms, 1};
+  OutputFolder folder(flags.output);
+  for (size_t i = 0; i < answer.outputs.size(); ++i)
+    folder.Add(loaded.model.outputs()[i].name, answer.outputs[i].view());
+  const auto files_written = folder.Commit();
+  if (!context.json) {
+    PrintAnswer(loaded.model, answer, style);
+    fmt::print("{}", flags.model.explain ? at.text : at.text.substr(0, at.text.find('\n') + 1));
+    return;
+  }
+  Json json{{"model", flags.model.model},
+            {"load_ms", load_ms},
+            {"results", Json::array({AnswerJson(loaded.model, answer, style)})}};
+  if (!files_written.empty()) json["files"] = files_written;
+  json["notes"] = loaded.model.notes();
+  json["site"] = std::move(at.json);
+  PrintJson(json);
+}
+
 void Run(const RunFlags& flags, const Context& context) {
   CheckPicturesAreThere(flags);
   CheckObjective(flags.model, flags.pool.given());
@@ -348,6 +388,7 @@ void Run(const RunFlags& flags, const Context& context) {
   if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
   const AnswerStyle style = StyleFor(flags, loaded, context);
   const bool told = PrintRemarks(flags, loaded, context);
+  if (flags.site.given()) return RunPhotoAtSite(flags, loaded, style, load_ms, context);
   ModelFlags chosen = flags.model;
   // as long as the session
   const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
@@ -419,6 +460,7 @@ void AddRun(CLI::App& app, Context& context) {
       ->type_name("DIR")
       ->group("Tensors");
   AddPoolFlags(*command, flags->pool);
+  AddSiteRunFlags(*command, flags->site);
   AddJsonFlag(*command, context);
   command->footer(
       "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, "
@@ -429,6 +471,7 @@ void AddRun(CLI::App& app, Context& context) {
       "  mete run models/digits.onnx models/digit.png\n"
       "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
       "  mete run deploy.prototxt cat.jpg --weights net.caffemodel --preprocess caffe-bgr --softmax\n"
+      "  mete run resnet18.onnx cat.jpg --site home.toml --explain\n"
       "  mete run encoder.onnx --input ids=ids.npy --input mask=mask.npy --output results --profile");
   command->callback([flags, &context] { context.command = [flags, &context] { Run(*flags, context); }; });
 }

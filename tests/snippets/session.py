@@ -52,6 +52,8 @@ class Session(Scene):
     def toml(self, snippet):
         if "[[device]]" in snippet.text:
             self.devices_file(snippet)
+        elif "[server]" in snippet.text:
+            self.site_file(snippet)
         else:
             self.preprocessing(snippet)
         self.tools.counts["TOML files read"] += 1
@@ -61,6 +63,11 @@ class Session(Scene):
         names = iter(re.findall(r'^name = "([^"]+)".*\naddress', snippet.text, re.MULTILINE))
         text = re.sub(r'^address = "[^"]+"', lambda _: f'address = "{self.worker(next(names))}"', snippet.text, flags=re.MULTILINE)
         (self.folder / "home.toml").write_text(text)
+
+    def site_file(self, snippet):
+        """site.toml, with an address of this host at which nobody listens: the device answers."""
+        text = re.sub(r'^address = "[^"]+"', 'address = "127.0.0.1:9"', snippet.text, flags=re.MULTILINE)
+        (self.folder / "site.toml").write_text(text)
 
     def preprocessing(self, snippet):
         (self.folder / "net.toml").write_text(snippet.text)

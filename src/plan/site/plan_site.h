@@ -36,6 +36,7 @@ struct SiteObjective {
   // With energy: the least joules among the candidates that are done within this time at the link's 95th
   // percentile; 0: whenever.
   double deadline_ms = 0;
+  bool cuts = true;  // false: nothing is there that would compute a part of the model
 };
 
 enum class SiteCandidate { kDevice, kRawPhoto, kScaledPhoto, kCut };

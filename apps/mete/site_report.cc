@@ -1,0 +1,87 @@
+// What `mete run --site` says of the ways.
+#include <fmt/format.h>
+
+#include "site_parts.h"
+#include "terminal.h"
+
+namespace mete::cli {
+namespace {
+
+struct StepName {
+  const char *name, *key;
+  double SiteSteps::*ms;
+};
+constexpr StepName kSteps[] = {{"load", "load_ms", &SiteSteps::load_ms},
+                               {"preprocess", "preprocess_ms", &SiteSteps::preprocess_ms},
+                               {"upload", "upload_ms", &SiteSteps::upload_ms},
+                               {"compute", "compute_ms", &SiteSteps::compute_ms}};
+
+Json StepsJson(const SiteSteps& steps) {
+  Json json;
+  for (const StepName& step : kSteps) json[step.key] = steps.*step.ms;
+  json["total_ms"] = steps.total_ms();
+  return json;
+}
+
+std::string WhyNot(const SiteReport& r, const SiteWay& way) {
+  const bool asks = way.candidate != SiteCandidate::kDevice;
+  return asks && !r.no_server.empty() ? r.no_server : way.why_not;
+}
+
+// "as planned", or why this way and no other.
+std::string HowText(const SiteReport& r) {
+  if (!r.fell_back.empty()) return fmt::format("instead of {}: {}", NameOf(r.chosen), r.fell_back);
+  if (r.chosen != r.plan.choice) return fmt::format("as --way says; the plan is {}", NameOf(r.plan.choice));
+  return "as planned";
+}
+
+}  // namespace
+
+Json SiteReportJson(const SiteReport& r) {
+  Json json{{"site", r.site},
+            {"way", NameOf(r.done.way)},
+            {"chosen", NameOf(r.chosen)},
+            {"planned", NameOf(r.plan.choice)},
+            {"reason", r.plan.reason},
+            {"predicted", StepsJson(r.plan.ways[size_t(r.done.way)].steps)},
+            {"measured", StepsJson(r.done.steps)},
+            {"whole_ms", r.done.whole_ms},
+            {"ways", Json::array()}};
+  if (!r.fell_back.empty()) json["fell_back"] = r.fell_back;
+  if (!r.no_server.empty()) json["no_server"] = r.no_server;
+  else json["asked"] = {{"connect_ms", r.connect_ms}, {"round_trip_ms", r.round_trip_ms}};
+  if (!r.measured.empty()) json["measured_first"] = r.measured;
+  for (const SiteWay& way : r.plan.ways) {
+    Json one{{"way", NameOf(way.candidate)}};
+    if (way.can()) one["predicted"] = StepsJson(way.steps);
+    else one["why_not"] = WhyNot(r, way);
+    json["ways"].push_back(std::move(one));
+  }
+  return json;
+}
+
+std::string SiteReportText(const SiteReport& r) {
+  const SiteSteps &predicted = r.plan.ways[size_t(r.done.way)].steps, &measured = r.done.steps;
+  Rows rows{{"step", "predicted", "measured"}};
+  const auto ms = [](double value) { return value == 0 ? "-" : FormatMs(value); };
+  for (const StepName& step : kSteps)
+    rows.push_back({step.name, ms(predicted.*step.ms), ms(measured.*step.ms)});
+  rows.push_back({"all", ms(predicted.total_ms()), ms(measured.total_ms())});
+  std::string text =
+      fmt::format("{}, {}\n{}", NameOf(r.done.way), HowText(r), FormatTable(rows, "lrr", "  "));
+  text += fmt::format("from the choice to the answer: {}\n", FormatMs(r.done.whole_ms));
+  for (const SiteWay& way : r.plan.ways)
+    if (way.candidate != r.done.way)
+      text += fmt::format("  {}: {}\n", NameOf(way.candidate),
+                          way.can() ? FormatMs(way.steps.total_ms()) + " predicted" : WhyNot(r, way));
+  text += r.plan.reason + ".\n";
+  if (r.no_server.empty())
+    text += fmt::format("Asked first: connected in {}, round trip {}.\n", FormatMs(r.connect_ms),
+                        FormatMs(r.round_trip_ms));
+  if (!r.measured.empty())
+    text += fmt::format(
+        "Measured first, as nothing was kept: {}. The next run begins with what is kept now.\n", r.measured);
+  return text;
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,83 @@
+#include "serve/site/memory.h"
+
+#include <gtest/gtest.h>
+
+#include "base/errors_testing.h"
+#include "passes/graphs_testing.h"
+#include "plan/site/plan_site.h"
+
+namespace mete::serve {
+namespace {
+
+const NetworkLink kLan{1, 0.5, 900, 900};
+
+SiteMemory Seen() {
+  SiteMemory memory;
+  memory.device = {
+      .load_ms = 40, .compute_ms = 30, .decode_ms_per_mb = 10, .scale_ms_per_mb = 2, .small_ms = 0.5};
+  memory.server = {.compute_ms = 5, .small_ms = 1};
+  memory.scaled_bytes = 150000;
+  Learn(memory, {100, 200, 0.6, Connection::kIdle});
+  return memory;
+}
+
+TEST(SiteMemory, IsTheSameAsJson) {
+  SiteMemory memory = Seen();
+  const SiteMemory read = SiteMemoryFromJson(ToJson(memory), "memory");
+  EXPECT_EQ(read.device, memory.device);
+  EXPECT_EQ(read.server, memory.server);
+  EXPECT_EQ(read.scaled_bytes, memory.scaled_bytes);
+  ASSERT_EQ(read.exchanges.size(), 1u);
+  EXPECT_EQ(read.exchanges[0].connection, Connection::kIdle);
+  EXPECT_EQ(read.exchanges[0].ms, 0.6);
+}
+
+TEST(SiteMemory, OfOtherTextsIsAnError) {
+  EXPECT_TELLS(SiteMemoryFromJson("{", "memory"), "[memory]");
+  EXPECT_TELLS(SiteMemoryFromJson("{\"version\": 2}", "memory"), "[memory]");
+  std::string wrong = ToJson(Seen());
+  wrong.replace(wrong.find("40"), 2, "-4");
+  EXPECT_TELLS(SiteMemoryFromJson(wrong, "memory"), "'load_ms' is no such figure");
+}
+
+TEST(SiteMemory, ForgetsTheOldestExchanges) {
+  SiteMemory memory;
+  for (int i = 0; i < 100; ++i) Learn(memory, {i, 0, 1, Connection::kIdle});
+  EXPECT_EQ(memory.exchanges.size(), 32u);
+  EXPECT_EQ(memory.exchanges.back().up_bytes, 99);
+}
+
+TEST(SiteMemory, LearnsTheLinkAndTimes) {
+  SiteMemory memory;
+  EXPECT_EQ(LinkOf(kLan, memory), kLan);
+  for (int i = 0; i < 4; ++i) Learn(memory, {100 + i * 100000, 100, 20.0 + i * 100, Connection::kWarm});
+  EXPECT_NEAR(LinkOf(kLan, memory).up_mbit_per_s, 8, 0.1);  // 100 kB in 100 ms
+  std::optional<double> kept;
+  Learn(kept, 4);
+  EXPECT_EQ(kept, 4);
+  Learn(kept, 8);
+  EXPECT_EQ(kept, 6);
+}
+
+TEST(SiteMemory, BecomesThePlanOfASite) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  SiteNow now{.server_answers = true, .server_wait_ms = 7, .file_bytes = 1000000};
+  const auto plan = [&] { return PlanSite(b.graph, CostsOf(b.graph, Seen(), kLan, now), {.cuts = false}); };
+  SitePlan all = plan();
+  EXPECT_NEAR(all.ways[0].steps.total_ms(), 40 + 12 + 30, 1e-9);
+  EXPECT_NEAR(all.ways[1].steps.preprocess_ms, 12, 1e-9);  // as the device's
+  EXPECT_NEAR(all.ways[1].steps.compute_ms, 5 + 7, 1e-9);
+  EXPECT_NEAR(all.ways[2].steps.preprocess_ms, 10 + 2 + 0.5 + 1, 1e-9);
+  EXPECT_FALSE(all.ways[3].can());
+  EXPECT_NE(all.choice, SiteCandidate::kDevice);
+  now.resident = true;
+  EXPECT_NEAR(plan().ways[0].steps.total_ms(), 12 + 30, 1e-9);
+  now.server_answers = false;
+  EXPECT_EQ(plan().choice, SiteCandidate::kDevice);
+  EXPECT_TELLS(CostsOf(b.graph, {}, kLan, now), "the device's times are not known");
+}
+
+}  // namespace
+}  // namespace mete::serve

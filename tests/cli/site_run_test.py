@@ -1,0 +1,250 @@
+"""Runs `mete run --site` with `mete serve` on this host, and with servers that fail. Standard library only."""
+import http.server
+import json
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import threading
+
+import cli_testing
+from cli_testing import OK, USAGE, BAD_FILE, Cli, mete, png
+
+MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
+STEPS = ("load_ms", "preprocess_ms", "upload_ms", "compute_ms")
+WAYS = {"device": "device", "raw": "raw photo", "scaled": "scaled photo"}
+
+
+class Pipe:
+    """Forwards connections to a port, and calls `broken` when a caller has sent more than `most` bytes on one of them."""
+
+    def __init__(self, port, most, broken):
+        self.to, self.most, self.broken = port, most, broken
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                caller = self.listener.accept()[0]
+                server = socket.create_connection(("127.0.0.1", self.to))
+            except OSError:
+                return
+            threading.Thread(target=self.copy, args=(caller, server, self.most), daemon=True).start()
+            threading.Thread(target=self.copy, args=(server, caller, None), daemon=True).start()
+
+    def copy(self, source, to, most):
+        sent = 0
+        try:
+            while data := source.recv(4096):
+                sent += len(data)
+                if most is not None and sent > most:
+                    self.broken()
+                to.sendall(data)
+        except OSError:
+            pass
+        for end in (source, to):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        source.close()
+
+    def close(self):
+        self.listener.shutdown(socket.SHUT_RDWR)  # which ends the accept
+        self.listener.close()
+
+
+class Full(http.server.BaseHTTPRequestHandler):
+    """Is there, and has no place for a request."""
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        self.answer(200, b'{"live": true}')
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(429, b'{"error": "as many requests wait as may"}')
+
+    def answer(self, status, body):
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        if status == 429:
+            self.send_header("Retry-After", "3")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class SiteRuns(Cli):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.models = cls.root / "models"
+        cls.models.mkdir()
+        for name in ("digits.onnx", "digits.toml", "digits.labels.txt"):
+            (cls.models / name).write_bytes((MODELS / name).read_bytes())
+        cls.model = cls.models / "digits.onnx"
+        cls.photo = MODELS / "digit.png"
+        # a photo whose file is larger than what is asked before: noise that a PNG does not make smaller
+        cls.large = cls.root / "large.png"
+        cls.large.write_bytes(png(200, 150, lambda x, y: ((x * 7919 + y * 104729) % 251, (x * x + y * 31) % 253, (x * y) % 255)))
+        cls.server, cls.port = cls.serve()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.end(cls.server)
+
+    @classmethod
+    def serve(cls, *words):
+        server = subprocess.Popen([cli_testing.METE, "serve", cls.models, "--listen", "127.0.0.1:0", "--log", "none", "--json", *words],
+                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        text = ""
+        while not text.endswith("}\n") or text.count("{") > text.count("}"):  # one object over several lines
+            line = server.stdout.readline()
+            assert line, "the server has ended"
+            text += line
+        return server, int(json.loads(text)["listening"].rsplit(":", 1)[1])
+
+    @staticmethod
+    def end(server):
+        server.kill()
+        server.wait()
+        server.stdout.close()
+
+    def setUp(self):
+        self.cache = {"METE_CACHE": str(self.path("cache"))}
+
+    def site(self, port, more="", late=1000):
+        """`late`: of the link, so that a busy machine is waited for."""
+        return self.path("site.toml", f'name = "a home"\n[server]\naddress = "127.0.0.1:{port}"\n{more}[link]\nprofile = "lan"\n'
+                         f'late_ratio = {{ value = {late}, source = "guess: of a busy machine" }}\n'.encode())
+
+    def runs(self, port, *words, photo=None, late=1000):
+        """The JSON and the notes of a run that must succeed."""
+        done = mete("run", self.model, photo or self.photo, "--site", self.site(port, late=late), "--json", *words, env=self.cache)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        answer = json.loads(done.stdout)
+        site = answer["site"]
+        self.assertAlmostEqual(sum(site["measured"][step] for step in STEPS), site["measured"]["total_ms"], places=6)
+        self.assertLessEqual(site["measured"]["total_ms"], site["whole_ms"] + 1e-6)
+        notes = " ".join(json.loads(line).get("note", "") for line in done.stderr.splitlines())
+        return answer, notes
+
+    def test_each_way_has_the_same_answer(self):
+        alone = self.answer("run", self.model, self.photo, env=self.cache)["results"][0]
+        for way, name in WAYS.items():
+            for _ in range(2):  # the second time with what the first one kept
+                answer, notes = self.runs(self.port, "--way", way)
+                self.assertEqual(answer["site"]["way"], name, notes)
+                self.assertNotIn("instead", notes)
+                self.assertNotIn("not the server", notes)
+                result = answer["results"][0]
+                self.assertEqual(result.keys(), alone.keys())
+                self.assertEqual([t["class"] for t in result["top"]][0], alone["top"][0]["class"])
+                self.assertEqual(result["top"][0]["label"], alone["top"][0]["label"])
+                self.assertEqual(result["outputs"][0]["shape"], alone["outputs"][0]["shape"])
+                self.assertEqual(answer["site"]["measured"]["upload_ms"] > 0, way != "device")
+
+    def test_the_plan_is_the_least_and_is_kept(self):
+        first = self.runs(self.port)[0]["site"]
+        self.assertIn("measured_first", first)
+        second = self.runs(self.port)[0]["site"]
+        self.assertNotIn("measured_first", second)
+        totals = {way["way"]: way["predicted"]["total_ms"] for way in second["ways"] if "predicted" in way}
+        self.assertEqual(set(totals), set(WAYS.values()))
+        self.assertEqual(second["planned"], min(totals, key=totals.get))
+        self.assertEqual(second["way"], second["planned"])
+
+    def test_a_person_reads_the_steps(self):
+        done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--explain", env=self.cache)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        for text in ("predicted", "measured", "preprocess", "upload", "comes next with", "round trip"):
+            self.assertIn(text, done.stdout)
+
+    def test_a_server_that_dies_in_the_middle(self):
+        for way in ("raw", "scaled"):
+            server, port = self.serve()
+            killed = threading.Event()
+
+            def kill():
+                os.kill(server.pid, signal.SIGKILL)
+                server.wait()
+                killed.set()
+
+            photo = self.large
+            self.runs(port, "--way", way, photo=photo)  # nothing is left to ask
+            sent = self.runs(port, "--way", way, photo=photo)[0]["site"]
+            self.assertEqual(sent["way"], WAYS[way])
+            # the pipe has another port, hence another memory: the server is asked for its times first
+            pipe = Pipe(port, 1500, kill)
+            answer, notes = self.runs(pipe.port, "--way", way, photo=photo)
+            pipe.close()
+            self.end(server)
+            self.assertTrue(killed.is_set())
+            self.assertEqual(answer["site"]["way"], "device")
+            self.assertEqual(answer["site"]["chosen"], WAYS[way])
+            self.assertIn("cannot", answer["site"]["fell_back"])
+            self.assertIn("this device answers", notes)
+            self.assertEqual(answer["results"][0]["top"][0]["class"],
+                             self.answer("run", self.model, photo, env=self.cache)["results"][0]["top"][0]["class"])
+
+    def test_a_server_that_stands_still_is_given_up(self):
+        server, port = self.serve()
+        pipe = Pipe(port, 1500, lambda: os.kill(server.pid, signal.SIGSTOP))
+        answer, notes = self.runs(pipe.port, "--way", "raw", photo=self.large, late=1)
+        pipe.close()
+        os.kill(server.pid, signal.SIGCONT)
+        self.end(server)
+        self.assertEqual(answer["site"]["way"], "device")
+        self.assertIn("this device answers", notes)
+
+    def test_nobody_listens(self):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+        answer, notes = self.runs(port, "--way", "raw")
+        self.assertEqual(answer["site"]["way"], "device")
+        self.assertIn("cannot connect", notes)
+        self.assertIn("cannot connect", answer["site"]["fell_back"])
+        answer, notes = self.runs(port)
+        self.assertNotIn("fell_back", answer["site"])
+        self.assertIn("cannot connect", answer["site"]["no_server"])
+
+    def test_a_server_that_is_full(self):
+        full = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Full)
+        threading.Thread(target=full.serve_forever, daemon=True).start()
+        answer, notes = self.runs(full.server_port, "--way", "scaled")
+        full.shutdown()
+        full.server_close()
+        self.assertEqual(answer["site"]["way"], "device")
+        self.assertIn("429", notes)
+        self.assertIn("after 3 s", notes)
+
+    def test_another_model_there(self):
+        answer, notes = self.runs(self.port)
+        done = mete("run", self.model, self.photo, "--site", self.site(self.port, 'model = "none"\n'), "--way", "raw", "--json",
+                    env={"METE_CACHE": str(self.path("other"))})
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual(json.loads(done.stdout)["site"]["way"], "device")
+        self.assertIn("404", done.stderr)
+
+    def test_mistakes(self):
+        site = self.site(self.port)
+        self.fails(USAGE, "--way", "run", self.model, self.photo, "--way", "raw")
+        self.fails(USAGE, "--way", "run", self.model, self.photo, "--site", site, "--way", "cut")
+        self.fails(USAGE, "the request is one photo", "run", self.model, self.photo, self.photo, "--site", site)
+        wrong = self.path("wrong.toml", b'name = "a"\ncolour = 3\n[server]\naddress = "nowhere"\n[link]\nprofile = "5g"\n')
+        for problem in ("unknown key 'colour'", "expected HOST:PORT", "'5g'"):
+            self.fails(BAD_FILE, problem, "run", self.model, self.photo, "--site", wrong)
+        alone = self.path("alone.toml", b'name = "a"\n')
+        self.fails(BAD_FILE, "has no server that is there", "run", self.model, self.photo, "--site", alone)
+        damaged = self.path("damaged.png", b"\x89PNG\r\n\x1a\nnothing")
+        self.fails(BAD_FILE, "damaged.png", "run", self.model, damaged, "--site", site)
+
+
+if __name__ == "__main__":
+    cli_testing.main()
