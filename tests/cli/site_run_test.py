@@ -232,6 +232,18 @@ class SiteRuns(Cli):
         self.assertEqual(json.loads(done.stdout)["site"]["way"], "device")
         self.assertIn("404", done.stderr)
 
+    def test_a_server_that_asks_for_keys_and_a_token(self):
+        keys, token = self.path("keys"), self.path("token")
+        self.assertEqual(mete("keys", "make", keys, "server=127.0.0.1", "phone").returncode, OK)
+        self.assertEqual(mete("keys", "token", token).returncode, OK)
+        server, port = self.serve("--keys", keys / "server", "--token", token)
+        proof = f'keys = "{keys / "phone"}"\ntoken = "{token}"\n'
+        for more, way in ((proof, "raw photo"), ("", "device")):
+            done = mete("run", self.model, self.photo, "--site", self.site(port, more), "--way", "raw", "--json", env=self.cache)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            self.assertEqual(json.loads(done.stdout)["site"]["way"], way, done.stderr)
+        self.end(server)
+
     def test_mistakes(self):
         site = self.site(self.port)
         self.fails(USAGE, "--way", "run", self.model, self.photo, "--way", "raw")

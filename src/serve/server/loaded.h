@@ -1,6 +1,7 @@
 // A version of a model in a server: the model, its number for the scheduler, its figures.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -39,12 +40,13 @@ class Loaded {
   // How long pictures of so many bytes take to decode and scale, after those before them; 0: not known.
   Nanoseconds PreparingOf(size_t bytes) const {
     const std::lock_guard lock(mutex_);
-    return prepared_bytes_ > 0 ? Nanoseconds(double(bytes) * double(preparing_) / double(prepared_bytes_))
-                               : 0;
+    return prepared_bytes_ > 0
+               ? Nanoseconds(double(AtLeast(bytes)) * double(preparing_) / double(prepared_bytes_))
+               : 0;
   }
   void HasPrepared(size_t bytes, Nanoseconds time) {
     const std::lock_guard lock(mutex_);
-    prepared_bytes_ += int64_t(bytes);
+    prepared_bytes_ += AtLeast(bytes);
     preparing_ += time;
   }
 
@@ -65,6 +67,10 @@ class Loaded {
   const int number;        // the scheduler's
 
  private:
+  // Small pictures take a time of their own, which is not that of their bytes: one of a pixel would make a
+  // photo take minutes. Guess: it is at most that of a file of this size.
+  static int64_t AtLeast(size_t bytes) { return std::max<int64_t>(int64_t(bytes), 1 << 20); }
+
   Slots& slots_;
   const Nanoseconds deadline_;
   mutable std::mutex mutex_;

@@ -69,9 +69,10 @@ class ServerTest : public testing::Test {
                    [&](Outcome&& outcome) { promise.set_value(std::move(outcome)); });
     return promise.get_future().get();
   }
-  Outcome Classify(const std::string& picture, int classes = 0) const {
+  Outcome Classify(const std::string& picture, int classes = 0,
+                   std::optional<std::chrono::steady_clock::time_point> deadline = std::nullopt) const {
     std::promise<Outcome> promise;
-    server_->Classify("digits", "", picture, classes, std::nullopt,
+    server_->Classify("digits", "", picture, classes, deadline,
                       [&](Outcome&& outcome) { promise.set_value(std::move(outcome)); });
     return promise.get_future().get();
   }
@@ -121,6 +122,17 @@ TEST_F(ServerTest, ClassifiesAPictureAsItIs) {
   EXPECT_GT(outcome.steps.decode_us, 0);
   EXPECT_GT(outcome.steps.scale_us, 0);
   EXPECT_TRUE(server_->Pictures("digits", "").classifies);
+}
+
+TEST_F(ServerTest, APictureOfOnePixelMakesNoPhotoLate) {
+  const auto ppm = [](int side) {
+    const std::string text = std::to_string(side);
+    return "P6\n" + text + " " + text + "\n255\n" + std::string(size_t(3) * size_t(side) * size_t(side), 'x');
+  };
+  EXPECT_EQ(Classify(ppm(1)).error, "");
+  // If bytes took what those of the first picture took, 12 MB would take longer than this.
+  const auto soon = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+  EXPECT_EQ(Classify(ppm(2000), 0, soon).error, "");
 }
 
 TEST_F(ServerTest, APictureThatIsNoneFailsItsRequestAlone) {
