@@ -471,7 +471,7 @@ void AddRun(CLI::App& app, Context& context) {
       "  mete run models/digits.onnx models/digit.png\n"
       "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
       "  mete run deploy.prototxt cat.jpg --weights net.caffemodel --preprocess caffe-bgr --softmax\n"
-      "  mete run resnet18.onnx cat.jpg --site home.toml --explain\n"
+      "  mete run resnet18.onnx cat.jpg --site site.toml --explain\n"
       "  mete run encoder.onnx --input ids=ids.npy --input mask=mask.npy --output results --profile");
   command->callback([flags, &context] { context.command = [flags, &context] { Run(*flags, context); }; });
 }

@@ -170,7 +170,12 @@ class Scene:
         stand_ins.make(net)
         self.succeeds(path, self.run(["mete", "profile", net, "--processors", path]))
 
-    MAKERS = {"--keys": provide_keys, "--token": provide_token, "--root": provide_machine, "--processors": provide_devices}
+    def provide_site(self, path):
+        """A server at which nobody listens, so that the device answers."""
+        if not path.exists():
+            path.write_text('name = "a stand-in"\n[server]\naddress = "127.0.0.1:9"\n[link]\nprofile = "lan"\n')
+
+    MAKERS = {"--site": provide_site, "--keys": provide_keys, "--token": provide_token, "--root": provide_machine, "--processors": provide_devices}
 
     def worker(self, host):
         """The address of the one of this host: started by a snippet, or like it."""
