@@ -21,6 +21,8 @@ namespace {
 using Time = std::chrono::steady_clock::time_point;
 
 constexpr int64_t kMostTimeoutMs = std::chrono::milliseconds(kMostTimeout).count();
+// What curl says of a file that it sends by --data-binary, and nothing else does of a picture.
+constexpr const char* kFormType = "application/x-www-form-urlencoded";
 constexpr int kMostClasses = 1000;  // guess: no page or log takes more
 
 HttpAnswer Json(std::string body, int status = 200) {
@@ -228,7 +230,8 @@ class Routes::Call {
     if (!IsMethod({"POST", "GET", "HEAD"})) return;
     if (request_.method != "POST") return Get([&] { return PicturesAnswer(); });
     const std::string& type = request_.header("content-type");
-    if (!type.empty() && !type.starts_with("image/") && type != "application/octet-stream")
+    if (!type.empty() && !type.starts_with("image/") && type != "application/octet-stream" &&
+        type != kFormType)
       return Send(
           ErrorAnswer(415, "[Content-Type] a picture is needed; got '" + Printable(type) +
                                "', expected image/jpeg, image/png, image/bmp, or application/octet-stream"));
