@@ -107,8 +107,10 @@ bool IsAddress(const std::string& text) {
   if (colon == text.npos || colon == 0) return false;
   const std::string host = text.substr(0, colon);
   if (host.find(':') != host.npos && !(host.starts_with('[') && host.ends_with(']'))) return false;
-  const std::optional<double> port = NumberOf(text.substr(colon + 1));
-  return port && *port >= 1 && *port <= 65535 && *port == std::floor(*port);
+  const std::string port = text.substr(colon + 1);
+  if (port.find_first_not_of("0123456789") != port.npos) return false;
+  const std::optional<double> number = NumberOf(port);
+  return number && *number >= 1 && *number <= 65535;
 }
 
 }  // namespace mete::serve

@@ -58,6 +58,9 @@ struct Resolved {
 
 // The system's resolver has no deadline, so that a thread of its own waits for it, which nobody waits for.
 Resolved Resolve(const HostAndPort& address, Deadline deadline) {
+  Problem is_name;
+  const auto ip = net::ip::make_address(address.host, is_name);
+  if (!is_name) return {{}, {tcp::endpoint(ip, std::uint16_t(std::stoi(address.port)))}};
   auto promise = std::make_shared<std::promise<Resolved>>();
   std::future<Resolved> found = promise->get_future();
   std::thread([promise, address] {
