@@ -100,7 +100,9 @@ TEST(LossyPool, LosesNoRequestAndNoAnswerIsWrong) {
   const PoolSessionStats stats = session->stats();
   EXPECT_EQ(stats.requests, kRequests);
   EXPECT_GE(stats.lost, 3) << "each way once, and back after each";
-  EXPECT_EQ(stats.retries, stats.lost) << "each loss costs one request one retry";
+  EXPECT_LE(stats.retries, stats.lost)
+      << "a loss costs one request one retry, and none if the keeper sees it first";
+  EXPECT_GE(stats.retries, 3) << "each way in a request";
 }
 
 }  // namespace
