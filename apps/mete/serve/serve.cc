@@ -56,6 +56,7 @@ serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& con
   options.queue.slots = SlotsOf(flags, options.session);
   options.queue.waiting_per_slot = flags.queue;
   options.most_pixels = int64_t(flags.megapixels * 1e6);
+  options.most_input_bytes = int64_t(flags.tensor_mib * kMib);
   options.load_all = !flags.load_none;
   options.version = METE_VERSION;
   options.note = [&context](const std::string& text) { PrintNote(context, text); };
@@ -231,7 +232,7 @@ void AddServe(CLI::App& app, Context& context) {
       ->group("Limits");
   command->add_option("--queue", flags->queue, "requests that may wait, for each slot")
       ->type_name("N")
-      ->check(Between(0, 100000))
+      ->check(Between(1, 100000))
       ->capture_default_str()
       ->group("Limits");
   command->add_option("--tensor-mib", flags->tensor_mib, "of the input tensors of a request at most")
@@ -244,7 +245,7 @@ void AddServe(CLI::App& app, Context& context) {
       ->check(Between(0.001, 1 << 20))
       ->capture_default_str()
       ->group("Limits");
-  command->add_option("--megapixels", flags->megapixels, "of a picture at most")
+  command->add_option("--megapixels", flags->megapixels, "of the pictures of a request at most")
       ->type_name("N")
       ->check(Between(0.01, 134))
       ->capture_default_str()

@@ -61,7 +61,11 @@ std::optional<std::chrono::steady_clock::time_point> DeadlineOf(const grpc::Call
 void CallLog::Write(const GrpcLogLine& line) {
   if (!log_) return;
   const std::lock_guard lock(mutex_);
-  log_(line);
+  try {
+    log_(line);
+  } catch (const std::exception&) {
+    // a full disk ends the log, not the server
+  }
 }
 
 void Call::Finish(const grpc::Status& status) {

@@ -75,7 +75,11 @@ bool ConnectionOwner::Reserve(int64_t bytes) {
 void ConnectionOwner::Log(const HttpLogLine& line) {
   if (!log_) return;
   const std::lock_guard lock(log_mutex_);
-  log_(line);
+  try {
+    log_(line);
+  } catch (const std::exception&) {
+    // a full disk ends the log, not the server
+  }
 }
 
 }  // namespace mete::serve

@@ -189,6 +189,15 @@ TEST_F(HttpServerTest, AsksForTheTokenButForHealth) {
   EXPECT_EQ(Ask(Get("/v2", "Authorization: Bearer 0123456789abcdeg\r\n")).result_int(), 401u);
   EXPECT_EQ(Ask(Get("/v2", "Authorization: Bearer 0123456789abcdef\r\n")).result_int(), 200u);
   EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
+  EXPECT_EQ(Ask(Post("/v2/health/x/infer", "{}")).result_int(), 401u);
+}
+
+TEST_F(HttpServerTest, ALogThatFailsEndsNoServer) {
+  HttpOptions options;
+  options.log = [](const HttpLogLine&) { throw std::runtime_error("the disk is full"); };
+  Start({}, options);
+  EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);
+  EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);
 }
 
 TEST_F(HttpServerTest, TheLongestIdleConnectionMakesRoom) {

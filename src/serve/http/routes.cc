@@ -309,7 +309,8 @@ void Routes::Answer(const HttpRequest& request, const Respond& respond) const {
 }
 
 std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {
-  if (options_.token.empty() || request.target.starts_with("/v2/health/")) return std::nullopt;
+  if (options_.token.empty() || request.target == "/v2/health/live" || request.target == "/v2/health/ready")
+    return std::nullopt;
   constexpr std::string_view kBearer = "Bearer ";
   const std::string& authorization = request.header("authorization");
   if (authorization.starts_with(kBearer) && SameToken(authorization.substr(kBearer.size()), options_.token))

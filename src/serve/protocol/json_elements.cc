@@ -127,11 +127,13 @@ bool Unquote(std::string_view quoted, std::string& text) {
 std::vector<std::string> TextsOfList(const std::string& where, const InputForm& form, std::string_view list) {
   std::vector<std::string> texts;
   texts.reserve(std::min(size_t(form.elements), list.size() / 3));  // `"",` is the shortest element
+  std::string beyond;  // elements of a list that is too long are only counted for the error
   const auto read = [&](const char* p, const char* end) -> const char* {
     const std::string_view rest(p, size_t(end - p));
     if (!rest.starts_with('"')) return nullptr;
     const size_t size = EndOfString(rest, 0);
-    return Unquote(rest.substr(0, size), texts.emplace_back()) ? p + size : nullptr;
+    std::string& text = int64_t(texts.size()) < form.elements ? texts.emplace_back() : beyond;
+    return Unquote(rest.substr(0, size), text) ? p + size : nullptr;
   };
   ListWalk(where, form, list, read).Walk();
   return texts;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -13,6 +14,9 @@ namespace mete::serve {
 namespace {
 
 using Jobs = std::vector<std::unique_ptr<InferJob>>;
+
+// Batches of more rows are counted together, since callers choose the rows. This value is a guess.
+constexpr int64_t kMostCountedRows = 1024;
 
 double Us(Nanoseconds time) { return double(time) * 1e-3; }
 Nanoseconds Ns(double us) { return Nanoseconds(us * 1e3); }
@@ -73,6 +77,12 @@ std::vector<Tensor> Joined(const Jobs& jobs) {
     Shape shape = jobs[0]->inputs[i].shape();
     shape[0] = 0;
     for (const auto& job : jobs) shape[0] += job->inputs[i].shape()[0];
+    for (const auto& job : jobs) {
+      const Tensor& other = job->inputs[i];
+      if (other.type() != jobs[0]->inputs[i].type() || other.shape().rank() != shape.rank() ||
+          other.shape().Elements(1, shape.rank()) != shape.Elements(1, shape.rank()))
+        Invalid("server", "requests of one batch have inputs of different shapes");
+    }
     Tensor all(jobs[0]->inputs[i].type(), shape);
     std::byte* to = static_cast<std::byte*>(all.mutable_view().data);
     for (const auto& job : jobs) {
@@ -115,7 +125,7 @@ NamedTensor ClassTexts(const std::string& name, const Tensor& scores, int classe
     for (const Ranked& ranked : Rank(RowOf(scores, row, rows).view(), classes, false, model.labels()))
       named.texts.push_back(fmt::format("{:f}:{}{}{}", ranked.score, ranked.index,
                                         ranked.label.empty() ? "" : ":", ranked.label));
-  const int64_t each = int64_t(named.texts.size()) / rows;
+  const int64_t each = rows > 0 ? int64_t(named.texts.size()) / rows : 0;
   named.shape = scores.shape().rank() > 1 ? Shape{rows, each} : Shape{each};
   return named;
 }
@@ -165,32 +175,65 @@ void Answer(InferJob& job, const std::vector<Tensor>& outputs) {
   job.End(std::move(outcome));
 }
 
-// Gives each job its outcome. Returns the time of computing; 0: it failed.
-Nanoseconds RunJobs(const Start& start, Jobs& jobs, Loaded& loaded) {
-  std::erase_if(jobs, [](const auto& job) { return !Try(*job, [&] { MakeInputs(*job); }); });
-  if (jobs.empty()) return 0;
-  std::vector<Tensor> outputs;
-  const Nanoseconds began = NowNs();
-  try {
-    outputs = loaded.model->Run(start.slot, start.wide, jobs.size() == 1 ? jobs[0]->inputs : Joined(jobs));
-  } catch (const std::exception&) {
-    const std::exception_ptr why = std::current_exception();
-    for (const auto& job : jobs) Try(*job, [&] { std::rethrow_exception(why); });
-    return 0;
-  }
-  const Nanoseconds compute = NowNs() - began;
-  int64_t batch = 0, first = 0;
-  for (const auto& job : jobs) batch += job->rows;
+int64_t RowsOfAll(const Jobs& jobs) {
+  int64_t rows = 0;
+  for (const auto& job : jobs) rows += job->rows;
+  return rows;
+}
+
+// Gives each job its outcome, of which the outputs are those of all. Returns the time of computing.
+Nanoseconds AnswerAll(const Jobs& jobs, const std::vector<Tensor>& outputs, Nanoseconds compute,
+                      Loaded& loaded) {
   loaded.Count([&](ModelStatistics& counts) {
     ++counts.executions;
-    Add(counts.batches[batch].compute, compute);
+    Add(counts.batches[std::min(RowsOfAll(jobs), kMostCountedRows)].compute, compute);
   });
+  int64_t first = 0;
   for (const auto& job : jobs) {
     job->steps.compute_us = Us(compute);
     Try(*job, [&] { Answer(*job, jobs.size() == 1 ? outputs : RowsOf(outputs, first, job->rows)); });
     first += job->rows;
   }
   return compute;
+}
+
+// Computes a job alone and gives it its outcome. Returns the time of computing; 0: it failed.
+Nanoseconds RunAlone(const Start& start, std::unique_ptr<InferJob>& job, Loaded& loaded) {
+  std::vector<Tensor> outputs;
+  const Nanoseconds began = NowNs();
+  if (!Try(*job, [&] { outputs = loaded.model->Run(start.slot, start.wide, job->inputs); })) return 0;
+  const Nanoseconds compute = NowNs() - began;
+  Jobs one;
+  one.push_back(std::move(job));
+  return AnswerAll(one, outputs, compute, loaded);
+}
+
+// Computes several jobs as one batch. Returns nothing, and gives no job its outcome, if that fails, or if an
+// output has not the batch's rows: one request may be at fault, or the model, whose outputs cannot be
+// divided.
+std::optional<Nanoseconds> RunTogether(const Start& start, const Jobs& jobs, Loaded& loaded) {
+  std::vector<Tensor> outputs;
+  const Nanoseconds began = NowNs();
+  try {
+    outputs = loaded.model->Run(start.slot, start.wide, Joined(jobs));
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+  if (!HaveRows(outputs, RowsOfAll(jobs))) return std::nullopt;
+  return AnswerAll(jobs, outputs, NowNs() - began, loaded);
+}
+
+// Gives each job its outcome. Returns the time of computing; 0: it failed, or says nothing about the model.
+Nanoseconds RunJobs(const Start& start, Jobs& jobs, Loaded& loaded) {
+  const size_t begun = jobs.size();
+  std::erase_if(jobs, [](const auto& job) { return !Try(*job, [&] { MakeInputs(*job); }); });
+  if (jobs.empty()) return 0;
+  if (jobs.size() == 1 && begun == 1) return RunAlone(start, jobs[0], loaded);
+  if (jobs.size() > 1)
+    if (const std::optional<Nanoseconds> together = RunTogether(start, jobs, loaded))
+      return jobs.size() == begun ? *together : 0;
+  for (auto& job : jobs) RunAlone(start, job, loaded);
+  return 0;
 }
 
 }  // namespace

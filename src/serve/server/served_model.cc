@@ -161,6 +161,18 @@ std::vector<size_t> ServedModel::OutputsOf(const InferRequest& request) const {
   return indices;
 }
 
+void ServedModel::CheckPictures(size_t count, int64_t input_bytes) const {
+  const Port& port = inputs()[0];
+  const int64_t rows = std::max<int64_t>(port.shape.rank() > 0 ? port.shape[0] : 1, 1);
+  if (!open_batch_ && int64_t(count) != rows)
+    Invalid(fmt::format("input '{}'", port.name), "takes {} pictures; got {}", rows, count);
+  const int64_t bytes = port.shape.Elements() / rows * int64_t(SizeOf(port.type));
+  if (bytes > 0 && int64_t(count) > std::max<int64_t>(input_bytes / bytes, 1))
+    Fail(Code::kResourceExhausted, fmt::format("input '{}'", port.name),
+         "has too many pictures; got {}, expected {} at most", count,
+         std::max<int64_t>(input_bytes / bytes, 1));
+}
+
 std::vector<Image> ServedModel::Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const {
   std::vector<Image> images;
   for (const std::string& picture : pictures) {
@@ -168,6 +180,7 @@ std::vector<Image> ServedModel::Decode(const std::vector<std::string>& pictures,
     DecodeOptions options;
     options.max_pixels = most_pixels;
     images.push_back(DecodeImage(bytes, "picture", options));
+    most_pixels -= int64_t(images.back().width) * images.back().height;
   }
   return images;
 }
@@ -217,16 +230,27 @@ ModelTimes ServedModel::WarmUp(const ModelSettings& settings) {
   return times;
 }
 
-// The largest batch of which a row takes clearly less than a request alone.
+// The largest batch of which a row takes clearly less than a request alone; 1 if outputs have not the batch's
+// rows.
 int ServedModel::MostInBatch(Nanoseconds narrow) {
   int most = 1;
   for (int rows = 2; rows <= kMostInBatch; rows *= 2) {
     const std::vector<Tensor> several = MadeUp(rows);
-    Run(0, false, several);
+    try {
+      if (!HaveRows(Run(0, false, several), rows)) break;
+    } catch (const Error&) {
+      break;  // the file leaves the batch open, and its nodes do not
+    }
     if (double(TimeOf(0, false, several, kTimedRuns)) > kWorthwhile * double(narrow) * rows) break;
     most = rows;
   }
   return most;
+}
+
+bool HaveRows(const std::vector<Tensor>& outputs, int64_t rows) {
+  return std::all_of(outputs.begin(), outputs.end(), [&](const Tensor& output) {
+    return output.shape().rank() > 0 && output.shape()[0] == rows;
+  });
 }
 
 }  // namespace mete::serve

@@ -25,6 +25,9 @@ struct SlotCores {
 // where cores are given.
 SessionOptions NarrowOptions(const SlotCores& cores, int i);
 
+// Whether each output has so many rows, so that those of a batch can be divided.
+bool HaveRows(const std::vector<Tensor>& outputs, int64_t rows);
+
 class ServedModel {
  public:
   // Loads the file and makes a session for each slot and, if there are several slots, one for all cores.
@@ -59,8 +62,11 @@ class ServedModel {
   // Returns the index of each output that the request names; all, if it names none. Error for an unknown one.
   std::vector<size_t> OutputsOf(const InferRequest& request) const;
 
-  // Decodes pictures for an input of pictures, of at most `most_pixels` each, at their whole size: answers
-  // are those of `mete run`.
+  // Error if a request has another number of pictures than the model takes, or so many that their input would
+  // exceed `input_bytes`.
+  void CheckPictures(size_t count, int64_t input_bytes) const;
+  // Decodes pictures for an input of pictures, of at most `most_pixels` together, at their whole size:
+  // answers are those of `mete run`.
   std::vector<Image> Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const;
   Tensor Scale(const std::vector<Image>& images) const;
 

@@ -144,8 +144,12 @@ void Server::Impl::LoadModel(const std::string& name) {
   if (entry == repository.models.end())
     Fail(Code::kNotFound, Printable(name), "the repository has no such model{}",
          ProblemsOf(repository, name));
+  const std::vector<ModelVersion> chosen = ChosenVersions(*entry);
+  if (chosen.empty())
+    Fail(Code::kNotFound, name, "the repository has none of the versions that serve.toml names{}",
+         ProblemsOf(repository, name));
   std::set<std::string> kept;
-  for (const ModelVersion& version : ChosenVersions(*entry)) {
+  for (const ModelVersion& version : chosen) {
     LoadVersion(*entry, version);
     kept.insert(std::to_string(version.version));
   }
@@ -172,6 +176,7 @@ Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(o
       impl_->LoadModel(model.name);
     } catch (const std::exception& error) {
       impl_->Note(fmt::format("{} is not served: {}", model.name, error.what()));
+      if (ChosenVersions(model).empty()) impl_->versions.Failed(model.name, "", error.what());
     }
   }
   impl_->started = true;
@@ -186,7 +191,10 @@ void Server::Infer(const std::string& model, const std::string& version, InferRe
   job->inputs = job->loaded->model->InputsOf(request);
   job->outputs = job->loaded->model->OutputsOf(request);
   for (NamedTensor& input : request.inputs)
-    if (input.is_bytes()) job->pictures = std::move(input.texts);
+    if (input.is_bytes()) {
+      job->loaded->model->CheckPictures(input.texts.size(), impl_->options.most_input_bytes);
+      job->pictures = std::move(input.texts);
+    }
   job->request = std::move(request);
   job->done = done;
   impl_->Submit(std::move(job), deadline);

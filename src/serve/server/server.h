@@ -26,12 +26,13 @@
 namespace mete::serve {
 
 struct ServerOptions {
-  std::string repository;                  // the folder of models (serve/repository/repository.h)
-  SessionOptions session = {};             // `threads` and `cores` say which cores the slots share
-  QueueLimits queue = {};                  // with the number of slots
-  int64_t most_pixels = int64_t(1) << 25;  // of a picture; 32 megapixels take 96 MiB
-  bool load_all = true;                    // at the start; false: a model is loaded when it is asked to be
-  std::string version;                     // of this program, for the metrics
+  std::string repository;                         // the folder of models (serve/repository/repository.h)
+  SessionOptions session = {};                    // `threads` and `cores` say which cores the slots share
+  QueueLimits queue = {};                         // with the number of slots
+  int64_t most_pixels = int64_t(1) << 25;         // of the pictures of a request; 32 megapixels take 96 MiB
+  int64_t most_input_bytes = int64_t(256) << 20;  // of the input that a request's pictures become; guess
+  bool load_all = true;  // at the start; false: a model is loaded when it is asked to be
+  std::string version;   // of this program, for the metrics
   std::function<void(const std::string&)> note = {};  // a line for the log; any thread calls it
 };
 

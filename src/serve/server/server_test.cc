@@ -11,6 +11,7 @@
 #include "base/ranking.h"
 #include "base/temp_path_testing.h"
 #include "mete/image.h"
+#include "serve/server/served_model.h"
 
 namespace mete::serve {
 namespace {
@@ -224,6 +225,32 @@ TEST_F(ServerTest, IsNotReadyWithoutAModelWhoseSettingsAreWrong) {
   EXPECT_TRUE(server_->ready());
   EXPECT_EQ(Infer(RequestOf(0)).error, "");
   EXPECT_EQ(server_->Index().size(), 1u);
+}
+
+TEST_F(ServerTest, ALoadOfVersionsThatAreNotThereFails) {
+  std::ofstream(Folder() / "digits" / "serve.toml") << "versions = [5]\n";
+  EXPECT_THROW(server_->Load("digits"), Error);
+  EXPECT_EQ(Infer(RequestOf(0)).error, "");  // what served serves
+  Start({});
+  EXPECT_FALSE(server_->ready());
+}
+
+TEST_F(ServerTest, RefusesPicturesBeforeTheyAreDecoded) {
+  InferRequest request = RequestOf(0);
+  request.inputs[0].tensor = {};
+  request.inputs[0].shape = Shape{100000};
+  request.inputs[0].texts.assign(100000, "no picture");
+  const Outcome outcome = Infer(request);
+  EXPECT_EQ(outcome.code, Code::kInvalidArgument);
+  EXPECT_NE(outcome.error.find("takes 1 pictures; got 100000"), std::string::npos) << outcome.error;
+}
+
+TEST(HaveRows, IsTrueForOutputsThatABatchCanBeDividedInto) {
+  const Tensor two(DType::kF32, Shape{2, 3}), one(DType::kF32, Shape{1, 6}), scalar(DType::kF32, Shape{});
+  EXPECT_TRUE(HaveRows({two, two}, 2));
+  EXPECT_FALSE(HaveRows({two, one}, 2));
+  EXPECT_FALSE(HaveRows({scalar}, 1));
+  EXPECT_FALSE(HaveRows({Tensor(DType::kF32, Shape{0, 7})}, 2));
 }
 
 TEST_F(ServerTest, UnloadedModelsAnswerNoMoreUntilTheyAreLoaded) {
