@@ -152,7 +152,8 @@ TEST_F(ClientTest, ConnectsAgainWhereTheServerClosedAnIdleConnection) {
   Start({}, options);
   Client first({.address = address()});
   EXPECT_TRUE(first.Health(Soon()).ok());
-  EXPECT_TRUE(Client({.address = address()}).Health(Soon()).ok());
+  // The first one's connection is idle a moment after its answer; a caller before that is turned away.
+  while (!Client({.address = address()}).Health(Soon()).ok()) std::this_thread::yield();
   const Reply again = first.Health(Soon());
   EXPECT_TRUE(again.ok()) << again.error;
   EXPECT_GT(again.times.connect_ms, 0);
