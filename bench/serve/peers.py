@@ -11,7 +11,6 @@ import json
 import os
 import random
 import signal
-import socket
 import statistics
 import subprocess
 import sys
@@ -27,6 +26,7 @@ import common_flags
 import machine
 import networks
 from output import kSuccess, report, say
+from ports import free_port
 from spread import geometric_mean
 from tables import aligned, listed, number
 
@@ -44,12 +44,6 @@ def arguments():
     p.add_argument("--seconds", type=float, default=5, metavar="S", help="of each turn (default: 5)")
     common_flags.add_report(p)
     return common_flags.parsed(p)
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 class Server:

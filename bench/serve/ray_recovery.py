@@ -8,7 +8,6 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import sys
 import time
 
@@ -19,6 +18,7 @@ import common_flags
 import output
 import retrying_load as loads
 import tables
+from ports import free_port
 
 kMostRecovery_s = 60
 
@@ -33,12 +33,6 @@ def arguments():
     p.add_argument("--num-cpus", type=float, default=0.5, metavar="C", help="of a replica (default: 0.5)")
     common_flags.add_report(p)
     return common_flags.parsed(p)
-
-
-def free_port():
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return listening.getsockname()[1]
 
 
 def questions_of(flags):
