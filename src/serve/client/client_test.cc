@@ -20,7 +20,7 @@
 #include "network/keys/keys.h"
 #include "network/keys/make.h"
 #include "serve/client/messages.h"
-#include "serve/http/http_server.h"
+#include "serve/http/digits_server_testing.h"
 
 namespace mete::serve {
 namespace {
@@ -36,25 +36,8 @@ std::string Picture() {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-class ClientTest : public testing::Test {
+class ClientTest : public DigitsServer {
  protected:
-  ClientTest() {
-    std::filesystem::create_directory(repository_.str());
-    for (const char* file : {"digits.onnx", "digits.toml", "digits.labels.txt"})
-      std::filesystem::copy("models/" + std::string(file), repository_.str());
-    ServerOptions options;
-    options.repository = repository_.str();
-    options.session = SessionOptions::Estimated();
-    server_ = std::make_unique<Server>(options);
-    Start({});
-  }
-
-  void Start(RouteOptions routing, HttpOptions options = {}) {
-    http_.reset();
-    routes_ = std::make_unique<Routes>(*server_, routing);
-    options.listen = "127.0.0.1:0";
-    http_ = std::make_unique<HttpServer>(*routes_, options);
-  }
   std::string address() const { return "127.0.0.1:" + std::to_string(http_->port()); }
 
   static InferRequest PictureRequest(const std::string& input) {
@@ -66,11 +49,6 @@ class ClientTest : public testing::Test {
     request.inputs = {picture};
     return request;
   }
-
-  const TempPath repository_;
-  std::unique_ptr<Server> server_;
-  std::unique_ptr<Routes> routes_;
-  std::unique_ptr<HttpServer> http_;
 };
 
 TEST_F(ClientTest, ClassifiesAndInfersOnOneConnection) {

@@ -14,6 +14,7 @@
 #include "base/temp_path_testing.h"
 #include "network/keys/keys.h"
 #include "network/keys/make.h"
+#include "serve/http/digits_server_testing.h"
 
 namespace mete::serve {
 namespace {
@@ -24,26 +25,8 @@ namespace http = beast::http;
 using tcp = net::ip::tcp;
 using Answer = http::response<http::string_body>;
 
-class HttpServerTest : public testing::Test {
+class HttpServerTest : public DigitsServer {
  protected:
-  HttpServerTest() {
-    std::filesystem::create_directory(repository_.str());
-    for (const char* file : {"digits.onnx", "digits.toml", "digits.labels.txt"})
-      std::filesystem::copy("models/" + std::string(file), repository_.str());
-    ServerOptions options;
-    options.repository = repository_.str();
-    options.session = SessionOptions::Estimated();
-    server_ = std::make_unique<Server>(options);
-    Start({});
-  }
-
-  void Start(RouteOptions routing, HttpOptions options = {}) {
-    http_.reset();
-    routes_ = std::make_unique<Routes>(*server_, routing);
-    options.listen = "127.0.0.1:0";
-    http_ = std::make_unique<HttpServer>(*routes_, options);
-  }
-
   tcp::socket Connect() {
     tcp::socket socket(context_);
     socket.connect({net::ip::make_address("127.0.0.1"), std::uint16_t(http_->port())});
@@ -66,12 +49,8 @@ class HttpServerTest : public testing::Test {
     return Ask(socket, text);
   }
 
-  const TempPath repository_;
   net::io_context context_;
   beast::flat_buffer buffer_;
-  std::unique_ptr<Server> server_;
-  std::unique_ptr<Routes> routes_;
-  std::unique_ptr<HttpServer> http_;
 };
 
 std::string Post(const std::string& target, const std::string& body, const std::string& headers = "") {
