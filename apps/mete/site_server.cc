@@ -11,7 +11,8 @@ namespace {
 
 // As a request waits for its answer (GiveUpMs): four times the usual time, and some more.
 constexpr double kPatience = 4, kLeastPatienceMs = 250;
-constexpr double kUnknownMs = 2000;  // guess: of a model on a server that nobody has asked yet
+constexpr double kUnknownMs =
+    2000;  // guess: the time of a model on a server before this device has measured it
 
 serve::Deadline After(double ms) {
   return std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(std::min(ms, 1e9) * 1e3));

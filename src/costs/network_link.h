@@ -1,4 +1,4 @@
-// A link of a device to a server over networks that nobody plans for: a home's Wi-Fi, a mobile network.
+// The link of a device to a server over a shared network, such as a home's Wi-Fi or a mobile network.
 // Unlike LinkCosts (pool.h), whose ends hold their connections open and warm, it has what a single request
 // meets: a connection that is not there yet, and TCP's slow start.
 #pragma once

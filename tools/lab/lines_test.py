@@ -22,12 +22,12 @@ from lab import Lab, LabError, Line, Loopback
 from lab_test import Caller, programs, python, until
 
 # Owns a lab with a delayed link until it is ended from outside.
-kOwner = """import sys, time
+kOwner = """import signal, sys
 sys.path.insert(0, sys.argv[1])
 from lab import Lab, Line
 with Lab(hosts=2, lines={0: Line(10, 5)}) as made:
     print(made.name, flush=True)
-    time.sleep(1000)
+    signal.pause()
 """
 # Sends so many datagrams at once, of which nobody answers any.
 kBurst = """import socket, sys

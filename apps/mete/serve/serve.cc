@@ -25,7 +25,7 @@ struct ServeFlags {
   ModelFlags machine;  // of it --threads, --cores, --policy, --tune
   std::string repository;
   std::string listen = "127.0.0.1:8080";
-  std::string grpc_listen;  // empty: gRPC is not spoken, so that no port is open that nobody asked for
+  std::string grpc_listen;  // HOST:PORT of gRPC; empty: the server answers over HTTP alone
   std::string keys, token;
   bool insecure = false;
   bool load_none = false;

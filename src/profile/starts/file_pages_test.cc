@@ -97,8 +97,8 @@ TEST(WhyNotAbsent, NamesThreeFilesAndCountsTheOthers) {
   EXPECT_TRUE(many.ends_with("; and 2 more files")) << many;
 }
 
-// The kernel says of a file that nobody may ask about that all of its pages are there; were it to say none,
-// this would be no answer either.
+// Of a file that the user may not write, mincore() reports all pages as present. A report of no page would
+// prove nothing either, so such a file is never absent.
 TEST(FilePages, AreNotAbsentWhereTheKernelDoesNotTell) {
   EXPECT_FALSE((FilePages{"/a/root.onnx", 5, 0, false}).absent());
 }

@@ -190,8 +190,9 @@ class Starts {
   }
 
   std::string LibraryPath() const {
-    const char* path = getenv("LD_LIBRARY_PATH");
-    return copy_.library_folder + (path && *path ? fmt::format(":{}", path) : "");
+    const char* inherited = getenv("LD_LIBRARY_PATH");
+    if (!inherited || !*inherited) return copy_.library_folder;
+    return fmt::format("{}:{}", copy_.library_folder, inherited);
   }
 
   void Tell(const std::string& state, int done, int all) const {

@@ -1,6 +1,6 @@
 // The figures of a server for Prometheus: what happened is told, what is now is handed over when they are
 // asked for. Callers' texts are no labels: requests for models that are not there are counted under one name,
-// so that nobody can fill the memory of this process or of who collects the figures.
+// so that a caller cannot fill the memory of this process, or of the program that collects the figures.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A thread for slow work that nobody waits for, such as loading a model: one call at a time, in order.
+// A thread that does slow work, such as loading a model, in the background: one call at a time, in order.
 #pragma once
 
 #include <condition_variable>
