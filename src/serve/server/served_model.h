@@ -73,8 +73,8 @@ class ServedModel {
   // Computes on a slot's cores, or on all. One thread at a time for each slot, and for wide runs.
   std::vector<Tensor> Run(int slot, bool wide, const std::vector<Tensor>& inputs);
 
-  // The number of rows that one run may have, if the first dimension of all inputs and outputs is open and
-  // the same; 0: a run has the rows of the file.
+  // Whether the file leaves the first dimension of all inputs open, so that a run may have several rows.
+  // Whether the outputs have these rows is seen in a run (HaveRows).
   bool has_open_batch() const { return open_batch_; }
 
   // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and,
