@@ -232,10 +232,12 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
 mete_exceptions("it is the server's side"
   apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
-  apps/mete/site_device.cc LAYERS image serve_client serve_site plan_site
+  apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
+  apps/mete/site_kept.cc LAYERS cpu machine plan_site profile_starts serve_site
+  apps/mete/site_kept.h LAYERS plan_site serve_site
   apps/mete/site_parts.h LAYERS serve_client serve_site plan_site
   apps/mete/site_report.cc LAYERS serve_client serve_site plan_site
-  apps/mete/site_run.cc LAYERS costs cpu engine machine plan_site profile_starts remote serve_client serve_site simulate_site
+  apps/mete/site_run.cc LAYERS engine plan_site remote serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize

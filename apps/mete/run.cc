@@ -338,10 +338,18 @@ void CheckPicturesAreThere(const RunFlags& flags) {
     if (std::error_code ignored; !std::filesystem::exists(path, ignored)) FailToOpen(path, ENOENT);
 }
 
+std::vector<std::string> ModelFiles(const ModelFlags& flags) {
+  std::vector<std::string> files{flags.model};
+  if (!flags.weights.empty()) files.push_back(flags.weights);
+  return files;
+}
+
 // Returns the only input's port. UsageError for what a site does not compute.
 const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
   if (flags.pictures.size() != 1)
     throw UsageError(fmt::format("[--site] the request is one photo; got {}", flags.pictures.size()));
+  if (flags.site.on_command && !flags.output.empty())
+    throw UsageError("[--on-command] answers in lines of JSON alone; got --output; try without it");
   if (loaded.model.inputs().size() != 1 || loaded.port().shape[0] != 1)
     throw UsageError(fmt::format("[--site] the model takes one picture; got {} inputs, the first {}",
                                  loaded.model.inputs().size(), DescribePort(loaded.model.inputs()[0])));
@@ -350,13 +358,24 @@ const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
 
 // --site: the answer of this device or of a server, in the same form.
 void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style, double load_ms,
-                    const Context& context) {
+                    const SiteStart& start, const Context& context) {
   const Port& port = CheckForSite(flags, loaded);
-  std::vector<std::string> files{flags.model.model};
-  if (!flags.model.weights.empty()) files.push_back(flags.model.weights);
-  SiteAnswer at =
-      RunAtSite({flags.site, context, loaded.model, files, flags.model.threads, loaded.preprocess, port,
-                 flags.pictures[0], [&] { return MakeSession(loaded.model, flags.model, context); }});
+  const SiteJob job{flags.site,
+                    context,
+                    loaded.model,
+                    ModelFiles(flags.model),
+                    flags.model.threads,
+                    loaded.preprocess,
+                    port,
+                    flags.pictures[0],
+                    [&] { return MakeSession(loaded.model, flags.model, context); },
+                    start};
+  if (flags.site.on_command)
+    return ObeyAtSite(job, [&](SiteAnswer at, const std::string& picture) {
+      const Answer answer{{picture}, {at.turned}, std::move(at.outputs), at.ms, 1};
+      return Json{{"results", Json::array({AnswerJson(loaded.model, answer, style)})}, {"site", at.json}};
+    });
+  SiteAnswer at = RunAtSite(job);
   Answer answer{{flags.pictures[0]}, {at.turned}, std::move(at.outputs), at.ms, 1};
   OutputFolder folder(flags.output);
   for (size_t i = 0; i < answer.outputs.size(); ++i)
@@ -377,6 +396,7 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
 }
 
 void Run(const RunFlags& flags, const Context& context) {
+  const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);
   CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
@@ -388,7 +408,7 @@ void Run(const RunFlags& flags, const Context& context) {
   if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
   const AnswerStyle style = StyleFor(flags, loaded, context);
   const bool told = PrintRemarks(flags, loaded, context);
-  if (flags.site.given()) return RunPhotoAtSite(flags, loaded, style, load_ms, context);
+  if (flags.site.given()) return RunPhotoAtSite(flags, loaded, style, load_ms, start, context);
   ModelFlags chosen = flags.model;
   // as long as the session
   const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);

@@ -1,23 +1,63 @@
 // The device's side of `mete run --site`.
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <span>
 
 #include "image/scaled_picture.h"
+#include "mete/device.h"
+#include "on_command.h"
 #include "pictures.h"
+#include "profile/starts/file_pages.h"
 #include "site_parts.h"
 
 namespace mete::cli {
 namespace {
 
-double Mb(const std::string& photo) { return double(std::max<size_t>(photo.size(), 1)) * 1e-6; }
+bool AllAbsent(const std::vector<std::string>& paths) {
+  return !paths.empty() && std::all_of(paths.begin(), paths.end(),
+                                       [](const std::string& path) { return PagesOf(path).absent(); });
+}
+
+// Returns the files of the model, and of what is kept of it, that this process maps.
+std::vector<std::string> MappedOfModel(const std::vector<std::string>& model_files) {
+  std::vector<std::string> mapped;
+  std::error_code ignored;
+  for (const std::string& path : MappedFiles(int(getpid()))) {
+    const bool is_model = std::any_of(model_files.begin(), model_files.end(), [&](const std::string& file) {
+      return std::filesystem::equivalent(file, path, ignored);
+    });
+    if (is_model || (!CacheFolder().empty() && path.starts_with(CacheFolder() + "/"))) mapped.push_back(path);
+  }
+  return mapped;
+}
 
 }  // namespace
 
-Image SiteDevice::Decoded(const std::string& photo, double& ms) {
+SiteStart BeginAtSite(const SiteRunFlags& flags, const std::vector<std::string>& model_files) {
+  if (!flags.given()) return {};
+  SiteStart start{.begin_ns = MonotonicNs()};
+  std::error_code ignored;
+  const bool there = std::all_of(model_files.begin(), model_files.end(), [&](const std::string& file) {
+    return std::filesystem::is_regular_file(file, ignored);
+  });
+  start.files_absent = there && AllAbsent(model_files);
+  start.is_first = CacheFolder().empty() || !std::filesystem::exists(CacheFolder() + "/tuning", ignored);
+  return start;
+}
+
+StartState SiteDevice::State() const {
+  if (session_) return AllAbsent(mapped_) ? StartState::kEvicted : StartState::kResident;
+  if (!job_.start.files_absent) return StartState::kKilled;
+  return job_.start.is_first ? StartState::kFirstEver : StartState::kCold;
+}
+
+Image SiteDevice::Decoded(const SitePhoto& photo, double& ms) {
   const Stopwatch watch;
-  Image image = DecodeImage(std::as_bytes(std::span(photo)), job_.picture);
+  Image image = DecodeImage(std::as_bytes(std::span(photo.bytes)), photo.path);
   ms = watch.ms();
-  serve::Learn(memory_.decode_ms_per_mb, ms / Mb(photo));
+  memory_.decode.Learn(photo.amounts().Decoded(ms));
   return image;
 }
 
@@ -27,23 +67,26 @@ void SiteDevice::Open(double& ms) {
   const Stopwatch watch;
   session_ = job_.make_session();
   ms = watch.ms();
+  mapped_ = MappedOfModel(job_.model_files);
 }
 
-std::string SiteDevice::MeasureUnknown(const std::string& photo, std::optional<double>& scaled_bytes) {
+std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes) {
   std::string measured;
-  if (!memory_.decode_ms_per_mb || !memory_.scale_ms_per_mb || !memory_.small_ms || !scaled_bytes) {
+  if (memory_.decode.seen().empty() || memory_.scale.seen().empty() || !memory_.small.ms() || !scaled_bytes) {
     double ignored = 0;
     const Image image = Decoded(photo, ignored);
     const Stopwatch scaling;
     (void)MakeInput(image, job_.preprocess, job_.port.shape);
-    serve::Learn(memory_.scale_ms_per_mb, scaling.ms() / Mb(photo));
+    memory_.scale.Learn(photo.amounts().Scaled(scaling.ms()));
     const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
     const Stopwatch encoding;
     scaled_bytes = double(PpmOf(scaled).size());
-    serve::Learn(memory_.small_ms, encoding.ms());
+    memory_.small.Learn(encoding.ms());
     measured = "the photo's steps";
   }
-  if (memory_.load_ms && memory_.compute_ms) return measured;
+  const bool loads = std::any_of(memory_.load.begin(), memory_.load.end(),
+                                 [](const serve::RecentTimes& times) { return times.ms().has_value(); });
+  if (loads && memory_.compute.ms()) return measured;
   double open_ms = 0;
   Open(open_ms);
   const std::vector<Tensor> zeros{Tensor(job_.port.type, job_.port.shape)};
@@ -52,48 +95,48 @@ std::string SiteDevice::MeasureUnknown(const std::string& photo, std::optional<d
   const double first_ms = first.ms();
   const Stopwatch second;
   (void)session_->Run(zeros, {job_.context.cancel, nullptr});
-  memory_.compute_ms = second.ms();
-  memory_.load_ms = open_ms + std::max(0.0, first_ms - *memory_.compute_ms);
+  const double compute_ms = second.ms();
+  memory_.compute.Learn(compute_ms);
+  memory_.load[size_t(StartState::kKilled)].Learn(open_ms + std::max(0.0, first_ms - compute_ms));
   return measured + (measured.empty() ? "" : " and ") + "a session, which is resident now";
 }
 
-WayDone SiteDevice::Compute(const std::string& photo) {
+WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
   WayDone done;
   const Image image = Decoded(photo, done.steps.preprocess_ms);
   done.turned = TurnedText(image.exif_orientation);
   const Stopwatch scaling;
   const std::vector<Tensor> inputs{MakeInput(image, job_.preprocess, job_.port.shape)};
-  serve::Learn(memory_.scale_ms_per_mb, scaling.ms() / Mb(photo));
+  memory_.scale.Learn(photo.amounts().Scaled(scaling.ms()));
   done.steps.preprocess_ms += scaling.ms();
-  const bool was_resident = resident();
   Open(done.steps.load_ms);
   const Stopwatch computing;
   done.outputs = session_->Run(inputs, {job_.context.cancel, nullptr});
   done.steps.compute_ms = computing.ms();
-  if (was_resident) {
-    serve::Learn(memory_.compute_ms, done.steps.compute_ms);
+  if (state == StartState::kResident) {
+    memory_.compute.Learn(done.steps.compute_ms);
     return done;
   }
   // what the first run takes beyond others belongs to loading
   const double beyond =
-      std::max(0.0, done.steps.compute_ms - memory_.compute_ms.value_or(done.steps.compute_ms));
+      std::max(0.0, done.steps.compute_ms - memory_.compute.ms().value_or(done.steps.compute_ms));
   done.steps.load_ms += beyond;
   done.steps.compute_ms -= beyond;
-  serve::Learn(memory_.load_ms, done.steps.load_ms);
+  memory_.load[size_t(state)].Learn(done.steps.load_ms);
   return done;
 }
 
-std::string SiteDevice::Scaled(const std::string& photo, SiteSteps& steps,
+std::string SiteDevice::Scaled(const SitePhoto& photo, SiteSteps& steps,
                                std::optional<double>& scaled_bytes) {
   double decode_ms = 0;
   const Image image = Decoded(photo, decode_ms);
   const Stopwatch scaling;
   const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
-  serve::Learn(memory_.scale_ms_per_mb, scaling.ms() / Mb(photo));
   const double scale_ms = scaling.ms();
+  memory_.scale.Learn(photo.amounts().Scaled(scale_ms));
   const Stopwatch encoding;
   std::string ppm = PpmOf(scaled);
-  serve::Learn(memory_.small_ms, encoding.ms());
+  memory_.small.Learn(encoding.ms());
   steps.preprocess_ms += decode_ms + scale_ms + encoding.ms();
   scaled_bytes = double(ppm.size());
   return ppm;

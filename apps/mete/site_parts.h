@@ -1,4 +1,4 @@
-// The parts of `mete run --site`: what is kept, the server, and a way as it went.
+// The parts of `mete run --site`: the device, the server, and a way as it went.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,19 @@
 
 namespace mete::cli {
 
+// A photo's file, and what its first bytes say.
+struct SitePhoto {
+  std::string path, bytes;
+  double pixels = 0;  // 0: not known
+
+  serve::PhotoAmounts amounts() const { return {int64_t(bytes.size()), pixels}; }
+};
+
 // A way as it went.
 struct WayDone {
   SiteCandidate way = SiteCandidate::kDevice;
   SiteSteps steps = {};
-  double whole_ms = 0;  // with what is no step: reading the file, making texts
+  double whole_ms = 0;  // with what is no step: planning, making texts
   std::vector<Tensor> outputs = {};
   std::string turned = {};
 };
@@ -29,29 +37,33 @@ class SiteDevice {
  public:
   SiteDevice(const SiteJob& job, serve::SideMemory& memory) : job_(job), memory_(memory) {}
 
-  bool resident() const { return session_.has_value(); }
+  // Where the model is now, by whether there is a session, and by the pages of what it maps.
+  StartState State() const;
   // Learns what is not known: the times of the photo's steps, and of a session. Returns what was measured in
   // words; "": nothing.
-  std::string MeasureUnknown(const std::string& photo, std::optional<double>& scaled_bytes);
-  WayDone Compute(const std::string& photo);
+  std::string MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes);
+  WayDone Compute(const SitePhoto& photo, StartState state);
   // The scaled picture as it is sent; its times are added to `steps`.
-  std::string Scaled(const std::string& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
+  std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
 
  private:
-  Image Decoded(const std::string& photo, double& ms);
+  Image Decoded(const SitePhoto& photo, double& ms);
   void Open(double& ms);
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
   std::optional<Session> session_;
+  std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
 };
 
-// The server's side.
+// The server's side, for one request: it is connected anew.
 class SiteServer {
  public:
-  SiteServer(const SiteJob& job, serve::ClientOptions options, std::string model, serve::SiteMemory& memory)
-      : job_(job), client_(std::move(options)), model_(std::move(model)), memory_(memory) {}
+  SiteServer(const SiteJob& job, const serve::ClientOptions& options, std::string model,
+             serve::SiteMemory& memory)
+      : job_(job), client_(options), model_(std::move(model)), memory_(memory) {}
 
+  bool known() const { return memory_.server.compute.ms() && memory_.server.small.ms(); }
   // Asks whether the server is there, how long a request would wait, and, if that is not known, how long the
   // model takes there. Returns why it cannot be used; "": it can.
   std::string Ask(const NetworkLink& link);
@@ -59,8 +71,9 @@ class SiteServer {
   double connect_ms() const { return connect_ms_; }
   double round_trip_ms() const { return round_trip_ms_; }
 
-  // Sends a photo or a scaled picture, and adds to the steps. Returns why there is no answer; "": there is.
-  std::string Compute(std::string picture, serve::Deadline deadline, WayDone& done);
+  // Sends a photo, or its scaled picture where that is not empty, and adds to the steps. Returns why there is
+  // no answer; "": there is.
+  std::string Compute(const SitePhoto& photo, std::string scaled, serve::Deadline deadline, WayDone& done);
 
  private:
   serve::Reply Infer(std::string picture, serve::Deadline deadline);
@@ -77,14 +90,18 @@ class SiteServer {
 struct SiteReport {
   const std::string& site;
   const SitePlan& plan;
+  StartState state;       // of the model, when the request came
   SiteCandidate chosen;   // what was tried: the plan's choice, or that of --way
   const WayDone& done;    // what gave the answer
   std::string fell_back;  // why the device answers instead; "": it does not
-  std::string no_server;  // why there is no server; "": there is
+  bool asked;             // whether the server was asked before
+  std::string no_server;  // why there is no server; "": there is, or it was not asked
   std::string measured;   // what was measured before; "": nothing
   double connect_ms = 0, round_trip_ms = 0;
 };
 Json SiteReportJson(const SiteReport& report);
 std::string SiteReportText(const SiteReport& report);
+// The ways of a plan with all parts of their steps.
+Json SitePlanJson(const SitePlan& plan);
 
 }  // namespace mete::cli

@@ -37,19 +37,37 @@ std::string HowText(const SiteReport& r) {
 
 }  // namespace
 
+Json SitePlanJson(const SitePlan& plan) {
+  Json json{{"choice", NameOf(plan.choice)}, {"ways", Json::array()}};
+  for (const SiteWay& way : plan.ways) {
+    if (!way.can()) continue;
+    Json one{{"way", NameOf(way.candidate)}};
+    one.update(StepsJson(way.steps));
+    one.update(Json{{"ask_ms", way.ask_ms},
+                    {"connect_ms", way.upload.connect_ms},
+                    {"round_trip_ms", way.upload.round_trip_ms},
+                    {"bytes_ms", way.upload.bytes_ms},
+                    {"slow_start_ms", way.upload.slow_start_ms},
+                    {"late_ms", way.late_ms}});
+    json["ways"].push_back(std::move(one));
+  }
+  return json;
+}
+
 Json SiteReportJson(const SiteReport& r) {
   Json json{{"site", r.site},
             {"way", NameOf(r.done.way)},
             {"chosen", NameOf(r.chosen)},
             {"planned", NameOf(r.plan.choice)},
             {"reason", r.plan.reason},
+            {"state", StartStates()[size_t(r.state)]},
             {"predicted", StepsJson(r.plan.ways[size_t(r.done.way)].steps)},
             {"measured", StepsJson(r.done.steps)},
             {"whole_ms", r.done.whole_ms},
             {"ways", Json::array()}};
   if (!r.fell_back.empty()) json["fell_back"] = r.fell_back;
   if (!r.no_server.empty()) json["no_server"] = r.no_server;
-  else json["asked"] = {{"connect_ms", r.connect_ms}, {"round_trip_ms", r.round_trip_ms}};
+  else if (r.asked) json["asked"] = {{"connect_ms", r.connect_ms}, {"round_trip_ms", r.round_trip_ms}};
   if (!r.measured.empty()) json["measured_first"] = r.measured;
   for (const SiteWay& way : r.plan.ways) {
     Json one{{"way", NameOf(way.candidate)}};
@@ -69,13 +87,15 @@ std::string SiteReportText(const SiteReport& r) {
   rows.push_back({"all", ms(predicted.total_ms()), ms(measured.total_ms())});
   std::string text =
       fmt::format("{}, {}\n{}", NameOf(r.done.way), HowText(r), FormatTable(rows, "lrr", "  "));
-  text += fmt::format("from the choice to the answer: {}\n", FormatMs(r.done.whole_ms));
+  text += fmt::format("from the program's begin to the answer: {}; the model was {}\n",
+                      FormatMs(r.done.whole_ms), StartStates()[size_t(r.state)]);
   for (const SiteWay& way : r.plan.ways)
     if (way.candidate != r.done.way)
       text += fmt::format("  {}: {}\n", NameOf(way.candidate),
                           way.can() ? FormatMs(way.steps.total_ms()) + " predicted" : WhyNot(r, way));
   text += r.plan.reason + ".\n";
-  if (r.no_server.empty())
+  if (!r.asked) text += "The server was not asked, as its answer could not be sooner.\n";
+  else if (r.no_server.empty())
     text += fmt::format("Asked first: connected in {}, round trip {}.\n", FormatMs(r.connect_ms),
                         FormatMs(r.round_trip_ms));
   if (!r.measured.empty())

@@ -3,82 +3,35 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <algorithm>
+#include <chrono>
+#include <iostream>
 #include <span>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/mapped_file.h"
-#include "base/new_file.h"
 #include "checks.h"
-#include "costs/starts.h"
 #include "engine/model.h"
 #include "installed_files.h"
-#include "machine/machine.h"
-#include "mete/device.h"
 #include "network/workers.h"
-#include "processor/cpu/stored_profile.h"
-#include "profile/starts/stored_starts.h"
+#include "on_command.h"
+#include "release_files.h"
 #include "simulate/site/site_file.h"
+#include "site_kept.h"
 #include "site_parts.h"
 #include "terminal.h"
 
 namespace mete::cli {
 namespace {
 
-std::string BytesOf(const std::string& path) {
+constexpr double kMostGiveUpMs = 1e7;  // guess: three hours
+
+SitePhoto PhotoAt(const std::string& path) {
   const auto file = MappedFile::Open(path);
-  return {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()};
-}
-
-std::vector<std::string> ThreadWords(const SiteJob& job) {
-  if (job.threads == 0) return {};
-  return {"--threads", std::to_string(job.threads)};
-}
-
-// What is kept of a model, this machine and a server: a file in the cache folder.
-class Kept {
- public:
-  Kept(const SiteJob& job, const std::string& address) : context_(job.context) {
-    if (CacheFolder().empty()) return;
-    std::vector<std::string> words = ThreadWords(job);
-    words.insert(words.end(), {"--site", address});
-    path_ = StartCostsPath(CacheFolder(), KeyOf(ReadMachine()), job.model_files, words);
-  }
-
-  serve::SiteMemory Read() const {
-    if (std::error_code ignored; path_.empty() || !std::filesystem::exists(path_, ignored)) return {};
-    try {
-      return serve::SiteMemoryFromJson(BytesOf(path_), path_);
-    } catch (const Error& error) {
-      PrintNote(context_, fmt::format("what is kept of the site is left out: {}", error.what()));
-      return {};
-    }
-  }
-
-  void Write(const serve::SiteMemory& memory) const {
-    if (path_.empty()) return;
-    std::error_code ignored;  // the file tells
-    std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-    NewFile file(path_);
-    const std::string text = ToJson(memory);
-    if (!file.made() || !file.Write(std::as_bytes(std::span(text))) || !file.RenameTo(path_))
-      PrintNote(context_, fmt::format("[{}] cannot be written, so that the next run measures again", path_));
-  }
-
- private:
-  const Context& context_;
-  std::string path_;  // empty: nothing is kept
-};
-
-// Takes the device's times from `mete profile --starts`, where it has measured the model with these threads.
-void AdoptStarts(const SiteJob& job, serve::SideMemory& device) {
-  if (CacheFolder().empty() || (device.load_ms && device.compute_ms)) return;
-  const auto starts = StoredStartCosts(
-      StartCostsPath(CacheFolder(), KeyOf(ReadMachine()), job.model_files, ThreadWords(job)));
-  if (!starts) return;
-  device.compute_ms = starts->resident.ms;
-  // the process is there and the model is read, whatever is chosen
-  device.load_ms =
-      starts->killed.steps.prepare_ms + std::max(0.0, starts->killed.steps.answer_ms - starts->resident.ms);
+  SitePhoto photo{path, {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, 0};
+  photo.pixels = serve::PixelsOf(photo.bytes).value_or(0);
+  return photo;
 }
 
 serve::ClientOptions ClientOptionsOf(const SiteFile& site, const Context& context) {
@@ -98,21 +51,180 @@ SiteFile SiteOf(const SiteRunFlags& flags) {
   return site;
 }
 
-SiteCandidate ChosenOf(const SiteRunFlags& flags, const SitePlan& plan) {
-  if (flags.way == "device") return SiteCandidate::kDevice;
-  if (flags.way == "raw") return SiteCandidate::kRawPhoto;
-  if (flags.way == "scaled") return SiteCandidate::kScaledPhoto;
+struct WayWord {
+  const char* word;
+  SiteCandidate way;
+};
+constexpr WayWord kWays[] = {{"device", SiteCandidate::kDevice},
+                             {"raw", SiteCandidate::kRawPhoto},
+                             {"scaled", SiteCandidate::kScaledPhoto}};
+
+SiteCandidate ChosenOf(const std::string& word, const SitePlan& plan) {
+  for (const WayWord& way : kWays)
+    if (word == way.word) return way.way;
   return plan.choice;
 }
 
-// Sends the photo by this way. Returns why there is no answer; "": there is.
-std::string Send(const std::string& photo, double give_up_ms, SiteDevice& device, SiteServer& server,
-                 serve::SiteMemory& memory, WayDone& done) {
+struct Request {
+  SitePhoto photo;
+  std::string way = "best";
+  double give_up_ms = 0;  // 0: as planned
+  double before_ms = 0;   // since the program's begin, which are a part of the answer
+};
+
+// A device and a server as requests meet them, one after the other.
+class AtSite {
+ public:
+  explicit AtSite(const SiteJob& job)
+      : job_(job),
+        graph_(DivisibleOf(job.model)),
+        site_(SiteOf(job.flags)),
+        options_(ClientOptionsOf(site_, job.context)),
+        kept_(job, site_.name, site_.address),
+        memory_(kept_.Read()),
+        device_(job, memory_.device) {}
+
+  SiteAnswer Answer(const Request& request);
+  // The plans for a photo by what is known now, for each state in which the model may be.
+  Json Plans(const SitePhoto& photo) const;
+  void Keep() const { kept_.Write(memory_); }
+
+ private:
+  NetworkLink link() const { return LinkOf(site_.link, memory_); }
+  std::string model_name() const {
+    return site_.model.empty() ? std::filesystem::path(job_.model_files[0]).stem().string() : site_.model;
+  }
+
+  // What a request finds before the server was asked.
+  serve::SiteNow Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const;
+  SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link) const {
+    return PlanSite(graph_, CostsOf(graph_, memory_, link, now), {.cuts = false});
+  }
+  // Sends the photo by this way. Returns why there is no answer; "": there is.
+  std::string Send(const SitePhoto& photo, double give_up_ms, SiteServer& server, WayDone& done);
+
+  const SiteJob& job_;
+  const Graph& graph_;
+  const SiteFile site_;
+  const serve::ClientOptions options_;
+  const KeptSite kept_;
+  serve::SiteMemory memory_;
+  SiteDevice device_;
+};
+
+serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const {
+  return {.server_answers = true,
+          .state = state,
+          .start_ms = kept_.starts(),
+          .ask_ms = link.connect_ms + link.round_trip_ms,
+          .file_bytes = int64_t(photo.bytes.size()),
+          .pixels = photo.pixels};
+}
+
+std::string AtSite::Send(const SitePhoto& photo, double give_up_ms, SiteServer& server, WayDone& done) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(give_up_ms * 1e3));
-  if (done.way == SiteCandidate::kRawPhoto) return server.Compute(photo, deadline, done);
-  std::string scaled = device.Scaled(photo, done.steps, memory.scaled_bytes);
-  return server.Compute(std::move(scaled), deadline, done);
+  std::string scaled;
+  if (done.way == SiteCandidate::kScaledPhoto)
+    scaled = device_.Scaled(photo, done.steps, memory_.scaled_bytes);
+  return server.Compute(photo, std::move(scaled), deadline, done);
+}
+
+SiteAnswer AtSite::Answer(const Request& request) {
+  Stopwatch watch;
+  const NetworkLink link = this->link();
+  SiteServer server(job_, options_, model_name(), memory_);
+  std::string no_server, measured;
+  bool asked = !server.known();
+  double before_ms = request.before_ms, ask_ms = 0;
+  if (asked) no_server = server.Ask(link);
+  measured = device_.MeasureUnknown(request.photo, memory_.scaled_bytes);
+  if (asked || !measured.empty()) {  // it is no part of the request
+    watch = Stopwatch();
+    before_ms = 0;
+  }
+  const Stopwatch looking;
+  const StartState state = device_.State();
+  const double look_ms = looking.ms();
+  serve::SiteNow now = Now(request.photo, state, link);
+  const auto was_asked = [&] {
+    now.server_answers = no_server.empty();
+    now.server_wait_ms = server.wait_ms();
+    now.ask_ms = 0;
+  };
+  if (asked) was_asked();
+  SitePlan plan = PlanFor(now, link);
+  if (!asked && ChosenOf(request.way, plan) != SiteCandidate::kDevice) {
+    asked = true;
+    const Stopwatch asking;
+    no_server = server.Ask(link);
+    ask_ms = asking.ms();
+    if (!no_server.empty() || server.wait_ms() > 0) {
+      was_asked();
+      plan = PlanFor(now, link);
+    }
+  }
+  const SiteCandidate chosen = ChosenOf(request.way, plan);
+  const SiteWay& way = plan.ways[size_t(chosen)];
+
+  WayDone done{.way = chosen};
+  std::string why = no_server;  // the device answers without being asked to
+  if (chosen != SiteCandidate::kDevice && why.empty()) {
+    const double give_up_ms = request.give_up_ms > 0 ? request.give_up_ms : GiveUpMs(way, plan.ways[0], 0);
+    why = way.can() ? Send(request.photo, give_up_ms, server, done) : way.why_not;
+  }
+  const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
+  if (fell_back || chosen == SiteCandidate::kDevice) done = device_.Compute(request.photo, state);
+  done.steps.load_ms += before_ms + look_ms;
+  done.steps.upload_ms += ask_ms;
+  done.whole_ms = before_ms + watch.ms();
+  if (!why.empty()) PrintNote(job_.context, "this device answers, not the server: " + why);
+  const SiteReport report{site_.name,
+                          plan,
+                          state,
+                          chosen,
+                          done,
+                          fell_back ? why : "",
+                          asked,
+                          no_server,
+                          measured,
+                          server.connect_ms(),
+                          server.round_trip_ms()};
+  return {done.outputs, done.turned, done.whole_ms, SiteReportJson(report), SiteReportText(report)};
+}
+
+Json AtSite::Plans(const SitePhoto& photo) const {
+  const NetworkLink link = this->link();
+  Json states;
+  for (size_t s = 0; s < kStartStates; ++s)
+    states[StartStates()[s]] = SitePlanJson(PlanFor(Now(photo, StartState(s), link), link));
+  return {{"states", states},
+          {"link",
+           {{"connect_ms", link.connect_ms},
+            {"round_trip_ms", link.round_trip_ms},
+            {"up_mbit_per_s", link.up_mbit_per_s}}}};
+}
+
+double MsSince(int64_t begin_ns) { return double(MonotonicNs() - begin_ns) * 1e-6; }
+
+void PrintLine(const Json& json) {
+  fmt::print("{}\n", JsonText(json, -1));
+  std::fflush(stdout);
+}
+
+Request RequestOf(const Json& command) {
+  Request request{PhotoAt(command.at("photo").get<std::string>())};
+  request.way = command.value("way", request.way);
+  request.give_up_ms = command.value("give_up_ms", request.give_up_ms);
+  const bool is_way =
+      request.way == "best" || std::any_of(std::begin(kWays), std::end(kWays),
+                                           [&](const WayWord& w) { return request.way == w.word; });
+  if (!is_way || !(request.give_up_ms >= 0 && request.give_up_ms <= kMostGiveUpMs))
+    throw UsageError(
+        fmt::format("[--on-command] no such photo's way; got '{}' and {} ms, expected best, "
+                    "device, raw or scaled, and 0 to {} ms",
+                    Printable(request.way), request.give_up_ms, kMostGiveUpMs));
+  return request;
 }
 
 }  // namespace
@@ -137,50 +249,55 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
       ->capture_default_str()
       ->needs(site)
       ->group("Site");
+  command
+      .add_flag("--on-command", flags.on_command,
+                "answer the photo, then others as lines of JSON on stdin ask for them, for programs that "
+                "measure (needs --json)")
+      ->needs(site)
+      ->group("Site");
 }
 
 SiteAnswer RunAtSite(const SiteJob& job) {
-  const SiteFile site = SiteOf(job.flags);
-  const std::string photo = BytesOf(job.picture);
-  const Kept kept(job, site.address);
-  serve::SiteMemory memory = kept.Read();
-  AdoptStarts(job, memory.device);
-  const std::string name =
-      site.model.empty() ? std::filesystem::path(job.model_files[0]).stem().string() : site.model;
-  SiteServer server(job, ClientOptionsOf(site, job.context), name, memory);
-  const std::string no_server = server.Ask(LinkOf(site.link, memory));
-  SiteDevice device(job, memory.device);
-  const std::string measured = device.MeasureUnknown(photo, memory.scaled_bytes);
-  const serve::SiteNow now{.server_answers = no_server.empty(),
-                           .server_wait_ms = server.wait_ms(),
-                           .resident = device.resident(),
-                           .file_bytes = int64_t(photo.size())};
-  const Graph& graph = DivisibleOf(job.model);
-  const SitePlan plan =
-      PlanSite(graph, CostsOf(graph, memory, LinkOf(site.link, memory), now), {.cuts = false});
-  const SiteCandidate chosen = ChosenOf(job.flags, plan);
-  const SiteWay& way = plan.ways[size_t(chosen)];
+  AtSite site(job);
+  const SitePhoto photo = PhotoAt(job.picture);
+  SiteAnswer answer =
+      site.Answer({.photo = photo, .way = job.flags.way, .before_ms = MsSince(job.start.begin_ns)});
+  site.Keep();
+  return answer;
+}
 
-  const Stopwatch watch;
-  WayDone done{.way = chosen};
-  std::string why = no_server;  // the device answers without being asked to
-  if (chosen != SiteCandidate::kDevice && why.empty())
-    why = way.can() ? Send(photo, GiveUpMs(way, plan.ways[0], 0), device, server, memory, done) : way.why_not;
-  const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
-  if (fell_back || chosen == SiteCandidate::kDevice) done = device.Compute(photo);
-  done.whole_ms = watch.ms();
-  kept.Write(memory);
-  if (!why.empty()) PrintNote(job.context, "this device answers, not the server: " + why);
-  const SiteReport report{site.name,
-                          plan,
-                          chosen,
-                          done,
-                          fell_back ? why : "",
-                          no_server,
-                          measured,
-                          server.connect_ms(),
-                          server.round_trip_ms()};
-  return {done.outputs, done.turned, done.whole_ms, SiteReportJson(report), SiteReportText(report)};
+void ObeyAtSite(const SiteJob& job, const std::function<Json(SiteAnswer, const std::string&)>& results) {
+  AtSite site(job);
+  const auto answer = [&](const Request& request, int64_t begin_ns) {
+    Json json = results(site.Answer(request), request.photo.path);
+    json["begin_ns"] = begin_ns;
+    PrintLine(json);
+    site.Keep();  // nobody waits for it
+  };
+  answer({.photo = PhotoAt(job.picture), .way = job.flags.way, .before_ms = MsSince(job.start.begin_ns)},
+         job.start.begin_ns);
+  for (std::string line; std::getline(std::cin, line);) {
+    const int64_t begin_ns = MonotonicNs();
+    CheckCancelled(job.context);
+    try {
+      const Json command = ParseJson(line, "--on-command");
+      const std::string what = command.at("do");
+      if (what == "photo") {
+        answer(RequestOf(command), begin_ns);
+      } else if (what == "plan") {
+        PrintLine(site.Plans(PhotoAt(command.at("photo").get<std::string>())));
+      } else if (what == "release") {
+        ReleaseMappedFiles();
+        PrintLine({{"released", true}});
+      } else {
+        throw UsageError(fmt::format(
+            "[--on-command] unknown command; got '{}', expected photo, plan or release", Printable(what)));
+      }
+    } catch (const Json::exception& e) {
+      throw UsageError(fmt::format("[--on-command] not a command; got '{}': {}",
+                                   Printable(line.substr(0, 200)), e.what()));
+    }
+  }
 }
 
 }  // namespace mete::cli

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -16,12 +17,22 @@ namespace mete::cli {
 struct SiteRunFlags {
   std::string site;          // the site's file; empty: without all of this
   std::string way = "best";  // best, device, raw, scaled
+  bool on_command = false;
 
   bool given() const { return !site.empty(); }
 };
 
 // Adds the flags to `run`, which has all others already.
 void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags);
+
+// What a program finds before it reads the model.
+struct SiteStart {
+  int64_t begin_ns = 0;       // of the monotonic clock
+  bool files_absent = false;  // whether no page of the model's files is in memory
+  bool is_first = false;      // whether nothing was ever measured here
+};
+// `flags` without a site: returns without looking.
+SiteStart BeginAtSite(const SiteRunFlags& flags, const std::vector<std::string>& model_files);
 
 // A photo for a model that is loaded, whose session is made when the device computes.
 struct SiteJob {
@@ -34,18 +45,29 @@ struct SiteJob {
   const Port& port;  // the model's only input
   std::string picture;
   std::function<Session()> make_session;
+  SiteStart start;
 };
 
 struct SiteAnswer {
   std::vector<Tensor> outputs;  // as a session has them
   std::string turned;           // as in Answer; "" also where the server has decoded the photo
-  double ms = 0;                // from the choice to the answer
+  double ms = 0;                // from the program's begin, or from the command, to the answer
   Json json;                    // the steps as predicted and as measured
   std::string text;             // the same for people
 };
 
-// Asks the server, plans, computes, and keeps what was seen. Where the link or the server fails, or is late,
-// the device computes, and a note says why.
+// Asks the server where it may be sooner, plans, computes, and keeps what was seen. Where the link or the
+// server fails, or is late, the device computes, and a note says why.
 SiteAnswer RunAtSite(const SiteJob& job);
+
+// --on-command: the same for the job's photo and then for others, as lines of JSON on stdin ask for them, for
+// programs that measure. One line answers each (MonotonicNs() has the clock):
+//   at the start, and {"do": "photo", "photo": PATH, "way": WAY, "give_up_ms": N}: what `results` makes of the
+//   answer, with "begin_ns". `give_up_ms`: the device answers after that; 0: as planned.
+//   {"do": "plan", "photo": PATH}: {"states": {STATE: {"choice", "ways"}}}, as planned with what is known now
+//   {"do": "release"}: {"released": true}, after the pages of files that this process maps have left it
+// The end of stdin ends it.
+void ObeyAtSite(const SiteJob& job,
+                const std::function<Json(SiteAnswer answer, const std::string& picture)>& results);
 
 }  // namespace mete::cli

@@ -69,7 +69,7 @@ serve::Reply SiteServer::Infer(std::string picture, serve::Deadline deadline) {
   serve::Reply reply = client_.Infer(model_, request, deadline);
   if (!reply.ok()) return reply;
   LearnExchange(reply, ServerMs(reply));
-  if (reply.steps) serve::Learn(memory_.server.compute_ms, reply.steps->compute_ms);
+  if (reply.steps) memory_.server.compute.Learn(reply.steps->compute_ms);
   return reply;
 }
 
@@ -77,35 +77,36 @@ std::string SiteServer::Ask(const NetworkLink& link) {
   const double patience_ms =
       kPatience * link.late_ratio * (link.connect_ms + 2 * link.round_trip_ms) + kLeastPatienceMs;
   const serve::Deadline deadline = After(patience_ms);
-  for (const bool connects : {true, false}) {  // the first one connects, the second one is a round trip
-    const serve::Reply reply = client_.Health(deadline);
-    if (!reply.ok()) return WhyNot(reply);
-    LearnExchange(reply, 0);
-    wait_ms_ = reply.load_ms.value_or(0);
-    (connects ? connect_ms_ : round_trip_ms_) = connects ? reply.times.connect_ms : reply.times.ms();
-  }
-  if (memory_.server.compute_ms && memory_.server.small_ms) return "";
+  const serve::Reply there = client_.Health(deadline);
+  if (!there.ok()) return WhyNot(there);
+  LearnExchange(there, 0);
+  wait_ms_ = there.load_ms.value_or(0);
+  connect_ms_ = there.times.connect_ms;
+  round_trip_ms_ = there.times.ms() - there.times.connect_ms;
+  if (known()) return "";
   const serve::Reply reply = Infer(SmallestPicture(job_.preprocess), After(patience_ms + kUnknownMs));
   if (!reply.ok()) return WhyNot(reply);
   if (!reply.steps) return "it does not tell how long its steps take";
-  serve::Learn(memory_.server.small_ms, reply.steps->decode_ms + reply.steps->scale_ms);
+  memory_.server.small.Learn(reply.steps->decode_ms + reply.steps->scale_ms);
   return "";
 }
 
-std::string SiteServer::Compute(std::string picture, serve::Deadline deadline, WayDone& done) {
-  const double mb = double(std::max<size_t>(picture.size(), 1)) * 1e-6;
-  const serve::Reply reply = Infer(std::move(picture), deadline);
+std::string SiteServer::Compute(const SitePhoto& photo, std::string scaled, serve::Deadline deadline,
+                                WayDone& done) {
+  const bool is_raw = scaled.empty();
+  const serve::Reply reply = Infer(is_raw ? photo.bytes : std::move(scaled), deadline);
   if (!reply.ok()) return WhyNot(reply);
   if (const std::string why = Place(job_.model, reply, done.outputs); !why.empty()) return why;
   const serve::ServerSteps steps = reply.steps.value_or(serve::ServerSteps{});
   done.steps.preprocess_ms += steps.decode_ms + steps.scale_ms;
   done.steps.compute_ms += steps.queue_ms + steps.compute_ms;
   done.steps.upload_ms += std::max(0.0, reply.times.ms() - steps.ms());
-  if (done.way == SiteCandidate::kRawPhoto) {
-    serve::Learn(memory_.server.decode_ms_per_mb, steps.decode_ms / mb);
-    serve::Learn(memory_.server.scale_ms_per_mb, steps.scale_ms / mb);
+  if (!reply.steps) return "";
+  if (is_raw) {
+    memory_.server.decode.Learn(photo.amounts().Decoded(steps.decode_ms));
+    memory_.server.scale.Learn(photo.amounts().Scaled(steps.scale_ms));
   } else {
-    serve::Learn(memory_.server.small_ms, steps.decode_ms + steps.scale_ms);
+    memory_.server.small.Learn(steps.decode_ms + steps.scale_ms);
   }
   return "";
 }

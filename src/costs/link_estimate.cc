@@ -69,13 +69,15 @@ NetworkLink Slower(NetworkLink link, double by) {
 
 LinkEstimate::LinkEstimate(const NetworkLink& prior) : prior_(prior), link_(prior) { Verify(prior, "link"); }
 
-void LinkEstimate::Observe(const ObservedExchange& e) {
-  if (e.up_bytes < 0 || e.down_bytes < 0 || !std::isfinite(e.ms) || e.ms < 0)
-    Invalid("link", "no exchange is such; got {} and {} bytes in {} ms, expected 0 or more", e.up_bytes,
-            e.down_bytes, e.ms);
-  last_.push_back(e);
-  if (last_.size() > kKept) last_.pop_front();
-  Fit();
+void LinkEstimate::Observe(std::span<const ObservedExchange> exchanges) {
+  for (const ObservedExchange& e : exchanges) {
+    if (e.up_bytes < 0 || e.down_bytes < 0 || !std::isfinite(e.ms) || e.ms < 0)
+      Invalid("link", "no exchange is such; got {} and {} bytes in {} ms, expected 0 or more", e.up_bytes,
+              e.down_bytes, e.ms);
+    last_.push_back(e);
+    if (last_.size() > kKept) last_.pop_front();
+  }
+  if (!last_.empty()) Fit();
 }
 
 void LinkEstimate::Fit() {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 
 #include "costs/network_link.h"
 
@@ -20,7 +21,8 @@ class LinkEstimate {
   explicit LinkEstimate(const NetworkLink& prior);  // of a profile, or of an earlier use
 
   // Error if an exchange cannot be: negative bytes or times.
-  void Observe(const ObservedExchange& exchange);
+  void Observe(const ObservedExchange& exchange) { Observe(std::span(&exchange, 1)); }
+  void Observe(std::span<const ObservedExchange> exchanges);  // the oldest first
   // Returns the link that explains the last exchanges. Round trip and uplink are those of a line through the
   // exchanges (Theil and Sen: the median of the slopes between any two), where their sizes differ enough;
   // otherwise both are the prior's, scaled alike, which predicts exchanges of these sizes. The downlink is

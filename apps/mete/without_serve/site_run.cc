@@ -4,6 +4,8 @@
 namespace mete::cli {
 
 void AddSiteRunFlags(CLI::App&, SiteRunFlags&) {}
+SiteStart BeginAtSite(const SiteRunFlags&, const std::vector<std::string>&) { return {}; }
 SiteAnswer RunAtSite(const SiteJob&) { return {}; }
+void ObeyAtSite(const SiteJob&, const std::function<Json(SiteAnswer, const std::string&)>&) {}
 
 }  // namespace mete::cli

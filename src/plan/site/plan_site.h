@@ -9,6 +9,7 @@
 //   scaled photo   of the server: 0    decode, scale, encode; and decode   the scaled picture           the server, and its queue
 //   cut            of a part of it     decode, scale                       values of the best cut       both, and the server's queue
 //
+// Where no process is there, all of them begin with its start, which is a part of load.
 // Uploads are exchanges (ExchangeMs): connecting, where it is cold, the round trip, slow start and the answer
 // are a part of them. A request that is a tensor has no raw photo, and its "scaled photo" is the tensor.
 //
@@ -57,7 +58,8 @@ struct SiteWay {
   // The parts of compute_ms: the device's layers, the server's, and the server's queue.
   double device_ms = 0, server_ms = 0, wait_ms = 0;
   double device_picture_ms = 0, server_picture_ms = 0;  // the parts of preprocess_ms, by side
-  ExchangeParts upload = {};                            // of upload_ms
+  double ask_ms = 0;                                    // of upload_ms: asking before
+  ExchangeParts upload = {};                            // of upload_ms: the request and its answer
   double late_ms = 0;    // all steps, with the upload at the link's 95th percentile
   double period_ms = 0;  // from one request to the next: of the busiest of device, uplink, downlink and
                          // server; all loaded, connection warm

@@ -208,8 +208,29 @@ TEST(LoadsOf, AreStartsWithoutTheAnswerOfAResidentModel) {
   const Loads loads = LoadsOf(starts);
   EXPECT_EQ(loads[size_t(StartState::kResident)], LoadCost{});
   EXPECT_EQ(loads[size_t(StartState::kEvicted)], LoadCost{});
-  EXPECT_EQ(loads[size_t(StartState::kKilled)], (LoadCost{130, 30}));
+  EXPECT_EQ(loads[size_t(StartState::kKilled)], (LoadCost{60, 0}));
   EXPECT_FALSE(loads[size_t(StartState::kCold)]);
+  EXPECT_EQ(StartsOf(starts), (StartTimes{0, 0, 70, 0, 0}));
+}
+
+TEST(PlanSite, AllWaysWaitForAProcessAndThoseWithAServerForItsAnswer) {
+  const Graph graph = Chain();
+  SiteCosts costs = Costs(graph);
+  costs.photo = Photo();
+  const SitePlan resident = PlanSite(graph, costs);
+  costs.state = StartState::kKilled;
+  costs.loads[size_t(StartState::kKilled)] = LoadCost{};
+  costs.start_ms[size_t(StartState::kKilled)] = 30;
+  costs.ask_ms = 4;
+  const SitePlan killed = PlanSite(graph, costs);
+  for (size_t c = 0; c < kSiteCandidates; ++c) {
+    const bool asks = SiteCandidate(c) != SiteCandidate::kDevice;
+    EXPECT_NEAR(killed.ways[c].steps.load_ms, 30, 1e-9);
+    EXPECT_NEAR(killed.ways[c].steps.upload_ms, resident.ways[c].steps.upload_ms + (asks ? 4 : 0), 1e-9);
+  }
+  costs.start_ms[0] = -1;
+  costs.ask_ms = NAN;
+  for (const char* problem : {"no start takes", "nobody asks"}) EXPECT_TELLS(Verify(costs, graph), problem);
 }
 
 TEST(InProportion, LayersTakeTheWholeTimeTogether) {

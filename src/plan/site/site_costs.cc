@@ -15,6 +15,8 @@ namespace {
 
 bool IsTime(double ms) { return std::isfinite(ms) && ms >= 0; }
 
+double StartMs(const StartCost& start) { return start.steps.process_ms + start.steps.load_ms; }
+
 void CheckLoad(const std::string& where, const LoadCost& load, Problems& problems) {
   problems.Try([&] {
     if (!IsTime(load.ms) || !IsTime(load.least_ms) || load.least_ms > load.ms)
@@ -64,8 +66,7 @@ StartState ParseStartState(const std::string& name, const std::string& where) {
 
 Loads LoadsOf(const StartCosts& starts) {
   const auto load_of = [&](const StartCost& start) {
-    const double ms = std::max(0.0, start.ms - starts.resident.ms);
-    return LoadCost{ms, std::min(ms, start.steps.process_ms)};
+    return LoadCost{std::max(0.0, start.ms - StartMs(start) - starts.resident.ms), 0};
   };
   Loads loads;
   loads[size_t(StartState::kResident)] = LoadCost{};
@@ -75,6 +76,14 @@ Loads LoadsOf(const StartCosts& starts) {
                                      {StartState::kFirstEver, starts.first}})
     if (start) loads[size_t(state)] = load_of(*start);
   return loads;
+}
+
+StartTimes StartsOf(const StartCosts& starts) {
+  StartTimes times = {};
+  times[size_t(StartState::kKilled)] = StartMs(starts.killed);
+  if (starts.cold) times[size_t(StartState::kCold)] = StartMs(*starts.cold);
+  if (starts.first) times[size_t(StartState::kFirstEver)] = StartMs(*starts.first);
+  return times;
 }
 
 ProcessorCosts InProportion(const ProcessorCosts& like, const std::string& name, double us) {
@@ -116,8 +125,18 @@ void Verify(const SiteCosts& costs, const Graph& graph) {
       Invalid("server", "nobody waits for such a time; got {} ms, expected 0 or more", costs.server_wait_ms);
   });
   CheckLoad("server", costs.server_load, problems);
-  for (size_t s = 0; s < kStartStates; ++s)
+  for (size_t s = 0; s < kStartStates; ++s) {
     if (costs.loads[s]) CheckLoad(StartStates()[s], *costs.loads[s], problems);
+    problems.Try([&] {
+      if (!IsTime(costs.start_ms[s]))
+        Invalid(StartStates()[s], "no start takes such a time; got {} ms, expected 0 or more",
+                costs.start_ms[s]);
+    });
+  }
+  problems.Try([&] {
+    if (!IsTime(costs.ask_ms))
+      Invalid("server", "nobody asks for such a time; got {} ms, expected 0 or more", costs.ask_ms);
+  });
   if (costs.photo) CheckPhoto(*costs.photo, graph, problems);
   problems.ThrowIfAny();
 }

@@ -37,8 +37,13 @@ struct LoadCost {
 
 using Loads = std::array<std::optional<LoadCost>, kStartStates>;  // by state; nothing: not known
 // Returns the loads of a model whose starts were measured: the time of a start without that of a resident
-// model's answer, which computing counts. A part of a model needs its process at least.
+// model's answer, which computing counts, and without what every way needs (StartsOf).
 Loads LoadsOf(const StartCosts& starts);
+
+// The time until a process is there that can ask or compute, by state: that of a new process, and of reading
+// the model's form. Every way takes it.
+using StartTimes = std::array<double, kStartStates>;
+StartTimes StartsOf(const StartCosts& starts);
 
 // The times of a photo's steps on one side. Each is nothing where it is not known.
 struct PictureCosts {
@@ -70,7 +75,10 @@ struct SiteCosts {
   double server_wait_ms = 0;  // until the server begins with a request: the load that its last answer told
   LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
   StartState state = StartState::kResident;
-  Loads loads = {};  // of the device by state; nothing: not known
+  StartTimes start_ms = {};  // of the device by state
+  Loads loads = {};          // beyond that, of the device by state; nothing: not known
+  // Until the server has said that it is there, of every way that asks it; 0: it is not asked before.
+  double ask_ms = 0;
   std::optional<PhotoCosts> photo = {};
 
   std::optional<LoadCost> load() const { return loads[size_t(state)]; }

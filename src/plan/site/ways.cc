@@ -146,9 +146,11 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   way.device_ms = a.device_ms;
   way.server_ms = a.server_ms;
   way.wait_ms = a.asks_server ? costs_.server_wait_ms : 0;
-  way.steps.load_ms = a.load_ms + (a.asks_server ? costs_.server_load.ms : 0);
+  const double start_ms = costs_.start_ms[size_t(costs_.state)];
+  way.ask_ms = a.asks_server ? costs_.ask_ms : 0;
+  way.steps.load_ms = start_ms + a.load_ms + (a.asks_server ? costs_.server_load.ms : 0);
   way.steps.preprocess_ms = a.device_picture_ms + a.server_picture_ms;
-  way.steps.upload_ms = way.upload.ms();
+  way.steps.upload_ms = way.ask_ms + way.upload.ms();
   way.steps.compute_ms = a.device_ms + a.server_ms + way.wait_ms;
   way.late_ms = way.steps.total_ms() + (link.late_ratio - 1) * way.steps.upload_ms;
   way.period_ms = std::max({a.device_picture_ms + a.device_ms, a.server_picture_ms + a.server_ms,
@@ -158,7 +160,7 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   if (!power) return;
   // Guess: a device takes as much power while it loads a model or decodes a photo as while it computes.
   way.joules = power->idle_w * way.steps.total_ms() * 1e-3 +
-               power->compute_w * (a.load_ms + a.device_picture_ms + a.device_ms) * 1e-3 +
+               power->compute_w * (start_ms + a.load_ms + a.device_picture_ms + a.device_ms) * 1e-3 +
                power->sent_joules_per_byte * double(a.up_bytes) +
                power->received_joules_per_byte * double(a.down_bytes);
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
 #include <xxhash.h>
 
 #include <cerrno>
@@ -11,7 +12,6 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/mapped_file.h"
 #include "base/new_file.h"
 #include "base/open_problem.h"
 
@@ -23,9 +23,13 @@ std::string Digest(const void* data, size_t bytes) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-std::string DigestOfFile(const std::string& path) {
-  const auto file = MappedFile::Open(path);
-  return Digest(file->bytes().data(), file->bytes().size());
+// A file's contents by its name, size and time: to read a model would take as long as a start, and would
+// bring it into memory.
+std::string IdentityOf(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) FailToOpen(path, errno);
+  return fmt::format("{} {} {}.{:09}", std::filesystem::absolute(path).string(), status.st_size,
+                     status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
 }
 
 }  // namespace
@@ -37,7 +41,7 @@ std::string StartCostsPath(const std::string& cache_folder, const ProfileKey& ke
     Fail(Code::kFailedPrecondition, "starts",
          "there is no cache folder to keep the costs of starts in; try setting METE_CACHE");
   std::string text = fmt::format("{}\n{}\n{}\n{}\n", key.cpu, key.target, key.version, key.sources);
-  for (const std::string& file : model_files) text += DigestOfFile(file) + "\n";
+  for (const std::string& file : model_files) text += IdentityOf(file) + "\n";
   text += fmt::format("{}", fmt::join(settings, "\n"));
   return fmt::format("{}/starts/{}.json", cache_folder, Digest(text.data(), text.size()));
 }

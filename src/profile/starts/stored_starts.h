@@ -10,9 +10,9 @@
 
 namespace mete {
 
-// Returns the path of the file for a model whose files have these contents, started with `settings` (the
-// words of the command line that decide about a start), by programs of this key. Errors NOT_FOUND, if a file
-// cannot be read, and FAILED_PRECONDITION if `cache_folder` is empty.
+// Returns the path of the file for a model of these files, as they are now (by path, size and time), started
+// with `settings` (the words of the command line that decide about a start), by programs of this key. Errors
+// NOT_FOUND, if a file is not there, and FAILED_PRECONDITION if `cache_folder` is empty.
 std::string StartCostsPath(const std::string& cache_folder, const ProfileKey& key,
                            const std::vector<std::string>& model_files,
                            const std::vector<std::string>& settings);

@@ -110,6 +110,12 @@ struct ClientConnection::Impl {
   Problem Send(const Request& request);
   Problem Receive(Received& received);
   void Close() { stream.reset(); }
+  // Whether what the system has not sent yet is dropped when the connection is closed, as at a deadline: else
+  // a slow link would be busy with it for longer, although nobody waits for the answer.
+  void DropWhenClosed(bool drop) {
+    Problem ignored;  // it would be sent
+    if (stream) stream->next_layer().socket().set_option(net::socket_base::linger(drop, 0), ignored);
+  }
 
   const HostAndPort address;
   const int64_t most_bytes;
@@ -205,6 +211,7 @@ Received ClientConnection::Exchange(const Request& request, Deadline deadline) {
       if (const Problem problem = timed(received.times.connect_ms, [&] { return impl_->Connect(deadline); }))
         return problem;
     impl_->stream->next_layer().expires_at(deadline);
+    impl_->DropWhenClosed(true);
     doing = "send the request";
     if (const Problem problem = timed(received.times.send_ms, [&] { return impl_->Send(request); }))
       return problem;
@@ -217,7 +224,10 @@ Received ClientConnection::Exchange(const Request& request, Deadline deadline) {
     impl_->Close();  // the server had closed it
     problem = once();
   }
-  if (!problem) return received;
+  if (!problem) {
+    impl_->DropWhenClosed(false);
+    return received;
+  }
   impl_->Close();
   received.code = CodeOf(problem);
   received.problem = fmt::format("cannot {}: {}", doing, Printable(problem.message()));

@@ -1,6 +1,6 @@
 #include "serve/site/memory.h"
 
-#include <cmath>
+#include <algorithm>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -11,25 +11,34 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kVersion = 2;          // of the text
 constexpr size_t kKept = 32;         // as a LinkEstimate keeps
 constexpr double kMostMs = 1e7;      // as those of site files
 constexpr double kMostBytes = 1e12;  // guess: no photo has so many
 
-struct Field {
+constexpr size_t kMostSeen = 1000;  // guess: of times in a list; the last ones are kept
+
+struct TimesField {
   const char* name;
-  std::optional<double> SideMemory::*value;
+  RecentTimes SideMemory::*times;
 };
-constexpr Field kFields[] = {{"load_ms", &SideMemory::load_ms},
-                             {"compute_ms", &SideMemory::compute_ms},
-                             {"decode_ms_per_mb", &SideMemory::decode_ms_per_mb},
-                             {"scale_ms_per_mb", &SideMemory::scale_ms_per_mb},
-                             {"small_ms", &SideMemory::small_ms}};
+constexpr TimesField kTimes[] = {{"compute_ms", &SideMemory::compute}, {"small_ms", &SideMemory::small}};
+struct StepsField {
+  const char* name;
+  StepTimes SideMemory::*times;
+};
+constexpr StepsField kSteps[] = {{"decode", &SideMemory::decode}, {"scale", &SideMemory::scale}};
 constexpr const char* kConnections[] = {"warm", "idle", "cold"};  // in the order of Connection
 
 Json SideJson(const SideMemory& side) {
   Json json = Json::object();
-  for (const Field& field : kFields)
-    if (side.*field.value) json[field.name] = *(side.*field.value);
+  for (const TimesField& field : kTimes)
+    if ((side.*field.times).ms()) json[field.name] = (side.*field.times).seen();
+  for (const StepsField& field : kSteps)
+    for (const SeenStep& step : (side.*field.times).seen())
+      json[field.name].push_back({step.first, step.second, step.ms});
+  for (size_t s = 0; s < kStartStates; ++s)
+    if (side.load[s].ms()) json["load_ms"][StartStates()[s]] = side.load[s].seen();
   return json;
 }
 
@@ -40,11 +49,39 @@ double Number(const Json& json, const std::string& where, const char* what, doub
   return number;
 }
 
+const Json& Times(const Json& json, const std::string& where, const char* what) {
+  if (List(json, where, what).size() > kMostSeen)
+    Invalid(where, "'{}' has too many times; got {}, expected at most {}", what, json.size(), kMostSeen);
+  return json;
+}
+
+RecentTimes TimesOf(const Json& json, const std::string& where, const char* what) {
+  RecentTimes times;
+  for (const Json& ms : Times(json, where, what)) times.Learn(Number(ms, where, what, kMostMs));
+  return times;
+}
+
+StepTimes StepsOf(const Json& json, const std::string& where, const char* what) {
+  StepTimes times;
+  for (const Json& step : Times(json, where, what)) {
+    if (List(step, where, what).size() != 3)
+      Invalid(where, "'{}' has no such step; got {}, expected two amounts and a time", what,
+              JsonText(step, -1).substr(0, 100));
+    times.Learn({Number(step[0], where, what, kMostBytes), Number(step[1], where, what, kMostBytes),
+                 Number(step[2], where, what, kMostMs)});
+  }
+  return times;
+}
+
 SideMemory SideOf(const Json& json, const std::string& where) {
   SideMemory side;
-  for (const Field& field : kFields)
-    if (json.contains(field.name))
-      side.*field.value = Number(json.at(field.name), where, field.name, kMostMs);
+  for (const TimesField& field : kTimes)
+    if (json.contains(field.name)) side.*field.times = TimesOf(json.at(field.name), where, field.name);
+  for (const StepsField& field : kSteps)
+    if (json.contains(field.name)) side.*field.times = StepsOf(json.at(field.name), where, field.name);
+  if (json.contains("load_ms"))
+    for (const auto& [state, times] : Object(json.at("load_ms"), where, "load_ms").items())
+      side.load[size_t(ParseStartState(state, where))] = TimesOf(times, where, "load_ms");
   return side;
 }
 
@@ -68,13 +105,23 @@ ProcessorCosts Whole(const std::string& name, double ms, size_t layers) {
   return {name, at_once, std::vector<LayerCost>(layers, {ms * 1e3 / double(layers), 0})};
 }
 
-std::optional<double> Times(const std::optional<double>& rate, int64_t bytes) {
-  return rate ? std::optional(*rate * double(bytes) * 1e-6) : std::nullopt;
+// The load of a state, or the longest one that is known; nothing: none is.
+std::optional<double> LoadOf(const SideMemory& device, StartState state) {
+  if (state == StartState::kResident) return 0;
+  std::optional<double> ms = device.load[size_t(state)].ms();
+  if (ms) return ms;
+  for (const RecentTimes& times : device.load)
+    if (times.ms()) ms = std::max(ms.value_or(0), *times.ms());
+  return ms;
+}
+
+PictureCosts PictureOf(const SideMemory& side, const PhotoAmounts& photo) {
+  const SeenStep decoded = photo.Decoded(0), scaled = photo.Scaled(0);
+  return {.decode_ms = side.decode.MsOf(decoded.first, decoded.second),
+          .scale_ms = side.scale.MsOf(scaled.first, scaled.second)};
 }
 
 }  // namespace
-
-void Learn(std::optional<double>& kept, double ms) { kept = kept ? (*kept + ms) / 2 : ms; }
 
 void Learn(SiteMemory& memory, const ObservedExchange& exchange) {
   memory.exchanges.push_back(exchange);
@@ -83,12 +130,12 @@ void Learn(SiteMemory& memory, const ObservedExchange& exchange) {
 
 NetworkLink LinkOf(const NetworkLink& prior, const SiteMemory& memory) {
   LinkEstimate estimate(prior);
-  for (const ObservedExchange& exchange : memory.exchanges) estimate.Observe(exchange);
+  estimate.Observe(memory.exchanges);
   return estimate.link();
 }
 
 std::string ToJson(const SiteMemory& memory) {
-  Json json{{"version", 1},
+  Json json{{"version", kVersion},
             {"device", SideJson(memory.device)},
             {"server", SideJson(memory.server)},
             {"exchanges", Json::array()}};
@@ -104,7 +151,7 @@ std::string ToJson(const SiteMemory& memory) {
 SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where) {
   try {
     const Json json = ParseJson(text, where);
-    WholeNumber(Object(json, where, "the file").at("version"), where, "version", 1, 1);
+    WholeNumber(Object(json, where, "the file").at("version"), where, "version", kVersion, kVersion);
     SiteMemory memory;
     memory.device = SideOf(Object(json.at("device"), where, "device"), where);
     memory.server = SideOf(Object(json.at("server"), where, "server"), where);
@@ -120,26 +167,29 @@ SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where)
 
 SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now) {
   const SideMemory &device = memory.device, &server = memory.server;
-  if (!device.load_ms || !device.compute_ms)
+  const std::optional<double> load_ms = LoadOf(device, now.state);
+  if (!load_ms || !device.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the device's times are not known");
-  if (now.server_answers && !server.compute_ms)
+  if (now.server_answers && !server.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the server's time to compute is not known");
   const size_t layers = LayersOf(graph).size();
   SiteCosts costs;
-  costs.pool.processors = {Whole("device", *device.compute_ms, layers)};
-  if (now.server_answers) AddServer(costs, Whole("server", *server.compute_ms, layers), link);
+  costs.pool.processors = {Whole("device", *device.compute.ms(), layers)};
+  if (now.server_answers) AddServer(costs, Whole("server", *server.compute.ms(), layers), link);
   costs.connection = now.connection;
   costs.server_wait_ms = now.server_wait_ms;
-  costs.state = now.resident ? StartState::kResident : StartState::kKilled;
-  costs.loads[size_t(StartState::kResident)] = LoadCost{};
-  costs.loads[size_t(StartState::kKilled)] = LoadCost{*device.load_ms, *device.load_ms};
+  costs.ask_ms = now.ask_ms;
+  costs.state = now.state;
+  costs.start_ms = now.start_ms;
+  costs.loads[size_t(now.state)] = LoadCost{*load_ms, *load_ms};
+  const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);
   photo.scaled_bytes = std::max<int64_t>(1, int64_t(memory.scaled_bytes.value_or(1)));
-  photo.device = {Times(device.decode_ms_per_mb, now.file_bytes),
-                  Times(device.scale_ms_per_mb, now.file_bytes), device.small_ms, std::nullopt};
-  photo.server = {Times(server.decode_ms_per_mb, now.file_bytes),
-                  Times(server.scale_ms_per_mb, now.file_bytes), std::nullopt, server.small_ms};
+  photo.device = PictureOf(device, amounts);
+  photo.device.encode_scaled_ms = device.small.ms();
+  photo.server = PictureOf(server, amounts);
+  photo.server.decode_scaled_ms = server.small.ms();
   if (!photo.server.decode_ms) photo.server.decode_ms = photo.device.decode_ms;
   if (!photo.server.scale_ms) photo.server.scale_ms = photo.device.scale_ms;
   costs.photo = photo;

@@ -2,6 +2,7 @@
 // server, and how long each side took for each step.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,17 +10,19 @@
 #include "costs/link_estimate.h"
 #include "graph/graph.h"
 #include "plan/site/site_costs.h"
+#include "serve/site/photo_times.h"
 
 namespace mete::serve {
 
 // Times of one side for one model. Each is nothing until it was seen.
 struct SideMemory {
-  std::optional<double> load_ms = {};  // until a session can answer as fast as later; of the device
-  std::optional<double> compute_ms = {};
-  // Of a photo, by the size of its file: guess, as its pixels are not known before it is decoded.
-  std::optional<double> decode_ms_per_mb = {}, scale_ms_per_mb = {};
-  // Of the scaled picture: encoding on the device; decoding and scaling on the server.
-  std::optional<double> small_ms = {};
+  // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
+  std::array<RecentTimes, kStartStates> load = {};
+  RecentTimes compute = {};
+  StepTimes decode = {};  // of a photo by megapixels and megabytes: what is unpacked, and what is read
+  StepTimes scale = {};   // of a photo by megapixels and a constant, for the picture that comes of it
+  RecentTimes small =
+      {};  // of the scaled picture: encoding on the device; decoding and scaling on the server
 
   bool operator==(const SideMemory&) const = default;
 };
@@ -30,8 +33,6 @@ struct SiteMemory {
   std::optional<double> scaled_bytes = {};  // of the last scaled picture
 };
 
-// Follows the last times, and one outlier halfway. A guess.
-void Learn(std::optional<double>& kept, double ms);
 // Keeps the exchange, and forgets the oldest one if there are too many.
 void Learn(SiteMemory& memory, const ObservedExchange& exchange);
 
@@ -46,13 +47,27 @@ SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where)
 struct SiteNow {
   bool server_answers = false;
   double server_wait_ms = 0;
-  bool resident = false;  // whether the device has a session
+  StartState state = StartState::kKilled;
+  StartTimes start_ms = {};  // of a process, by state
   Connection connection = Connection::kIdle;
+  double ask_ms = 0;       // until the server has told that it is there; 0: it has told already
   int64_t file_bytes = 1;  // of the photo
+  double pixels = 0;       // of the photo; 0: not known
+};
+
+// What a photo's steps are counted by. Pixels that are not known are those of as many bytes, a guess.
+struct PhotoAmounts {
+  PhotoAmounts(int64_t file_bytes, double pixels)
+      : megabytes(double(file_bytes) * 1e-6), megapixels((pixels > 0 ? pixels : double(file_bytes)) * 1e-6) {}
+  double megabytes, megapixels;
+
+  SeenStep Decoded(double ms) const { return {megapixels, megabytes, ms}; }
+  SeenStep Scaled(double ms) const { return {megapixels, 1, ms}; }
 };
 
 // Returns the costs of whole ways: layers take equal parts of a side's time, which no way reads but a cut.
-// Where a time of the server's picture steps was never seen it is taken for the device's, a guess. Error
+// Where a time of the server's picture steps was never seen it is taken for the device's, and where the load
+// of a state was never seen for the longest one that was: guesses. Error
 // FAILED_PRECONDITION if the device's times, or with a server its time to compute, are not known.
 SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now);
 

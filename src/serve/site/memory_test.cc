@@ -13,9 +13,13 @@ const NetworkLink kLan{1, 0.5, 900, 900};
 
 SiteMemory Seen() {
   SiteMemory memory;
-  memory.device = {
-      .load_ms = 40, .compute_ms = 30, .decode_ms_per_mb = 10, .scale_ms_per_mb = 2, .small_ms = 0.5};
-  memory.server = {.compute_ms = 5, .small_ms = 1};
+  memory.device.load[size_t(StartState::kKilled)].Learn(40);
+  memory.device.compute.Learn(30);
+  memory.device.decode.Learn({8, 1, 10});
+  memory.device.scale.Learn({8, 1, 2});
+  memory.device.small.Learn(0.5);
+  memory.server.compute.Learn(5);
+  memory.server.small.Learn(1);
   memory.scaled_bytes = 150000;
   Learn(memory, {100, 200, 0.6, Connection::kIdle});
   return memory;
@@ -34,10 +38,13 @@ TEST(SiteMemory, IsTheSameAsJson) {
 
 TEST(SiteMemory, OfOtherTextsIsAnError) {
   EXPECT_TELLS(SiteMemoryFromJson("{", "memory"), "[memory]");
-  EXPECT_TELLS(SiteMemoryFromJson("{\"version\": 2}", "memory"), "[memory]");
+  EXPECT_TELLS(SiteMemoryFromJson("{\"version\": 1}", "memory"), "[memory]");
   std::string wrong = ToJson(Seen());
   wrong.replace(wrong.find("40"), 2, "-4");
   EXPECT_TELLS(SiteMemoryFromJson(wrong, "memory"), "'load_ms' is no such figure");
+  std::string state = ToJson(Seen());
+  state.replace(state.find("killed"), 6, "asleep");
+  EXPECT_TELLS(SiteMemoryFromJson(state, "memory"), "'asleep'");
 }
 
 TEST(SiteMemory, ForgetsTheOldestExchanges) {
@@ -47,23 +54,18 @@ TEST(SiteMemory, ForgetsTheOldestExchanges) {
   EXPECT_EQ(memory.exchanges.back().up_bytes, 99);
 }
 
-TEST(SiteMemory, LearnsTheLinkAndTimes) {
+TEST(SiteMemory, LearnsTheLink) {
   SiteMemory memory;
   EXPECT_EQ(LinkOf(kLan, memory), kLan);
   for (int i = 0; i < 4; ++i) Learn(memory, {100 + i * 100000, 100, 20.0 + i * 100, Connection::kWarm});
   EXPECT_NEAR(LinkOf(kLan, memory).up_mbit_per_s, 8, 0.1);  // 100 kB in 100 ms
-  std::optional<double> kept;
-  Learn(kept, 4);
-  EXPECT_EQ(kept, 4);
-  Learn(kept, 8);
-  EXPECT_EQ(kept, 6);
 }
 
 TEST(SiteMemory, BecomesThePlanOfASite) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
   InferShapes(b.graph);
-  SiteNow now{.server_answers = true, .server_wait_ms = 7, .file_bytes = 1000000};
+  SiteNow now{.server_answers = true, .server_wait_ms = 7, .file_bytes = 1000000, .pixels = 8e6};
   const auto plan = [&] { return PlanSite(b.graph, CostsOf(b.graph, Seen(), kLan, now), {.cuts = false}); };
   SitePlan all = plan();
   EXPECT_NEAR(all.ways[0].steps.total_ms(), 40 + 12 + 30, 1e-9);
@@ -72,7 +74,13 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   EXPECT_NEAR(all.ways[2].steps.preprocess_ms, 10 + 2 + 0.5 + 1, 1e-9);
   EXPECT_FALSE(all.ways[3].can());
   EXPECT_NE(all.choice, SiteCandidate::kDevice);
-  now.resident = true;
+  const double raw_ms = all.ways[1].steps.total_ms();
+  now.state = StartState::kCold;  // never seen: as the longest one that was
+  now.start_ms[size_t(now.state)] = 25;
+  now.ask_ms = 3;
+  EXPECT_NEAR(plan().ways[0].steps.load_ms, 40 + 25, 1e-9);
+  EXPECT_NEAR(plan().ways[1].steps.total_ms(), raw_ms + 25 + 3, 1e-9);
+  now.state = StartState::kResident;
   EXPECT_NEAR(plan().ways[0].steps.total_ms(), 12 + 30, 1e-9);
   now.server_answers = false;
   EXPECT_EQ(plan().choice, SiteCandidate::kDevice);
