@@ -237,7 +237,7 @@ mete_exceptions("they choose between a session and a server before there is a se
   apps/mete/site_kept.h LAYERS plan_site serve_site
   apps/mete/site_parts.h LAYERS serve_client serve_site plan_site
   apps/mete/site_report.cc LAYERS serve_client serve_site plan_site
-  apps/mete/site_run.cc LAYERS engine plan_site remote serve_client serve_site simulate_site
+  apps/mete/site_run.cc LAYERS engine machine plan_site remote serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
