@@ -10,10 +10,4 @@ DispatchOptions OptionsFor(const Graph& graph) {
   return {.conv = std::nullopt, .plain_sums = quantized};
 }
 
-bool HasBytes(const Graph& graph) {
-  return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
-    return !v.is_constant() && (v.type == DType::kU8 || v.type == DType::kI8);
-  });
-}
-
 }  // namespace mete

@@ -23,8 +23,4 @@ struct DispatchOptions {
 // cross more often.
 DispatchOptions OptionsFor(const Graph& graph);
 
-// Returns whether values that a run computes, or inputs, are bytes. A GPU of f16 with exact bytes
-// (mete/pool.h, Pool::WithExactBytes) computes such a graph in f32.
-bool HasBytes(const Graph& graph);
-
 }  // namespace mete

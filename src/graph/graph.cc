@@ -26,6 +26,12 @@ Node& Graph::AddNode(std::string op, std::string node_name, std::vector<ValueId>
   return nodes.back();
 }
 
+bool HasBytes(const Graph& graph) {
+  return graph.share_of_bytes || std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
+           return !v.is_constant() && (v.type == DType::kU8 || v.type == DType::kI8);
+         });
+}
+
 int64_t ConstantBytes(const Graph& graph) {
   int64_t bytes = 0;
   for (const Value& value : graph.values)

@@ -55,6 +55,9 @@ struct Graph {
   // Bytes of the constants of other graphs that run between two runs of this one, as the other shares of a
   // model do: caches that do not have room for all of them do not keep this graph's constants either.
   int64_t other_constant_bytes = 0;
+  // Whether this graph is a share of one with bytes. HasBytes() is then true of the share, too, even if all
+  // of its own values are floats, as those of a Softmax behind 8-bit layers are.
+  bool share_of_bytes = false;
 
   const Value& value(ValueId id) const { return values[size_t(id)]; }
   Value& value(ValueId id) { return values[size_t(id)]; }
@@ -68,6 +71,9 @@ struct Graph {
 
 // Returns the bytes of the graph's own constants.
 int64_t ConstantBytes(const Graph& graph);
+
+// Returns whether values that a run of the network computes, or its inputs, are bytes.
+bool HasBytes(const Graph& graph);
 
 // Returns true if the value is f32 and its shape is known, which fast kernels and their fusion passes
 // require.

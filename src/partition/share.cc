@@ -206,6 +206,7 @@ ShareParts PartsOf(const Graph& graph, std::span<const int> nodes, std::span<con
 
 ShareGraph MakeShareGraph(const Graph& graph, std::span<const int> nodes, std::span<const ValuePart> wanted) {
   ShareGraph share;
+  share.graph.share_of_bytes = HasBytes(graph);
   share.parts = PartsOf(graph, nodes, wanted);
   ShareWriter writer(graph, share);
   for (const ValuePart& input : share.parts.inputs) writer.Input(input);

@@ -131,6 +131,23 @@ TEST(Share, WeightsThatAreNotCutShareTheirBytes) {
   EXPECT_EQ(share.graph.value(share.graph.nodes[0].inputs[1]).constant.data(), whole.data());
 }
 
+// How floats behind 8-bit layers are rounded depends on the whole network (processor/opencl/share).
+TEST(Share, FloatsOfANetworkWithBytesAreAShareOfBytes) {
+  for (const DType type : {DType::kU8, DType::kF32}) {
+    Graph graph;
+    graph.inputs = {graph.AddValue("bytes", type, {1, 8})};
+    const ValueId floats = graph.AddValue("floats", DType::kF32, {1, 8});
+    graph.outputs = {graph.AddValue("answer", DType::kF32, {1, 8})};
+    Attributes to_float;
+    to_float.Set("to", int64_t(1));  // FLOAT of ONNX
+    graph.AddNode("Cast", "", graph.inputs, {floats}, to_float);
+    graph.AddNode("Relu", "", {floats}, graph.outputs);
+    const ShareGraph share =
+        MakeShareGraph(graph, std::vector{1}, std::vector{ValuePart{graph.outputs[0], Part::All()}});
+    EXPECT_EQ(HasBytes(share.graph), type == DType::kU8);
+  }
+}
+
 TEST(Share, RefusesWhatTheGroupDoesNotMakeAndRowsThatAreNotThere) {
   Branches net;
   EXPECT_TELLS(net.Of(net.x, Part::Of(2, {4, 6})), "[x0] is asked of a group that does not make it");

@@ -28,6 +28,7 @@ class Packer {
     wire::Graph to;
     to.set_version(kWireVersion);
     to.set_name(graph.name);
+    to.set_share_of_bytes(graph.share_of_bytes);
     for (const Value& value : graph.values) PackValue(value, to.add_values());
     for (const Node& node : graph.nodes) PackNode(node, to.add_nodes());
     for (const ValueId id : graph.inputs) to.add_inputs(id);
@@ -140,6 +141,7 @@ class Unpacker {
   Graph Do(const wire::Graph& from) {
     Graph graph;
     graph.name = Named(from.name());
+    graph.share_of_bytes = from.share_of_bytes();
     for (const wire::Value& value : from.values()) graph.values.push_back(UnpackValue(value));
     for (const wire::Node& node : from.nodes()) graph.nodes.push_back(UnpackNode(node));
     graph.inputs.assign(from.inputs().begin(), from.inputs().end());

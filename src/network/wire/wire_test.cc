@@ -73,10 +73,15 @@ TEST(Wire, SharesTravelToo) {
   RandomGraph random(5, 10);
   std::vector<int> nodes;
   for (size_t n = 0; n < random.graph.nodes.size(); ++n) nodes.push_back(int(n));
-  const ShareGraph share = MakeShareGraph(
-      random.graph, nodes, std::vector{ValuePart{random.graph.outputs[0], Part::Of(2, {0, 1})}});
-  const PackedGraph packed = PackGraph(share.graph);
-  EXPECT_EQ(ToText(UnpackGraph(packed.bytes, In(packed.weights))), ToText(share.graph));
+  ShareGraph share = MakeShareGraph(random.graph, nodes,
+                                    std::vector{ValuePart{random.graph.outputs[0], Part::Of(2, {0, 1})}});
+  for (const bool of_bytes : {false, true}) {
+    share.graph.share_of_bytes = of_bytes;
+    const PackedGraph packed = PackGraph(share.graph);
+    const Graph graph = UnpackGraph(packed.bytes, In(packed.weights));
+    EXPECT_EQ(ToText(graph), ToText(share.graph));
+    EXPECT_EQ(graph.share_of_bytes, of_bytes);
+  }
 }
 
 TEST(Wire, KeepsEveryKindOfAttribute) {

@@ -87,6 +87,23 @@ class SumsOnGpu : public WithShares {
   }
 };
 
+// A Softmax behind 8-bit layers is computed in the type of the layers, also as a share of its own.
+TEST(FloatsBehindBytes, AreF32WithExactBytes) {
+  Graph share;
+  share.inputs = {share.AddValue("logits", DType::kF32, {3, 1000})};
+  const ValueId between = share.AddValue("between", DType::kF32, {3, 1000});
+  share.outputs = {share.AddValue("answer", DType::kF32, {3, 1000})};
+  share.AddNode("Softmax", "first", share.inputs, {between});
+  share.AddNode("Softmax", "second", {between}, share.outputs);
+  const auto kernels = [&](DType storage, bool exact_bytes) {
+    return GpuKernelsOf(share, {.storage = storage, .exact_bytes = exact_bytes});
+  };
+  EXPECT_EQ(kernels(DType::kF16, true), kernels(DType::kF16, false));
+  share.share_of_bytes = true;
+  EXPECT_EQ(kernels(DType::kF16, true), kernels(DType::kF32, false));
+  EXPECT_NE(kernels(DType::kF16, true), kernels(DType::kF16, false));
+}
+
 // Each of 4000 additions of odd products to sums of up to 6.5e7 rounds by 1 or more, most of them downwards.
 TEST_F(SumsOnGpu, RoundAByteToTheNextAtMost) {
   Product product(61, 4100, 33, 0.000025, [](int64_t k, int64_t n) {
