@@ -124,4 +124,9 @@ Affinity ReadAffinity(Sysfs& sysfs) {
   return a;
 }
 
+std::vector<int> AllowedCores() {
+  Sysfs sysfs("/");
+  return ReadAffinity(sysfs).allowed;
+}
+
 }  // namespace mete

@@ -16,6 +16,7 @@
 #include "network/listen.h"
 #include "network/workers.h"
 #include "processor/make/make_processor.h"
+#include "machine/affinity.h"
 #include "machine/machine.h"
 #include "mete/device.h"
 #include "model_flags.h"
@@ -54,7 +55,7 @@ std::vector<std::shared_ptr<Processor>> ProcessorsOf(const WorkerFlags& flags) {
     throw UsageError(fmt::format(
         "[--processors] a worker offers processors of its own; got a file with {} devices, expected one",
         pool.devices.size()));
-  CheckCores(pool, ReadMachine().affinity.allowed);
+  CheckCores(pool, AllowedCores());
   return MakeProcessors(pool.devices[0].processors, SessionOptionsOf(flags.machine));
 }
 

@@ -12,7 +12,6 @@
 #include "engine/pool/plan_for.h"
 #include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
-#include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/program.h"
 #include "run/compare_sessions.h"
@@ -172,7 +171,7 @@ std::unique_ptr<PoolSession> MakePoolSession(const Graph& graph, const PoolInter
   CheckHome(file, graph);
   const PoolSessionOptions session = SessionOptionsOf(own, graph);
   const Maker maker{graph, pool, own, session};
-  const std::optional<PoolFile> several = AsSeveralProcessors(file, ReadMachine(), own.kernels);
+  const std::optional<PoolFile> several = AsSeveralProcessors(file, own.kernels);
   if (several && session.plan && session.plan->processors == NamesOf(*several)) {
     maker.Measure(file);  // the figures of the pool are kept, whichever plan is used
     return maker.Make(*several, own.note);

@@ -6,7 +6,6 @@
 #include "engine/model.h"
 #include "engine/pool/several_processors.h"
 #include "engine/pool/stored_profile.h"
-#include "machine/machine.h"
 
 namespace mete {
 namespace {
@@ -112,7 +111,7 @@ PoolFigures Pool::Measure(const Model& model, const PoolOptions& options) const 
     return FiguresOf(profile, PoolProfilePath(profile.digest, on, options.kernels));
   };
   PoolFigures figures = measure(file);
-  if (const auto several = AsSeveralProcessors(file, ReadMachine(), options.kernels))
+  if (const auto several = AsSeveralProcessors(file, options.kernels))
     figures.as_several.push_back(measure(*several));
   return figures;
 }

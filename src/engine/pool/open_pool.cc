@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "machine/machine.h"
+#include "machine/affinity.h"
 #include "processor/make/make_processor.h"
 #include "run/local_member.h"
 
@@ -48,7 +48,7 @@ const PoolFile& FileOf(const PoolInternals::Impl& pool) {
 }
 
 OpenPool Open(const PoolInternals::Impl& pool, const PoolFile& file, const PoolOptions& options) {
-  CheckCores(file, ReadMachine().affinity.allowed);
+  CheckCores(file, AllowedCores());
   const SessionOptions kernels = KernelOptionsOf(options);
   std::vector<std::shared_ptr<Processor>> here = MakeProcessors(file.devices[0].processors, kernels);
   if (here.empty()) here.push_back(MakeProcessor({.name = file.devices[0].name}, kernels));

@@ -9,7 +9,6 @@
 #include "engine/pool/stored_profile.h"
 #include "machine/board_processors.h"
 #include "machine/gpu_entry.h"
-#include "machine/machine.h"
 #include "plan/pool/named.h"
 #include "plan/pool/objective.h"
 #include "processor/make/make_processor.h"
@@ -140,7 +139,7 @@ std::optional<KnownCosts> PoolInternals::CostsAsSeveral(const Pool& pool, const 
                                                         const PoolOptions& options) {
   const Impl& impl = Of(pool);
   if (impl.file.described()) return std::nullopt;
-  const std::optional<PoolFile> file = AsSeveralProcessors(impl.file, ReadMachine(), options.kernels);
+  const std::optional<PoolFile> file = AsSeveralProcessors(impl.file, options.kernels);
   if (!file) return std::nullopt;
   const std::optional<PoolProfile> stored = StoredPoolProfile(graph, *file, options.kernels, options.note);
   if (!stored) return std::nullopt;

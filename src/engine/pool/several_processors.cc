@@ -86,6 +86,10 @@ std::optional<PoolFile> AsSeveralProcessors(const PoolFile& pool, const Machine&
   return several;
 }
 
+std::optional<PoolFile> AsSeveralProcessors(const PoolFile& pool, const SessionOptions& kernels) {
+  return OnlyCpu(pool) ? AsSeveralProcessors(pool, ReadMachine(), kernels) : std::nullopt;
+}
+
 std::string TextOfSeveral(const PoolFile& several) {
   const std::vector<std::string> names = NamesOf(several);
   return fmt::format("{} and {} as {} processors", fmt::join(names.begin(), names.end() - 1, ", "),

@@ -18,6 +18,9 @@ namespace mete {
 std::optional<PoolFile> AsSeveralProcessors(const PoolFile& pool, const Machine& machine,
                                             const SessionOptions& kernels);
 
+// Returns the same of this machine, which is read only where the pool may be such a one.
+std::optional<PoolFile> AsSeveralProcessors(const PoolFile& pool, const SessionOptions& kernels);
+
 // Returns the name of such a pool for notes: "cpu:0-3 and cpu:4-5 as two processors".
 std::string TextOfSeveral(const PoolFile& several);
 

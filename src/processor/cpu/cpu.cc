@@ -51,8 +51,10 @@ ThreadPlan OwnThreads(const SessionOptions& options) {
   return PlanOneCpu({}, ReadMachine(), {options.threads, options.cores, options.speeds, options.policy});
 }
 
+// The machine is read only to compare cores: that takes a millisecond, for which the first answer would wait.
 int CallerCoreOf(const SessionOptions& options) {
-  return options.cores.empty() ? -1 : OwnThreads(options).cores[0];
+  if (options.cores.size() < 2) return options.cores.empty() ? -1 : options.cores[0];
+  return OwnThreads(options).cores[0];
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "machine/affinity.h"
 #include "machine/machine.h"
 #include "processor/cpu/cpu.h"
 #include "processor/cpu/kernels_of.h"
@@ -102,7 +103,7 @@ std::shared_ptr<Processor> MakeProcessor(const ProcessorEntry& entry, SessionOpt
 std::vector<std::shared_ptr<Processor>> MakeProcessors(const std::vector<ProcessorEntry>& entries,
                                                        const SessionOptions& options) {
   std::vector<std::shared_ptr<Processor>> processors;
-  for (const ProcessorEntry& entry : WithCallerCores(entries, ReadMachine().affinity.allowed))
+  for (const ProcessorEntry& entry : WithCallerCores(entries, AllowedCores()))
     processors.push_back(KindOf(entry).make(entry, OnCoresOf(entry, options), processors));
   return processors;
 }
