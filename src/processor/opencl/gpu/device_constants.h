@@ -27,8 +27,8 @@ class Content {
   friend class DeviceConstants;
 
   std::string key_;
-  std::vector<std::shared_ptr<const void>> kept_;  // sources, which keep what lies at the places
-  std::vector<std::weak_ptr<const void>> owners_;  // without them other bytes may lie there
+  std::vector<std::shared_ptr<const void>> sources_;  // which keep what lies at the places
+  std::vector<std::weak_ptr<const void>> owners_;     // without them other bytes may lie there
 };
 
 // Thread-safe.
@@ -36,20 +36,22 @@ class DeviceConstants {
  public:
   // Returns the buffer of this content that shares use; null if there is none.
   std::shared_ptr<const Buffer> Find(const Content& content) const;
-  // Makes the buffer known as long as shares use it. Returns the one that has become known meanwhile, if any.
+  // Makes the buffer known as long as shares use what this function returns, which keeps the sources of the
+  // content: this buffer, or the one that has become known meanwhile.
   std::shared_ptr<const Buffer> Add(const Content& content, std::shared_ptr<const Buffer> buffer);
 
   int64_t bytes() const;  // of all buffers in use
 
  private:
   struct Known {
-    Content content;
+    std::vector<std::weak_ptr<const void>> owners;
     std::weak_ptr<const Buffer> buffer;
   };
   std::shared_ptr<const Buffer> Locked(const Content& content) const;
 
   mutable std::mutex mutex_;
   std::map<std::string, Known> known_;
+  std::vector<std::weak_ptr<const Buffer>> replaced_;  // of contents that have gone, in use by shares
 };
 
 }  // namespace mete::opencl

@@ -26,7 +26,8 @@ class SharedConstants : public WithDevice {
   std::shared_ptr<ReadyOnGpu> Prepare(const Tensor& constant, int steps) const {
     HandMade made = AddsOne(constant.elements(), steps);
     made.share.constants[0] = constant;
-    return std::make_shared<ReadyOnGpu>(live, std::make_unique<Graph>(made.graph), made.share, NowNs());
+    return std::make_shared<ReadyOnGpu>("gpu", live, std::make_unique<Graph>(made.graph), made.share,
+                                        NowNs());
   }
 
   static void ExpectAdds(ReadyOnGpu& ready, int64_t elements, float once, int steps) {
@@ -72,9 +73,12 @@ TEST_F(SharedConstants, AreNotThoseOfAConstantThatHasGone) {
   const auto constant = [&] { return Tensor(DType::kF32, {kMany}, place.data(), std::make_shared<int>()); };
   const auto first = Prepare(constant(), 1);
   place.assign(place.size(), 1.f);
-  const auto second = Prepare(constant(), 1);
+  auto second = Prepare(constant(), 1);
+  EXPECT_EQ(live->constants().bytes(), 2 * kMany * 4) << "both are in use";
   ExpectAdds(*first, kMany, 1, 1);
   ExpectAdds(*second, kMany, 2, 1);
+  second = nullptr;
+  EXPECT_EQ(live->constants().bytes(), kMany * 4) << "of the first";
 }
 
 TEST_F(SharedConstants, AreReadFromTheirSource) {
@@ -88,6 +92,17 @@ TEST_F(SharedConstants, AreReadFromTheirSource) {
   EXPECT_EQ(live->constants().bytes(), kMany * 4) << "both sources read the same bytes";
   ExpectAdds(*first, kMany, 1, 1);
   ExpectAdds(*second, kMany, 1, 2);
+}
+
+// A source may keep a whole file.
+TEST_F(SharedConstants, KeepTheirSourceAsLongAsSharesUseThem) {
+  auto bytes = std::make_shared<std::vector<std::byte>>(kMany * 4);
+  const std::weak_ptr<std::vector<std::byte>> kept = bytes;
+  auto share = Prepare(UnalignedTensor(DType::kF32, {kMany}, *bytes, bytes), 1);
+  bytes = nullptr;
+  EXPECT_FALSE(kept.expired()) << "other bytes may lie at its place";
+  share = nullptr;
+  EXPECT_TRUE(kept.expired());
 }
 
 }  // namespace

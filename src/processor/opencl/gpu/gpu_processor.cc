@@ -83,8 +83,10 @@ std::shared_ptr<LiveGpu> GpuProcessor::Live() const {
   const std::lock_guard lock(in_use_->mutex);
   if (in_use_->live && !in_use_->live->is_lost()) return in_use_->live;
   in_use_->live = nullptr;  // what is left of a lost one lives as long as the shares on it
-  auto live = std::make_shared<LiveGpu>(opened.info.name, opened.device, opened.staging,
-                                        options_.kernels_folder, options_.clock);
+  // What several processors have in common has the name of their unit.
+  auto live =
+      std::make_shared<LiveGpu>(options_.unit.empty() ? opened.info.name : options_.unit, opened.device,
+                                opened.staging, options_.kernels_folder, options_.clock);
   const auto hello = LiveGpu::Batch(*live, /*timed=*/false).Flush();
   live->Await(*hello, kHello);
   if (in_use_->cancelled.cancelled()) live->CancelPreparing();
@@ -135,7 +137,7 @@ std::shared_ptr<Ready> GpuProcessor::Prepare(const Graph& share) {
   (void)RunPasses(*graph);
   std::shared_ptr<LiveGpu> live = Live();
   const ShareOnGpu lowered = Lowered(*graph, live);
-  return std::make_shared<ReadyOnGpu>(std::move(live), std::move(graph), lowered, start_ns);
+  return std::make_shared<ReadyOnGpu>(unopened_.name, std::move(live), std::move(graph), lowered, start_ns);
 }
 
 ShareOnGpu GpuProcessor::Lowered(const Graph& graph, const std::shared_ptr<LiveGpu>& live) const {

@@ -22,7 +22,7 @@ namespace mete::opencl {
 
 class LiveGpu {
  public:
-  // `name`: of the processor, in Errors.
+  // `name`: of the device, in Errors.
   // `kernels_folder`: keeps compiled programs; "": none are kept.
   LiveGpu(std::string name, const Device& device, StagingKind staging, const std::string& kernels_folder,
           Clock& clock);

@@ -27,9 +27,10 @@ std::vector<int64_t> BytesOf(const Graph& graph, const std::vector<ValueId>& ids
   return bytes;
 }
 
-ReadyOnGpu::ReadyOnGpu(std::shared_ptr<LiveGpu> live, std::unique_ptr<const Graph> graph,
+ReadyOnGpu::ReadyOnGpu(std::string name, std::shared_ptr<LiveGpu> live, std::unique_ptr<const Graph> graph,
                        const ShareOnGpu& share, int64_t start_ns)
-    : live_(std::move(live)),
+    : name_(std::move(name)),
+      live_(std::move(live)),
       graph_(std::move(graph)),
       share_(live_, share, BytesOf(*graph_, graph_->inputs), BytesOf(*graph_, graph_->outputs)),
       prepare_ms_(double(NowNs() - start_ns) * 1e-6) {}
@@ -64,7 +65,7 @@ void ReadyOnGpu::Start(std::span<const ConstView> inputs, std::span<const View> 
   CheckArguments(inputs, outputs);
   std::unique_lock turn(mutex_);
   if (options.cancel && options.cancel->cancelled())
-    Fail(Code::kCancelled, live_->name(), "the run was cancelled before it began");
+    Fail(Code::kCancelled, name_, "the run was cancelled before it began");
   live_->CheckThere();
   AwaitBatch();  // which a cancelled run has left, and which uses the same memory
   request_.emplace(Request{std::move(turn), {outputs.begin(), outputs.end()}, options, NowNs(), {}});
@@ -126,8 +127,7 @@ void ReadyOnGpu::AwaitOrCancel(const Event& event, const CancelToken* cancel) {
       break;
     if (live_->clock().Now() >= deadline) return live_->Await(event, {});
   }
-  if (cancel->cancelled())
-    Fail(Code::kCancelled, live_->name(), "the run was cancelled while it was under way");
+  if (cancel->cancelled()) Fail(Code::kCancelled, name_, "the run was cancelled while it was under way");
 }
 
 void ReadyOnGpu::CopyOut(const Request& request) {
@@ -143,7 +143,7 @@ void ReadyOnGpu::Record(const Request& request) const {
   for (const Event& event : request.times) times.push_back(event.times());
   *request.options.trace = TraceOf(*graph_, share_.nodes(), times);
   request.options.trace->total_ns = NowNs() - request.start_ns;
-  request.options.trace->lanes = {live_->name()};
+  request.options.trace->lanes = {name_};
 }
 
 std::vector<Tensor> ReadyOnGpu::Run(std::span<const Tensor> inputs, const RunOptions& options) {

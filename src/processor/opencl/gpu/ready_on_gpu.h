@@ -17,9 +17,10 @@ std::vector<int64_t> BytesOf(const Graph& graph, const std::vector<ValueId>& ids
 
 class ReadyOnGpu : public Ready {
  public:
-  // `graph` has had its passes, and `share` is made of it. `start_ns`: when its preparation began.
-  ReadyOnGpu(std::shared_ptr<LiveGpu> live, std::unique_ptr<const Graph> graph, const ShareOnGpu& share,
-             int64_t start_ns);
+  // `name`: of the processor, one of several that may have the device. `graph` has had its passes, and
+  // `share` is made of it. `start_ns`: when its preparation began.
+  ReadyOnGpu(std::string name, std::shared_ptr<LiveGpu> live, std::unique_ptr<const Graph> graph,
+             const ShareOnGpu& share, int64_t start_ns);
   ~ReadyOnGpu() override;
 
   // Copies inputs that do not lie in the device's shared memory, enqueues the batch and begins to run it.
@@ -57,6 +58,7 @@ class ReadyOnGpu : public Ready {
   void Record(const Request& request) const;
   Clock::Duration Patience() const;
 
+  const std::string name_;
   const std::shared_ptr<LiveGpu> live_;
   const std::unique_ptr<const Graph> graph_;
   LoadedShare share_;

@@ -24,7 +24,8 @@ class ReadyShares : public WithDevice, public testing::WithParamInterface<Stagin
   }
 
   std::shared_ptr<ReadyOnGpu> Prepare(const HandMade& made) const {
-    return std::make_shared<ReadyOnGpu>(live, std::make_unique<Graph>(made.graph), made.share, NowNs());
+    return std::make_shared<ReadyOnGpu>("gpu", live, std::make_unique<Graph>(made.graph), made.share,
+                                        NowNs());
   }
 
   std::shared_ptr<LiveGpu> live;

@@ -2,6 +2,7 @@
 // sooner.
 #include <gtest/gtest.h>
 
+#include "base/errors_testing.h"
 #include "base/temp_path_testing.h"
 #include "machine/gpu_entry.h"
 #include "passes/graphs_testing.h"
@@ -99,6 +100,18 @@ TEST_F(GpuInTwoTypes, ATensorIsThereWhereTheOtherTypeOpenedTheDeviceWithoutShare
   const MakeTensor make = second.SharedMemory();
   ASSERT_TRUE(make);
   EXPECT_EQ(make(DType::kF32, {2, 3}).bytes(), 24u);
+}
+
+TEST_F(GpuInTwoTypes, NameThemselvesInTracesAndErrors) {
+  CancelToken cancelled;
+  cancelled.Cancel();
+  for (GpuProcessor* const gpu : {f32.get(), f16.get()}) {
+    const auto share = gpu->Prepare(graph);
+    Trace trace;
+    (void)share->Run(inputs, {.trace = &trace});
+    EXPECT_EQ(trace.lanes, std::vector{gpu->info().name});
+    EXPECT_TELLS((void)share->Run(inputs, {.cancel = &cancelled}), "[" + gpu->info().name + "]");
+  }
 }
 
 TEST_F(GpuInTwoTypes, GivesTheBitsOfEitherAloneWhateverComesBetween) {
