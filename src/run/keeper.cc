@@ -39,8 +39,10 @@ void Keeper::Start() {
 void Keeper::TellLacks() {
   for (size_t d = 1; d < parts_.members.size(); ++d) {
     const ProcessorCosts costs = parts_.members.PartOf({d}).costs.processors[0];
-    for (const std::string& lack : LacksOf(parts_.runner.graph(), costs))
-      parts_.teller.Tell(fmt::format("{} {}; others do", costs.name, lack));
+    for (const std::string& lack : LacksOf(parts_.runner.graph(), costs)) {
+      const std::string note = fmt::format("{} {}; others do", costs.name, lack);
+      if (told_lacks_.insert(note).second) parts_.teller.Tell(note);
+    }
   }
 }
 
@@ -98,7 +100,10 @@ void Keeper::MeasureUnknown() {
   }
 }
 
+// Requests that the plan in use computed meanwhile would be in the times: the home has them alone, whose
+// turns the measurement respects.
 void Keeper::Measure(const std::vector<size_t>& processors) {
+  if (parts_.in_use.deployed()) UseHomeAlone();
   const std::vector<Member*> members = parts_.members.PartOf(processors).members;
   parts_.members.SetCosts(processors, options_.measure({parts_.home.processor(), parts_.home.turn(),
                                                         processors, members, parts_.ending}));
@@ -195,8 +200,19 @@ bool Keeper::Correct() {
   return true;
 }
 
+// Where some have been measured before, the others cost a note.
+void Keeper::MeasureIfPossible() {
+  try {
+    MeasureUnknown();
+  } catch (const Error& error) {
+    if (parts_.ending.cancelled() || !parts_.members.AreMeasured({0})) throw;
+    parts_.teller.Tell(
+        fmt::format("processors that were not measured are left out for good: {}", error.what()));
+  }
+}
+
 void Keeper::Rebuild() {
-  MeasureUnknown();
+  MeasureIfPossible();
   if (parts_.ending.cancelled()) return;
   if (!parts_.members.AreMeasured({0})) {
     if (measures_) StayAlone("no other processor is there");

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -69,6 +70,7 @@ class Keeper {
   void MakeFirst();
   // Measures the processors that are there, if one of them never was. Tells what they lack.
   void MeasureUnknown();
+  void MeasureIfPossible();
   void Measure(const std::vector<size_t>& processors);
   void UseHomeAlone();
   bool Wait();  // until there may be work; returns true if the plan in use has failed
@@ -91,6 +93,7 @@ class Keeper {
   std::string why_alone_;  // why the home computes alone beside other processors; empty: it does not
   std::optional<Clock::Time> again_at_;  // when the keeper plans again after a failure
   bool measures_;                        // processors that never were: until one of them cannot be
+  std::set<std::string> told_lacks_;     // a measurement tells none twice
 
   mutable std::mutex mutex_;  // for the members below
   std::condition_variable wake_;

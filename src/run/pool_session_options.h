@@ -47,8 +47,8 @@ struct PoolSessionOptions {
   // first.
   const CancelToken* cancel = nullptr;
   // Measures the costs, where nobody has yet; null: the session's constructor gets them. The keeper calls it
-  // when processors are there that were never measured, while the home computes requests by its turns, or the
-  // plan in use does, where a processor has come late. After it has failed it is called once more if the
+  // when processors are there that were never measured, while the home alone computes requests, by its turns,
+  // also where a processor has come late. After it has failed it is called once more if the
   // Error is UNAVAILABLE, and for fewer processors if one of them has gone. Throws CANCELLED as `cancel`
   // asks.
   MeasureCosts measure = {};

@@ -262,7 +262,14 @@ struct UnmeasuredPool : LocalPool {
 
 TEST(LocalPools, AProcessorThatIsNotThereHindersNoOther) {
   UnmeasuredPool pool;
-  const auto session = pool.Open();
+  pool.known.processors[1].layers[0] = {.why_not = "no kernel"};
+  RequestReport meanwhile{.alone = false};
+  std::unique_ptr<PoolSession> session;
+  pool.options.measure = [&, measure = pool.options.measure](const ToMeasure& to) {
+    if (to.processors.size() == 3) pool.ExpectWhole(session->Run(pool.inputs, &meanwhile));
+    return measure(to);
+  };
+  session = pool.Open();
   session->AwaitFirstPlan();
   EXPECT_EQ(pool.measured, (std::vector<std::vector<size_t>>{{0, 1}}));
   EXPECT_EQ(session->plan().processors, (std::vector<std::string>{"own", "p1"}));
@@ -275,8 +282,32 @@ TEST(LocalPools, AProcessorThatIsNotThereHindersNoOther) {
   const auto has_all = [&] { return session->plan().processors.size() == 3; };
   pool.clock.AdvanceUntil(Keeper::kLook, has_all);
   EXPECT_EQ(pool.measured, (std::vector<std::vector<size_t>>{{0, 1}, {0, 1, 2}}));
+  EXPECT_TRUE(meanwhile.alone) << "the others computed while they were measured";
   pool.ExpectWhole(session->Run(pool.inputs));
-  EXPECT_NE(pool.Notes().find("gpu is there again"), std::string::npos) << pool.Notes();
+  const std::string notes = pool.Notes();
+  EXPECT_NE(notes.find("gpu is there again"), std::string::npos) << notes;
+  const size_t lack = notes.find("no kernel; others do");
+  ASSERT_NE(lack, std::string::npos) << notes;
+  EXPECT_EQ(notes.find("no kernel; others do", lack + 1), std::string::npos) << notes;
+}
+
+TEST(LocalPools, OneThatComesLateAndCannotBeMeasuredLeavesThePlanOfTheOthers) {
+  UnmeasuredPool pool;
+  pool.options.measure = [measure = pool.options.measure](const ToMeasure& to) {
+    if (to.processors.size() == 3) Fail(Code::kResourceExhausted, "gpu", "has no memory");
+    return measure(to);
+  };
+  const auto session = pool.Open();
+  session->AwaitFirstPlan();
+  pool.gpu->Return();
+  pool.clock.AdvanceUntil(Keeper::kLook, [&] { return session->stats().plans == 4; });
+  RequestReport report;
+  pool.ExpectWhole(session->Run(pool.inputs, &report));
+  EXPECT_FALSE(report.alone);
+  EXPECT_EQ(session->plan().processors, (std::vector<std::string>{"own", "p1"}));
+  EXPECT_NE(pool.Notes().find("processors that were not measured are left out for good: [gpu] has no memory"),
+            std::string::npos)
+      << pool.Notes();
 }
 
 TEST(LocalPools, OneThatGoesWhileItIsMeasuredHindersNoOther) {
