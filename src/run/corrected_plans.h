@@ -20,6 +20,8 @@ class CorrectedPlans {
   // would have weights to send. Throws ProcessorError, and CANCELLED as the runner does.
   std::optional<Plan> After(const ReadyPlan& ready);
 
+  const PoolCosts& costs() const { return part_.costs; }  // that follow from all times so far
+
   // Returns the plan; one that was made several times has the predictions of the latest costs.
   Plan WithLatestCosts(const Plan& plan) const;
 

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/free_memory.h"
 #include "base/unpinned.h"
 #include "plan/pool/dynamic.h"
 #include "plan/pool/lacks.h"
@@ -245,6 +246,7 @@ bool Keeper::Deploy() {
       stats_.plan_s = made.plan_s;
     }
     Use(part.indices, Tried(made.plan, part));
+    ReturnFreeMemory();  // of the plans that were not taken
     why_alone_.clear();
     again_at_.reset();
     return true;
@@ -272,7 +274,7 @@ ReadyPlan Keeper::Tried(const Plan& plan, const PoolPart& part) {
   const bool latency = options_.objective == PoolObjective::kLatency;
   if (!options_.trial || !latency || plan.planner != "dynamic" || OnlyProcessor(plan) == 0)
     return {plan, parts_.runner.Deploy(plan, part.members)};
-  Trial trial = TryBesideSingles(plan, part, parts_.runner);
+  PlanTrial trial = TryBesideSingles(plan, part, parts_.runner);
   {
     std::lock_guard lock(mutex_);
     stats_.measured += trial.measured;

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/free_memory.h"
 #include "plan/pool/named.h"
 #include "run/time_graph.h"
 
@@ -65,8 +66,10 @@ MadePlan PlanRunner::Make(const std::string& planner, PoolObjective objective, c
 std::shared_ptr<DeployedPlan> PlanRunner::DeployAnyway(const Plan& plan,
                                                        const std::vector<Member*>& members) const {
   std::vector<std::string> notes;
+  ReturnFreeMemory();  // of the plan before, so that the memory of both is not there together
   auto deployed =
       std::make_shared<DeployedPlan>(graph_, plan, home_processor_, members, options_, progress_, &notes);
+  ReturnFreeMemory();  // of compilers
   for (const std::string& note : notes) teller_.Tell(note);
   return deployed;
 }

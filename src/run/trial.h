@@ -9,15 +9,21 @@
 
 namespace mete {
 
-struct Trial {
+// Its name differs from that of processor/tuning, which compares kernels.
+struct PlanTrial {
   ReadyPlan best;
   int measured = 0;  // plans that were run
   std::string note;  // why the best is a single processor; empty: it is not
 };
 
+// Whether a single processor may be faster than the best plan so far: the whole model on another processor is
+// a further copy of all weights, and seconds of building kernels. One that has become so much faster since it
+// was measured shows as drift, and the session plans and tries again.
+bool IsWorthATrial(const Plan& single, const ReadyPlan& best);
+
 // Runs the plan, the plans that follow from its measured times (run/corrected_plans.h), and the plans of the
 // best single processors in turns, and returns the fastest. A processor that has no room for the whole model
 // is not tried. Throws ProcessorError, and CANCELLED as the runner does.
-Trial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner);
+PlanTrial TryBesideSingles(const Plan& plan, const PoolPart& part, const PlanRunner& runner);
 
 }  // namespace mete

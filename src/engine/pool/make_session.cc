@@ -1,12 +1,11 @@
 #include "engine/pool/make_session.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "base/error.h"
+#include "base/free_memory.h"
 #include "engine/pool/measure.h"
 #include "engine/pool/open_pool.h"
 #include "engine/pool/plan_for.h"
@@ -64,9 +63,9 @@ PoolFile WithOnly(const PoolFile& file, const std::vector<size_t>& processors) {
   return some;
 }
 
-// Measures in the keeper's thread, while the session answers by its home, or by the plan of the others where
-// a processor has come late. What is kept is the profile of the processors that are there. Their drivers have
-// been tried by now, so a profile that was kept has its name.
+// Measures in the keeper's thread, while the session answers by its home alone. What is kept is the profile
+// of the processors that are there. Their drivers have been tried by now, so a profile that was kept has its
+// name.
 MeasureCosts MeasuredLater(const Graph& graph, const PoolFile& file, const PoolOptions& options) {
   return [&graph, file, own = options](const ToMeasure& to) mutable {
     own.cancel = &to.cancel;
@@ -125,13 +124,6 @@ struct Maker {
     return std::make_unique<PoolSession>(graph, costs, open.home, std::move(open.members), std::move(own));
   }
 };
-
-// Gives the operating system what a session has freed: allocators keep much of it for later.
-void ReturnFreeMemory() {
-#ifdef __GLIBC__
-  (void)malloc_trim(0);
-#endif
-}
 
 // Returns `one`, or a session on the same cores as several processors where that is sooner.
 std::unique_ptr<PoolSession> Sooner(std::unique_ptr<PoolSession> one, const PoolFile& several,

@@ -23,6 +23,8 @@ struct OneMemory {
   std::mutex mutex;
   std::multiset<std::string> now{};        // names of those that compute
   std::atomic<bool> one_gpu_twice{false};  // "gpu" beside "gpu:f16"
+  int ready = 0;                           // graphs, with their weights
+  std::vector<int> ready_before{};         // each that was prepared
 };
 
 // A processor whose shares take kAloneNs of time, and go on at a part of their speed while another processor
@@ -42,6 +44,12 @@ class OnSharedMemory : public Processor {
    public:
     Share(const Graph& graph, OneMemory& memory, std::string name) : memory_(memory), name_(std::move(name)) {
       for (const Node& node : graph.nodes) names_.push_back(node.name);
+      const std::lock_guard lock(memory_.mutex);
+      memory_.ready_before.push_back(memory_.ready++);
+    }
+    ~Share() override {
+      const std::lock_guard lock(memory_.mutex);
+      --memory_.ready;
     }
     void Start(std::span<const ConstView>, std::span<const View>, const RunOptions& options) override {
       Enter();
@@ -121,6 +129,15 @@ TEST(CoRunProfile, HasTimesAloneAndByHowMuchTheOthersSlow) {
   const PoolProfile back = PoolProfileFromJson(ToJson(profile), "file");
   for (size_t p = 0; p < 2; ++p)
     EXPECT_EQ(back.costs.processors[p].co_run, profile.costs.processors[p].co_run);
+}
+
+// Of each processor the tiny graph, the model, which is timed beside that of the other one, and two of
+// halves.
+TEST(CoRunProfile, HasTheWeightsOfOneProcessorAtATimeWhereTheModelsAreNotTimedBesideEachOther) {
+  OneMemory memory;
+  (void)Profile("chip", memory);
+  EXPECT_EQ(memory.ready_before, (std::vector<int>{0, 0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(memory.ready, 0);
 }
 
 TEST(CoRunProfile, NeverHasTheSameHardwareComputeTwice) {

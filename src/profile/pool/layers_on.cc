@@ -99,6 +99,12 @@ GraphTimes TimedProcessor::Time(const Graph& graph, int runs) {
   return times;
 }
 
+void TimedProcessor::Forget() {
+  timed_ = {};
+  // A worker keeps none; it would compute the digests of its weights again.
+  if (member_ && member_->address().empty()) member_->ForgetShares();
+}
+
 LayersOn::LayersOn(Processor& home, Member* member, const PoolProfileOptions& options, const Graph& graph,
                    const std::vector<Layer>& layers)
     : processor_(home, member, options), graph_(graph), layers_(layers) {

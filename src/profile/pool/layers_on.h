@@ -22,6 +22,7 @@ class TimedProcessor {
       : home_(home), member_(member), options_(options) {}
 
   GraphTimes Time(const Graph& graph, int runs);
+  void Forget();  // lets go of the graph that was timed last, which is kept to be timed again
   std::string WhyNot(const Graph& graph, const Node& node) const {
     return member_ ? member_->WhyNot(graph, node) : home_.WhyNot(graph, node);
   }
@@ -53,6 +54,8 @@ class LayersOn {
   void TimeHalvesByChannels();
   // A graph that computes next to nothing: what is left is the share's own time.
   void TimeShare();
+  // Lets go of the graph that was timed last, with its weights.
+  void Forget() { processor_.Forget(); }
 
   double prepare_s() const { return processor_.prepare_s(); }
   double share_us() const { return share_us_; }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/free_memory.h"
 #include "profile/pool/layers_on.h"
 
 namespace mete {
@@ -131,8 +132,14 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
   const int steps = kSteps + (slowing.empty() ? 0 : kStepsBeside);
   std::vector<LinkProfile> links(members.size());
   int done = 0;
+  // The weights of graphs that are not timed again go before those of the next processor come.
+  const auto forget = [&](const std::vector<size_t>& turn) {
+    for (const size_t p : turn) processors[p].Forget();
+    ReturnFreeMemory();
+  };
+  enum class Then { kKeepGraphs, kForgetGraphs };
   // Processors that do not slow each other at the same time, as they compute together.
-  const auto on_processors = [&](void (LayersOn::*time)()) {
+  const auto on_processors = [&](void (LayersOn::*time)(), Then then) {
     for (const std::vector<size_t>& turn : turns) {
       std::vector<std::future<void>> timed;
       for (const size_t p : turn) timed.push_back(std::async(std::launch::async, time, &processors[p]));
@@ -141,6 +148,7 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
           options.progress(turns.size() > 1 ? "layers on " + names[turn[0]] : "layers on all processors",
                            done, steps);
       for (auto& processor : timed) processor.get();
+      if (then == Then::kForgetGraphs) forget(turn);
     }
     ++done;
   };
@@ -163,14 +171,15 @@ PoolProfile ProfilePool(const Graph& graph, const std::vector<std::string>& name
     }
     ++done;
   };
-  on_processors(&LayersOn::TimeShare);
-  on_processors(&LayersOn::TimeModel);
+  on_processors(&LayersOn::TimeShare, Then::kForgetGraphs);
+  on_processors(&LayersOn::TimeModel, Then::kKeepGraphs);
   beside_others();
   on_links([](Member& member, LinkProfile& link) { link = MeasureLink(*member.OpenEcho()); });
-  on_processors(&LayersOn::TimeModel);
+  on_processors(&LayersOn::TimeModel, Then::kKeepGraphs);
   beside_others();
-  on_processors(&LayersOn::TimeHalves);
-  on_processors(&LayersOn::TimeHalvesByChannels);
+  for (const std::vector<size_t>& turn : turns) forget(turn);
+  on_processors(&LayersOn::TimeHalves, Then::kForgetGraphs);
+  on_processors(&LayersOn::TimeHalvesByChannels, Then::kForgetGraphs);
   on_links([&](Member& member, LinkProfile& link) { MeasureBusyLink(member, home, link); });
   PoolProfile profile{graph.name, DigestOfGraph(graph), links, {}, 0, 0};
   const std::vector<LinkCosts> to_home = LinksOf(links);

@@ -130,11 +130,11 @@ class Loading {
       queue.Flush();
       live_.AwaitPreparing(mapped);
       ReadElements(constant, at / size, piece / size, to);
+      ReleasePagesOf(constant);  // of each piece: one layer's weights may be most of a model
       const Event written = queue.Unmap(*buffer, to);
       queue.Flush();
       live_.AwaitPreparing(written);
     }
-    ReleasePagesOf(constant);
     return buffer;
   }
 
