@@ -181,6 +181,7 @@ if(METE_SERVE)
   mete_library(serve_metrics src/serve/metrics LAYERS base LINKS prometheus-cpp::core)
   mete_library(serve_repository src/serve/repository LAYERS machine LINKS PkgConfig::TOMLPP)
   mete_library(serve_server src/serve/server LAYERS serve_protocol serve_queue serve_repository serve_metrics LINKS mete_engine mete_image)
+  mete_library(serve_shares src/serve/shares LAYERS serve_server processor TEST_LAYERS cpu partition passes)
   mete_library(serve_http src/serve/http LAYERS serve_server keys LINKS Boost::headers OpenSSL::SSL)
   mete_text_file(serve_http src/serve/http/page/page.html kPage)
   mete_text_file(serve_http src/serve/http/openapi.json kOpenApi)
@@ -230,7 +231,9 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it is the server's side"
-  apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server)
+  apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server worker
+  apps/mete/serve/serve_worker.cc LAYERS cpu serve_server serve_shares worker
+  apps/mete/serve/serve_worker.h LAYERS serve_server worker)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
   apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
   apps/mete/site_kept.cc LAYERS cpu machine plan_site profile_starts serve_site

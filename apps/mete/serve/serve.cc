@@ -16,6 +16,7 @@
 #include "serve/http/http_server.h"
 #include "serve/http/routes.h"
 #include "serve/server/server.h"
+#include "serve_worker.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -25,7 +26,8 @@ struct ServeFlags {
   ModelFlags machine;  // of it --threads, --cores, --policy, --tune
   std::string repository;
   std::string listen = "127.0.0.1:8080";
-  std::string grpc_listen;  // HOST:PORT of gRPC; empty: the server answers over HTTP alone
+  std::string grpc_listen;    // HOST:PORT of gRPC; empty: the server answers over HTTP alone
+  std::string worker_listen;  // HOST:PORT of its worker; empty: it computes no parts of models
   std::string keys, token;
   bool insecure = false;
   bool load_none = false;
@@ -123,23 +125,28 @@ std::string WithPort(const std::string& listen, int port) {
   return fmt::format("{}:{}", listen.substr(0, listen.rfind(':')), port);
 }
 
-// `grpc` empty: it is not spoken.
-void PrintListening(const std::string& http, const std::string& grpc, const serve::Server& server,
-                    const Context& context) {
+// Where callers reach the server. Empty: not in this way.
+struct Listening {
+  std::string http, grpc, worker;
+};
+
+void PrintListening(const Listening& at, const serve::Server& server, const Context& context) {
   const std::vector<serve::IndexEntry> index = server.Index();
   if (context.json) {
     Json models = Json::array();
     for (const serve::IndexEntry& entry : index)
       models.push_back({{"name", entry.name}, {"version", entry.version}, {"state", entry.state}});
-    Json object{{"listening", http}, {"models", models}};
-    if (!grpc.empty()) object["grpc"] = grpc;
+    Json object{{"listening", at.http}, {"models", models}};
+    if (!at.grpc.empty()) object["grpc"] = at.grpc;
+    if (!at.worker.empty()) object["worker"] = at.worker;
     PrintJson(object);
   } else {
     Rows rows{{"model", "version", "state"}};
     for (const serve::IndexEntry& entry : index) rows.push_back({entry.name, entry.version, entry.state});
     fmt::print("{}", FormatTable(rows, "lrl"));
-    if (!grpc.empty()) PrintText(fmt::format("listening on {} for gRPC", grpc));
-    PrintText(fmt::format("listening on {}; Ctrl-C ends it", http));
+    if (!at.grpc.empty()) PrintText(fmt::format("listening on {} for gRPC", at.grpc));
+    if (!at.worker.empty()) PrintText(fmt::format("listening on {} for parts of models", at.worker));
+    PrintText(fmt::format("listening on {}; Ctrl-C ends it", at.http));
   }
   std::fflush(stdout);
 }
@@ -147,13 +154,17 @@ void PrintListening(const std::string& http, const std::string& grpc, const serv
 void Serve(const ServeFlags& flags, const Context& context) {
   CheckCores(flags.machine);
   CheckListen("--listen", flags.listen);
-  if (!flags.grpc_listen.empty()) CheckListen("--grpc-listen", flags.grpc_listen);
   Security security = ReadSecurity(flags.keys, flags.token, context);
   security = SecurityFor("--listen", flags.listen, security, flags.insecure, context);
-  if (!flags.grpc_listen.empty())
-    security = SecurityFor("--grpc-listen", flags.grpc_listen, security, flags.insecure, context);
+  for (const auto& [flag, listen] :
+       {std::pair{"--grpc-listen", flags.grpc_listen}, {"--worker-listen", flags.worker_listen}}) {
+    if (listen.empty()) continue;
+    CheckListen(flag, listen);
+    security = SecurityFor(flag, listen, security, flags.insecure, context);
+  }
   std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
-  serve::Server server(ServerOptionsOf(flags, context));
+  const serve::ServerOptions options = ServerOptionsOf(flags, context);
+  serve::Server server(options);
   serve::RouteOptions routing;
   routing.bounds.input_bytes = int64_t(flags.tensor_mib * kMib);
   routing.most_picture_bytes = int64_t(flags.picture_mib * kMib);
@@ -163,8 +174,13 @@ void Serve(const ServeFlags& flags, const Context& context) {
   serve::HttpServer http(routes, HttpOptionsOf(flags, security));
   std::optional<serve::GrpcServer> grpc;
   if (!flags.grpc_listen.empty()) grpc.emplace(server, GrpcOptionsOf(flags, security, routing.bounds));
-  PrintListening((security.tls() ? "https://" : "http://") + WithPort(flags.listen, http.port()),
-                 grpc ? WithPort(flags.grpc_listen, grpc->port()) : "", server, context);
+  std::unique_ptr<Worker> worker;
+  if (!flags.worker_listen.empty())
+    worker = StartWorker(flags.worker_listen, security, options.session, server);
+  PrintListening({(security.tls() ? "https://" : "http://") + WithPort(flags.listen, http.port()),
+                  grpc ? WithPort(flags.grpc_listen, grpc->port()) : "",
+                  worker ? WithPort(flags.worker_listen, worker->port()) : ""},
+                 server, context);
   while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto limit = std::chrono::milliseconds(int64_t(flags.drain_s * 1e3));
   if (grpc) grpc->BeginDrain();
@@ -180,7 +196,8 @@ constexpr const char* kFooter =
     R"(REPOSITORY is a folder of models: NAME.onnx with NAME.toml beside it (mete help preprocess), or NAME/VERSION/model.onnx.
 Callers speak the Open Inference Protocol, version 2: GET /v2/models/NAME, POST /v2/models/NAME/infer. A picture as it is goes to
 POST /v2/models/NAME/classify. The page at / shows what is loaded; /openapi.json describes all of it. With --grpc-listen the same
-protocol is spoken over gRPC, with the standard health service, and reflection where no token is asked for.
+protocol is spoken over gRPC, with the standard health service, and reflection where no token is asked for. With --worker-listen devices
+that cut a model (mete run --site --way cut) let this server compute their last layers, in the same queue.
 
 One request alone is computed by all cores; of several, each slot computes one. More than --queue waiting requests for each slot are
 refused with 429. SIGTERM and Ctrl-C refuse new requests, answer those that were accepted, and end the program.
@@ -189,6 +206,7 @@ Examples:
   mete serve models
   curl -X POST -T models/digit.png localhost:8080/v2/models/digits/classify
   mete serve models --grpc-listen 127.0.0.1:8081
+  mete serve models --grpc-listen 127.0.0.1:8081 --worker-listen 127.0.0.1:7077
   mete serve models --listen 0.0.0.0:8080 --token token)";
 
 }  // namespace
@@ -208,6 +226,12 @@ void AddServe(CLI::App& app, Context& context) {
   command
       ->add_option("--grpc-listen", flags->grpc_listen,
                    "where callers reach it by gRPC (default: nowhere); port 0: any that is free")
+      ->type_name("HOST:PORT")
+      ->group("Network");
+  command
+      ->add_option("--worker-listen", flags->worker_listen,
+                   "where devices that compute the first layers of a model reach it for the others, as they "
+                   "reach `mete worker` (default: nowhere); port 0: any that is free")
       ->type_name("HOST:PORT")
       ->group("Network");
   command

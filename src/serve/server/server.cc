@@ -80,9 +80,17 @@ struct Server::Impl {
   explicit Impl(ServerOptions given)
       : options(std::move(given)),
         metrics(MakeMetrics(ProcessorsOf(options), options.version)),
-        slots(options.queue, [](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
+        slots(options.queue, [this](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
+          if (auto* guest = dynamic_cast<GuestJob*>(jobs[0].get()))
+            return ComputeGuestJob(*guest, PlaceOf(start));
           return ComputeJobs(start, std::move(jobs));
         }) {}
+
+  GuestPlace PlaceOf(const Start& start) const {
+    if (start.wide || options.queue.slots == 1) return {.wide = true};
+    const std::vector<int> cores = NarrowOptions(CoresOf(options), start.slot).cores;
+    return {.core = cores.empty() ? -1 : cores[0]};
+  }
 
   void Note(const std::string& text) const {
     if (options.note) options.note(text);
@@ -265,6 +273,18 @@ void Server::Load(const std::string& model) {
 void Server::Unload(const std::string& model) {
   const std::lock_guard one(impl_->loading);
   impl_->versions.Unload(model);
+}
+
+int Server::AddGuest() { return impl_->slots.AddModel({}); }
+void Server::RemoveGuest(int guest) { impl_->slots.RemoveModel(guest); }
+
+void Server::ComputeGuest(int guest, const GuestWork& work) {
+  auto job = std::make_unique<GuestJob>(work);
+  std::future<void> done = job->done.get_future();
+  std::unique_ptr<Job> submitted = std::move(job);
+  const Admission admission = impl_->slots.Submit({.model = guest}, submitted);
+  if (admission.refusal != Refusal::kNone) submitted->GiveUp(admission.refusal);
+  done.get();
 }
 
 void Server::Later(std::function<void()> work) { impl_->later.Call(std::move(work)); }

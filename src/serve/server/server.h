@@ -22,6 +22,7 @@
 #include "serve/protocol/inference.h"
 #include "serve/protocol/metadata.h"
 #include "serve/queue/scheduler.h"
+#include "serve/server/guest.h"
 
 namespace mete::serve {
 
@@ -91,6 +92,14 @@ class Server {
   // model that cannot be loaded, which leaves those in use.
   void Load(const std::string& model);
   void Unload(const std::string& model);  // when its accepted requests have been answered
+
+  // Work that is no request for a model waits in the same queue, and is computed in a slot or in all. The
+  // server follows how long a guest's work takes, as it does for a model.
+  int AddGuest();
+  void RemoveGuest(int guest);  // when its work has ended
+  // Returns when `work` has been called, on a slot's thread. Throws what it throws, or the Error of a request
+  // that is refused.
+  void ComputeGuest(int guest, const GuestWork& work);
 
   // Calls `work` on a thread for slow work, such as a load, one call at a time.
   void Later(std::function<void()> work);

@@ -1,0 +1,124 @@
+#include "serve/shares/slot_processor.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <thread>
+
+#include "base/errors_testing.h"
+#include "base/temp_path_testing.h"
+#include "partition/random_graphs_testing.h"
+#include "processor/cpu/cpu_testing.h"
+#include "processor/wrapped_testing.h"
+
+namespace mete::serve {
+namespace {
+
+// Counts runs, and how many there are at a time at most.
+struct Counts {
+  std::atomic<int> running{0}, most{0};
+};
+
+class CountedReady : public WrappedReady {
+ public:
+  CountedReady(std::shared_ptr<Ready> inner, Counts& counts, std::atomic<int>& runs)
+      : WrappedReady(std::move(inner)), counts_(counts), runs_(runs) {}
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) override {
+    const int now = ++counts_.running;
+    for (int most = counts_.most; now > most && !counts_.most.compare_exchange_weak(most, now);) {}
+    ++runs_;
+    const std::shared_ptr<void> ended(nullptr, [this](void*) { --counts_.running; });
+    return WrappedReady::Run(inputs, options);
+  }
+
+ private:
+  Counts& counts_;
+  std::atomic<int>& runs_;
+};
+
+class CountedProcessor : public Wrapped {
+ public:
+  explicit CountedProcessor(Counts& counts)
+      : Wrapped(std::make_shared<Cpu>("cpu", ReferenceOptions())), counts_(counts) {}
+  std::shared_ptr<Ready> Prepare(const Graph& share) override {
+    return std::make_shared<CountedReady>(ReferenceReady(share), counts_, runs);
+  }
+
+  std::atomic<int> runs{0};
+
+ private:
+  Counts& counts_;
+};
+
+class SlotProcessorTest : public testing::Test {
+ protected:
+  void Start(int slots) {
+    ServerOptions options;
+    options.repository = folder_.str();
+    options.session = SessionOptions::Estimated(slots);
+    options.queue.slots = slots;
+    std::filesystem::create_directories(folder_.str());
+    server_ = std::make_unique<Server>(options);
+    wide_ = std::make_shared<CountedProcessor>(counts_);
+    narrow_ = std::make_shared<CountedProcessor>(counts_);
+    processor_ = std::make_unique<SlotProcessor>(wide_, narrow_, *server_);
+  }
+
+  TempPath folder_;
+  Counts counts_;
+  std::shared_ptr<CountedProcessor> wide_, narrow_;
+  std::unique_ptr<Server> server_;
+  std::unique_ptr<SlotProcessor> processor_;
+  RandomGraph random_{3, 8};
+  const std::vector<Tensor> inputs_ = RandomInputs(random_.graph, 3);
+};
+
+TEST_F(SlotProcessorTest, OneShareAloneIsComputedByAllSlots) {
+  Start(2);
+  const auto ready = processor_->Prepare(random_.graph);
+  const std::vector<Tensor> got = ready->Run(inputs_, {}),
+                            want = ReferenceReady(random_.graph)->Run(inputs_, {});
+  ASSERT_EQ(got.size(), want.size());
+  for (size_t i = 0; i < want.size(); ++i)
+    EXPECT_EQ(std::memcmp(got[i].data(), want[i].data(), want[i].bytes()), 0);
+  EXPECT_EQ(wide_->runs, 1);
+  EXPECT_EQ(narrow_->runs, 0);
+}
+
+TEST_F(SlotProcessorTest, SharesOfManyCallersNeverHaveMoreThanTheSlots) {
+  Start(2);
+  std::vector<std::thread> callers;
+  for (int c = 0; c < 6; ++c)
+    callers.emplace_back([&] {
+      const auto ready = processor_->Prepare(random_.graph);
+      for (int i = 0; i < 20; ++i) (void)ready->Run(inputs_, {});
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_EQ(wide_->runs + narrow_->runs, 120);
+  EXPECT_LE(counts_.most, 2);
+  EXPECT_TRUE(server_->Drain(std::chrono::seconds(60)));
+  EXPECT_EQ(server_->under_way(), 0);
+}
+
+TEST_F(SlotProcessorTest, AServerThatEndsRefusesShares) {
+  Start(1);
+  const auto ready = processor_->Prepare(random_.graph);
+  EXPECT_NO_THROW((void)ready->Run(inputs_, {}));
+  EXPECT_EQ(wide_->runs, 1);  // the only slot has all cores
+  (void)server_->Drain(std::chrono::seconds(1));
+  EXPECT_TELLS((void)ready->Run(inputs_, {}), "it is ending and takes no more requests");
+}
+
+TEST_F(SlotProcessorTest, ErrorsOfAShareReachItsCaller) {
+  Start(2);
+  const auto ready = processor_->Prepare(random_.graph);
+  CancelToken cancel;
+  cancel.Cancel();
+  EXPECT_THROW((void)ready->Run(inputs_, {&cancel, nullptr}), Error);
+  EXPECT_NO_THROW((void)ready->Run(inputs_, {}));  // the slot serves on
+}
+
+}  // namespace
+}  // namespace mete::serve
