@@ -34,7 +34,7 @@ mete_library(simulate src/simulate LAYERS costs plan_cores WITHOUT src/simulate/
 mete_library(simulate_pool src/simulate/pool LAYERS simulate plan_pool passes LINKS nlohmann_json::nlohmann_json)
 if(METE_SERVE)
   # Boost.Graph is a header; only the command line is linked with it
-  mete_library(plan_site src/plan/site LAYERS plan_pool LINKS Boost::headers TEST_LAYERS passes)
+  mete_library(plan_site src/plan/site LAYERS plan_pool LINKS Boost::headers TEST_LAYERS cpu passes processor run)
   # g++ 12 sees an empty boost::optional as read in Boost.Graph's iterators
   set_property(SOURCE src/plan/site/min_cut.cc APPEND PROPERTY COMPILE_OPTIONS $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   mete_library(simulate_site src/simulate/site LAYERS plan_site simulate_pool LINKS PkgConfig::TOMLPP TEST_LAYERS passes)
@@ -235,12 +235,14 @@ mete_exceptions("it is the server's side"
   apps/mete/serve/serve_worker.cc LAYERS cpu serve_server serve_shares worker
   apps/mete/serve/serve_worker.h LAYERS serve_server worker)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
+  apps/mete/site_cut.cc LAYERS cpu engine engine_pool plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/site_cut.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
   apps/mete/site_kept.cc LAYERS cpu machine plan_site profile_starts serve_site
   apps/mete/site_kept.h LAYERS plan_site serve_site
   apps/mete/site_parts.h LAYERS serve_client serve_site plan_site
   apps/mete/site_report.cc LAYERS serve_client serve_site plan_site
-  apps/mete/site_run.cc LAYERS engine machine plan_site remote serve_client serve_site simulate_site
+  apps/mete/site_run.cc LAYERS engine machine plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize

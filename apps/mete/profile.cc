@@ -17,6 +17,7 @@
 #include "profile_energy.h"
 #include "profile_starts.h"
 #include "terminal.h"
+#include "site_run.h"
 #include "text_file.h"
 
 namespace mete::cli {
@@ -80,7 +81,9 @@ void MeasureOnProcessors(const ProfileFlags& flags, const Context& context) {
   ModelFlags session;
   session.cores = flags.on;
   CheckCores(session);
-  ProfileOnPool(flags.models, PoolFor(flags.processors).WithExactBytes(flags.exact), session, context);
+  const std::optional<Pool> site = PoolOfSiteFile(flags.processors);
+  const Pool pool = site ? *site : PoolFor(flags.processors);
+  ProfileOnPool(flags.models, pool.WithExactBytes(flags.exact), session, context);
 }
 
 constexpr const char* kFooter =
@@ -100,6 +103,7 @@ finds is for --objective of run and bench.
 
 --processors FILE measures instead what the layers of MODEL take on each device of the file, and what the links to them do: seconds to
 a minute for each model. plan, simulate, run and bench with --processors FILE need it. Without MODEL the links are shown, and not kept.
+A site's file stands for this device and the worker of its server: run --site then knows the layers of a cut.
 
 --starts MODEL measures what a start of a model costs on this host until its first answer, by what is left of the model there: a session
 that has just answered (resident); a process whose files, and those that it maps, are no longer in memory (evicted); no process, and all
@@ -115,6 +119,7 @@ Examples:
   mete profile --check resnet50.onnx vgg16.onnx --cores 0:1.0,1:0.4 --in-turns
   mete profile --processors home.toml
   mete profile resnet50.onnx --processors home.toml
+  mete profile resnet50.onnx --processors site.toml
   mete profile --starts resnet50.onnx
   mete profile --starts net.prototxt --weights net.caffemodel --rounds 9 --json
   mete profile --energy --meter package-0 --frequencies 4)";

@@ -368,6 +368,7 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
                     loaded.preprocess,
                     port,
                     flags.pictures[0],
+                    SessionOptionsOf(flags.model),
                     [&] { return MakeSession(loaded.model, flags.model, context); },
                     start};
   if (flags.site.on_command)

@@ -101,14 +101,21 @@ std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<dou
   return measured + (measured.empty() ? "" : " and ") + "a session, which is resident now";
 }
 
-WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
-  WayDone done;
-  const Image image = Decoded(photo, done.steps.preprocess_ms);
+Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
+  double decode_ms = 0;
+  const Image image = Decoded(photo, decode_ms);
   done.turned = TurnedText(image.exif_orientation);
   const Stopwatch scaling;
-  const std::vector<Tensor> inputs{MakeInput(image, job_.preprocess, job_.port.shape)};
-  memory_.scale.Learn(photo.amounts().Scaled(scaling.ms()));
-  done.steps.preprocess_ms += scaling.ms();
+  Tensor input = MakeInput(image, job_.preprocess, job_.port.shape);
+  const double scale_ms = scaling.ms();
+  memory_.scale.Learn(photo.amounts().Scaled(scale_ms));
+  done.steps.preprocess_ms += decode_ms + scale_ms;
+  return input;
+}
+
+WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
+  WayDone done;
+  const std::vector<Tensor> inputs{Input(photo, done)};
   Open(done.steps.load_ms);
   const Stopwatch computing;
   done.outputs = session_->Run(inputs, {job_.context.cancel, nullptr});

@@ -43,6 +43,8 @@ class SiteDevice {
   // words; "": nothing.
   std::string MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes);
   WayDone Compute(const SitePhoto& photo, StartState state);
+  // The model's input, decoded and scaled, whose times are added to the steps.
+  Tensor Input(const SitePhoto& photo, WayDone& done);
   // The scaled picture as it is sent; its times are added to `steps`.
   std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
 
@@ -90,13 +92,14 @@ class SiteServer {
 struct SiteReport {
   const std::string& site;
   const SitePlan& plan;
-  StartState state;       // of the model, when the request came
-  SiteCandidate chosen;   // what was tried: the plan's choice, or that of --way
-  const WayDone& done;    // what gave the answer
-  std::string fell_back;  // why the device answers instead; "": it does not
-  bool asked;             // whether the server was asked before
-  std::string no_server;  // why there is no server; "": there is, or it was not asked
-  std::string measured;   // what was measured before; "": nothing
+  StartState state;           // of the model, when the request came
+  SiteCandidate chosen;       // what was tried: the plan's choice, or that of --way
+  const WayDone& done;        // what gave the answer
+  std::string fell_back;      // why the device answers instead; "": it does not
+  bool asked;                 // whether the server was asked before
+  std::string no_server;      // why there is no server; "": there is, or it was not asked
+  std::string measured;       // what was measured before; "": nothing
+  bool knows_layers = false;  // whether single layers were measured on both sides
   double connect_ms = 0, round_trip_ms = 0;
 };
 Json SiteReportJson(const SiteReport& report);

@@ -1,6 +1,8 @@
 // What `mete run --site` says of the ways.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "site_parts.h"
 #include "terminal.h"
 
@@ -26,6 +28,20 @@ Json StepsJson(const SiteSteps& steps) {
 std::string WhyNot(const SiteReport& r, const SiteWay& way) {
   const bool asks = way.candidate != SiteCandidate::kDevice;
   return asks && !r.no_server.empty() ? r.no_server : way.why_not;
+}
+
+int LayersOnDevice(const SiteWay& way) {
+  return int(std::count(way.on_device.begin(), way.on_device.end(), true));
+}
+
+// "In the cut the device computes 3 of 10 layers and sends 80.0 kB"; what the plan of a cut has to say beside
+// its steps.
+std::string CutText(const SiteReport& r, const SiteWay& cut) {
+  return fmt::format("In the cut the device computes {} of {} layers and sends {}; {}.\n",
+                     LayersOnDevice(cut), cut.on_device.size(), FormatBytes(cut.up_bytes),
+                     r.knows_layers ? "the times of layers were measured on both sides"
+                                    : "the times of layers are guesses by their arithmetic, until "
+                                      "`mete profile MODEL --processors SITE.toml` measures them");
 }
 
 // "as planned", or why this way and no other.
@@ -73,6 +89,12 @@ Json SiteReportJson(const SiteReport& r) {
     Json one{{"way", NameOf(way.candidate)}};
     if (way.can()) one["predicted"] = StepsJson(way.steps);
     else one["why_not"] = WhyNot(r, way);
+    if (way.candidate == SiteCandidate::kCut && way.can())
+      one["cut"] = {{"layers_on_device", LayersOnDevice(way)},
+                    {"layers", way.on_device.size()},
+                    {"up_bytes", way.up_bytes},
+                    {"down_bytes", way.down_bytes},
+                    {"layers_are_measured", r.knows_layers}};
     json["ways"].push_back(std::move(one));
   }
   return json;
@@ -94,6 +116,7 @@ std::string SiteReportText(const SiteReport& r) {
       text += fmt::format("  {}: {}\n", NameOf(way.candidate),
                           way.can() ? FormatMs(way.steps.total_ms()) + " predicted" : WhyNot(r, way));
   text += r.plan.reason + ".\n";
+  if (const SiteWay& cut = r.plan.ways[size_t(SiteCandidate::kCut)]; cut.can()) text += CutText(r, cut);
   if (!r.asked) text += "The server was not asked, as its answer could not be sooner.\n";
   else if (r.no_server.empty())
     text += fmt::format("Asked first: connected in {}, round trip {}.\n", FormatMs(r.connect_ms),

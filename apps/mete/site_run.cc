@@ -18,6 +18,7 @@
 #include "on_command.h"
 #include "release_files.h"
 #include "simulate/site/site_file.h"
+#include "site_cut.h"
 #include "site_kept.h"
 #include "site_parts.h"
 #include "terminal.h"
@@ -34,8 +35,7 @@ SitePhoto PhotoAt(const std::string& path) {
   return photo;
 }
 
-serve::ClientOptions ClientOptionsOf(const SiteFile& site, const Context& context) {
-  const Security security = ReadSecurity(site.keys, site.token, context);
+serve::ClientOptions ClientOptionsOf(const SiteFile& site, const Security& security) {
   serve::ClientOptions options;
   options.address = site.address;
   options.token = security.token;
@@ -57,7 +57,8 @@ struct WayWord {
 };
 constexpr WayWord kWays[] = {{"device", SiteCandidate::kDevice},
                              {"raw", SiteCandidate::kRawPhoto},
-                             {"scaled", SiteCandidate::kScaledPhoto}};
+                             {"scaled", SiteCandidate::kScaledPhoto},
+                             {"cut", SiteCandidate::kCut}};
 
 SiteCandidate ChosenOf(const std::string& word, const SitePlan& plan) {
   for (const WayWord& way : kWays)
@@ -79,10 +80,13 @@ class AtSite {
       : job_(job),
         graph_(DivisibleOf(job.model)),
         site_(SiteOf(job.flags)),
-        options_(ClientOptionsOf(site_, job.context)),
+        security_(ReadSecurity(site_.keys, site_.token, job.context)),
+        options_(ClientOptionsOf(site_, security_)),
         kept_(job, site_.name, site_.address),
         memory_(kept_.Read()),
-        device_(job, memory_.device) {}
+        device_(job, memory_.device),
+        cut_(job, site_, security_, memory_),
+        layers_(cut_.Layers()) {}
 
   SiteAnswer Answer(const Request& request);
   // The plans for a photo by what is known now, for each state in which the model may be.
@@ -97,33 +101,54 @@ class AtSite {
 
   // What a request finds before the server was asked.
   serve::SiteNow Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const;
-  SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link) const {
-    return PlanSite(graph_, CostsOf(graph_, memory_, link, now), {.cuts = false});
+  SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link, const std::string& way) const {
+    return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_),
+                    {.no_cuts = cut_.WhyNot(way == "cut")});
   }
+  // Learns how soon a cut is ready, if a photo is to be cut and this is not known. Returns why it cannot; "":
+  // it can, or no cut can be planned.
+  std::string MeasureCut(const Request& request, const NetworkLink& link, std::string& measured);
   // Sends the photo by this way. Returns why there is no answer; "": there is.
-  std::string Send(const SitePhoto& photo, double give_up_ms, SiteServer& server, WayDone& done);
+  std::string Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
+                   WayDone& done);
 
   const SiteJob& job_;
   const Graph& graph_;
   const SiteFile site_;
+  const Security security_;
   const serve::ClientOptions options_;
   const KeptSite kept_;
   serve::SiteMemory memory_;
   SiteDevice device_;
+  SiteCut cut_;
+  const std::optional<serve::SiteLayers> layers_;
 };
 
 serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const {
   return {.server_answers = true,
           .state = state,
           .start_ms = kept_.starts(),
+          .cut_is_ready = cut_.is_ready(),
           .ask_ms = link.connect_ms + link.round_trip_ms,
           .file_bytes = int64_t(photo.bytes.size()),
           .pixels = photo.pixels};
 }
 
-std::string AtSite::Send(const SitePhoto& photo, double give_up_ms, SiteServer& server, WayDone& done) {
+std::string AtSite::MeasureCut(const Request& request, const NetworkLink& link, std::string& measured) {
+  if (request.way != "cut" || !cut_.is_unknown()) return "";
+  const SitePlan plan = PlanFor(Now(request.photo, device_.State(), link), link, request.way);
+  const SiteWay& way = plan.ways[size_t(SiteCandidate::kCut)];
+  if (!way.can()) return "";
+  measured += measured.empty() ? "" : " and ";
+  measured += "how soon a cut is ready, for which the worker has all weights now";
+  return cut_.MeasureReady(way.on_device);
+}
+
+std::string AtSite::Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
+                         WayDone& done) {
   const auto deadline =
       std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(give_up_ms * 1e3));
+  if (done.way == SiteCandidate::kCut) return cut_.Compute(photo, way, deadline, device_, done);
   std::string scaled;
   if (done.way == SiteCandidate::kScaledPhoto)
     scaled = device_.Scaled(photo, done.steps, memory_.scaled_bytes);
@@ -139,6 +164,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
   double before_ms = request.before_ms, ask_ms = 0;
   if (asked) no_server = server.Ask(link);
   measured = device_.MeasureUnknown(request.photo, memory_.scaled_bytes);
+  const std::string no_cut = no_server.empty() ? MeasureCut(request, link, measured) : "";
   if (asked || !measured.empty()) {  // it is no part of the request
     watch = Stopwatch();
     before_ms = 0;
@@ -153,7 +179,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
     now.ask_ms = 0;
   };
   if (asked) was_asked();
-  SitePlan plan = PlanFor(now, link);
+  SitePlan plan = PlanFor(now, link, request.way);
   if (!asked && ChosenOf(request.way, plan) != SiteCandidate::kDevice) {
     asked = true;
     const Stopwatch asking;
@@ -161,23 +187,24 @@ SiteAnswer AtSite::Answer(const Request& request) {
     ask_ms = asking.ms();
     if (!no_server.empty() || server.wait_ms() > 0) {
       was_asked();
-      plan = PlanFor(now, link);
+      plan = PlanFor(now, link, request.way);
     }
   }
   const SiteCandidate chosen = ChosenOf(request.way, plan);
   const SiteWay& way = plan.ways[size_t(chosen)];
 
   WayDone done{.way = chosen};
-  std::string why = no_server;  // the device answers without being asked to
+  std::string why = no_server.empty() ? no_cut : no_server;  // the device answers without being asked to
   if (chosen != SiteCandidate::kDevice && why.empty()) {
     const double give_up_ms = request.give_up_ms > 0 ? request.give_up_ms : GiveUpMs(way, plan.ways[0], 0);
-    why = way.can() ? Send(request.photo, give_up_ms, server, done) : way.why_not;
+    why = way.can() ? Send(request.photo, way, give_up_ms, server, done) : way.why_not;
   }
   const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
   if (fell_back || chosen == SiteCandidate::kDevice) done = device_.Compute(request.photo, state);
   done.steps.load_ms += before_ms + look_ms;
   done.steps.upload_ms += ask_ms;
   done.whole_ms = before_ms + watch.ms();
+  if (done.way == SiteCandidate::kCut) cut_.TellSteps(done);
   if (!why.empty()) PrintNote(job_.context, "this device answers, not the server: " + why);
   const SiteReport report{site_.name,
                           plan,
@@ -188,6 +215,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
                           asked,
                           no_server,
                           measured,
+                          layers_.has_value(),
                           server.connect_ms(),
                           server.round_trip_ms()};
   return {done.outputs, done.turned, done.whole_ms, SiteReportJson(report), SiteReportText(report)};
@@ -197,7 +225,7 @@ Json AtSite::Plans(const SitePhoto& photo) const {
   const NetworkLink link = this->link();
   Json states;
   for (size_t s = 0; s < kStartStates; ++s)
-    states[StartStates()[s]] = SitePlanJson(PlanFor(Now(photo, StartState(s), link), link));
+    states[StartStates()[s]] = SitePlanJson(PlanFor(Now(photo, StartState(s), link), link, ""));
   return {{"states", states},
           {"link",
            {{"connect_ms", link.connect_ms},
@@ -222,7 +250,7 @@ Request RequestOf(const Json& command) {
   if (!is_way || !(request.give_up_ms >= 0 && request.give_up_ms <= kMostGiveUpMs))
     throw UsageError(
         fmt::format("[--on-command] no such photo's way; got '{}' and {} ms, expected best, "
-                    "device, raw or scaled, and 0 to {} ms",
+                    "device, raw, scaled or cut, and 0 to {} ms",
                     Printable(request.way), request.give_up_ms, kMostGiveUpMs));
   return request;
 }
@@ -242,10 +270,11 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
   command
       .add_option(
           "--way", flags.way,
-          "instead of the soonest way: device, raw (the photo as it is goes to the server), or scaled "
-          "(the device scales it first)")
+          "instead of the soonest way: device, raw (the photo as it is goes to the server), scaled (the "
+          "device scales it first), or cut (the device computes the first layers, the server's worker the "
+          "others)")
       ->type_name("NAME")
-      ->check(OneOf({"best", "device", "raw", "scaled"}))
+      ->check(OneOf({"best", "device", "raw", "scaled", "cut"}))
       ->capture_default_str()
       ->needs(site)
       ->group("Site");

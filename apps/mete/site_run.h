@@ -5,18 +5,20 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "context.h"
 #include "mete/engine.h"
 #include "mete/image.h"
+#include "mete/pool.h"
 
 namespace mete::cli {
 
 struct SiteRunFlags {
   std::string site;          // the site's file; empty: without all of this
-  std::string way = "best";  // best, device, raw, scaled
+  std::string way = "best";  // best, device, raw, scaled, cut
   bool on_command = false;
 
   bool given() const { return !site.empty(); }
@@ -44,6 +46,7 @@ struct SiteJob {
   const Preprocess& preprocess;
   const Port& port;  // the model's only input
   std::string picture;
+  SessionOptions kernels;  // of its sessions
   std::function<Session()> make_session;
   SiteStart start;
 };
@@ -69,5 +72,9 @@ SiteAnswer RunAtSite(const SiteJob& job);
 // The end of stdin ends it.
 void ObeyAtSite(const SiteJob& job,
                 const std::function<Json(SiteAnswer answer, const std::string& picture)>& results);
+
+// Returns the pool of this device and the server's worker, if the file is a site's; nothing: it is another
+// one. Error if the site has no worker.
+std::optional<Pool> PoolOfSiteFile(const std::string& path);
 
 }  // namespace mete::cli

@@ -81,7 +81,8 @@ DeployedPlan::DeployedPlan(const Graph& graph, const Plan& plan, const HomeProce
       inputs_(shared_),
       outputs_(OutputsOf(graph, plan)),
       lanes_(size_t(options.lanes)),
-      stages_(members.size()) {
+      stages_(members.size()),
+      reported_(members.size(), 0) {
   for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane].next = lane;
   try {
     DeployAll(home, progress, notes);
@@ -252,6 +253,13 @@ std::vector<std::vector<StageTimes>> DeployedPlan::LastStages() const {
   return stages_;
 }
 
+std::vector<StageTimes> DeployedPlan::AwaitStages(int processor, uint64_t requests, Clock::Time until) {
+  std::unique_lock lock(mutex_);
+  options_.clock->WaitUntil(changed_, lock, until,
+                            [&] { return error_ || reported_[size_t(processor)] >= requests; });
+  return stages_[size_t(processor)];
+}
+
 bool DeployedPlan::failed() const {
   std::lock_guard lock(mutex_);
   return error_.has_value();
@@ -280,6 +288,8 @@ std::shared_ptr<Inbox> DeployedPlan::InboxOf(int processor, uint64_t request) {
 void DeployedPlan::OnDone(int from, uint64_t, std::span<const StageTimes> times) {
   std::lock_guard lock(mutex_);
   stages_[size_t(from)].assign(times.begin(), times.end());
+  ++reported_[size_t(from)];
+  changed_.notify_all();
 }
 
 void DeployedPlan::OnFailure(int processor, const Error& error) {

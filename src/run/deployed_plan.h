@@ -76,6 +76,9 @@ class DeployedPlan : private PlanEvents {
   // Returns by processor the times of its stages in the last request that it has reported: a report mostly
   // comes after the outputs. Empty: no report yet.
   std::vector<std::vector<StageTimes>> LastStages() const;
+  // Waits until a processor has reported so many requests, `until` at the latest, and returns what
+  // LastStages() has of it.
+  std::vector<StageTimes> AwaitStages(int processor, uint64_t requests, Clock::Time until);
 
   bool failed() const;
   const Plan& plan() const { return plan_; }
@@ -125,6 +128,7 @@ class DeployedPlan : private PlanEvents {
   std::condition_variable changed_;
   std::vector<Lane> lanes_;
   std::vector<std::vector<StageTimes>> stages_;  // as LastStages() returns them
+  std::vector<uint64_t> reported_;               // by processor: requests
   std::optional<ProcessorError> error_;
   std::atomic<bool> ready_{false};  // all of programs_ are there and ready: no piece comes or goes before
   std::map<int, std::unique_ptr<MemberProgram>> programs_;  // last: their threads use all of the above

@@ -2,59 +2,15 @@
 import http.server
 import json
 import os
-import pathlib
 import signal
 import socket
-import subprocess
 import threading
 
 import cli_testing
-from cli_testing import OK, USAGE, BAD_FILE, Cli, mete, png
+from cli_testing import OK, USAGE, BAD_FILE, mete
+from site_testing import Pipe, SiteCase
 
-MODELS = pathlib.Path(__file__).resolve().parents[2] / "models"
-STEPS = ("load_ms", "preprocess_ms", "upload_ms", "compute_ms")
 WAYS = {"device": "device", "raw": "raw photo", "scaled": "scaled photo"}
-
-
-class Pipe:
-    """Forwards connections to a port, and calls `broken` when a caller has sent more than `most` bytes on one of them."""
-
-    def __init__(self, port, most, broken):
-        self.to, self.most, self.broken = port, most, broken
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                caller = self.listener.accept()[0]
-                server = socket.create_connection(("127.0.0.1", self.to))
-            except OSError:
-                return
-            threading.Thread(target=self.copy, args=(caller, server, self.most), daemon=True).start()
-            threading.Thread(target=self.copy, args=(server, caller, None), daemon=True).start()
-
-    def copy(self, source, to, most):
-        sent = 0
-        try:
-            while data := source.recv(4096):
-                sent += len(data)
-                if most is not None and sent > most:
-                    self.broken()
-                to.sendall(data)
-        except OSError:
-            pass
-        for end in (source, to):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-        source.close()
-
-    def close(self):
-        self.listener.shutdown(socket.SHUT_RDWR)  # which ends the accept
-        self.listener.close()
 
 
 class Full(http.server.BaseHTTPRequestHandler):
@@ -80,61 +36,7 @@ class Full(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class SiteRuns(Cli):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.models = cls.root / "models"
-        cls.models.mkdir()
-        for name in ("digits.onnx", "digits.toml", "digits.labels.txt"):
-            (cls.models / name).write_bytes((MODELS / name).read_bytes())
-        cls.model = cls.models / "digits.onnx"
-        cls.photo = MODELS / "digit.png"
-        # a photo whose file is larger than what is asked before: noise that a PNG does not make smaller
-        cls.large = cls.root / "large.png"
-        cls.large.write_bytes(png(200, 150, lambda x, y: ((x * 7919 + y * 104729) % 251, (x * x + y * 31) % 253, (x * y) % 255)))
-        cls.server, cls.port = cls.serve()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.end(cls.server)
-
-    @classmethod
-    def serve(cls, *words):
-        server = subprocess.Popen([cli_testing.METE, "serve", cls.models, "--listen", "127.0.0.1:0", "--log", "none", "--json", *words],
-                                  stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        text = ""
-        while not text.endswith("}\n") or text.count("{") > text.count("}"):  # one object over several lines
-            line = server.stdout.readline()
-            assert line, "the server has ended"
-            text += line
-        return server, int(json.loads(text)["listening"].rsplit(":", 1)[1])
-
-    @staticmethod
-    def end(server):
-        server.kill()
-        server.wait()
-        server.stdout.close()
-
-    def setUp(self):
-        self.cache = {"METE_CACHE": str(self.path("cache"))}
-
-    def site(self, port, more="", late=1000):
-        """`late`: of the link, so that a busy machine is waited for."""
-        return self.path("site.toml", f'name = "a home"\n[server]\naddress = "127.0.0.1:{port}"\n{more}[link]\nprofile = "lan"\n'
-                         f'late_ratio = {{ value = {late}, source = "guess: of a busy machine" }}\n'.encode())
-
-    def runs(self, port, *words, photo=None, late=1000):
-        """The JSON and the notes of a run that must succeed."""
-        done = mete("run", self.model, photo or self.photo, "--site", self.site(port, late=late), "--json", *words, env=self.cache)
-        self.assertEqual(done.returncode, OK, done.stderr)
-        answer = json.loads(done.stdout)
-        site = answer["site"]
-        self.assertAlmostEqual(sum(site["measured"][step] for step in STEPS), site["measured"]["total_ms"], places=6)
-        self.assertLessEqual(site["measured"]["total_ms"], site["whole_ms"] + 1e-6)
-        notes = " ".join(json.loads(line).get("note", "") for line in done.stderr.splitlines())
-        return answer, notes
-
+class SiteRuns(SiteCase):
     def test_each_way_has_the_same_answer(self):
         alone = self.answer("run", self.model, self.photo, env=self.cache)["results"][0]
         for way, name in WAYS.items():
@@ -247,7 +149,7 @@ class SiteRuns(Cli):
     def test_mistakes(self):
         site = self.site(self.port)
         self.fails(USAGE, "--way", "run", self.model, self.photo, "--way", "raw")
-        self.fails(USAGE, "--way", "run", self.model, self.photo, "--site", site, "--way", "cut")
+        self.fails(USAGE, "--way", "run", self.model, self.photo, "--site", site, "--way", "north")
         self.fails(USAGE, "the request is one photo", "run", self.model, self.photo, self.photo, "--site", site)
         wrong = self.path("wrong.toml", b'name = "a"\ncolour = 3\n[server]\naddress = "nowhere"\n[link]\nprofile = "5g"\n')
         for problem in ("unknown key 'colour'", "expected HOST:PORT", "'5g'"):

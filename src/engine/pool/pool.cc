@@ -117,6 +117,10 @@ Pool Pool::WithExactBytes(bool exact) const {
   return Pool(PoolOf(std::move(file), impl.network));
 }
 
+Pool PoolInternals::Make(PoolFile file, std::shared_ptr<const Network> network) {
+  return Make(PoolOf(std::move(file), std::move(network)));
+}
+
 const PoolInternals::Impl& PoolInternals::Of(const Pool& pool) {
   if (!pool.impl_)
     Fail(Code::kFailedPrecondition, "pool",

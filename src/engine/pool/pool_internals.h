@@ -38,6 +38,8 @@ using TimeOfSessions =
 struct PoolInternals {
   using Impl = Pool::Impl;
   static Pool Make(std::shared_ptr<const Impl> impl) { return Pool(std::move(impl)); }
+  // Makes a pool of a description that is no pool's file.
+  static Pool Make(PoolFile file, std::shared_ptr<const Network> network);
   // Error FAILED_PRECONDITION if the pool is empty.
   static const Impl& Of(const Pool& pool);
 

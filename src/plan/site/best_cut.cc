@@ -164,10 +164,10 @@ bool IsBetter(const SiteWay& a, const SiteWay& b, const SiteObjective& objective
 SiteWay BestCut(const SiteModel& model, const SiteObjective& objective) {
   const SiteCosts& costs = model.costs();
   if (!costs.has_server) return model.Cut(OnDevice(model.cuts().layers.size(), true));
-  if (!objective.cuts) {
+  if (!objective.no_cuts.empty()) {
     SiteWay way;
     way.candidate = SiteCandidate::kCut;
-    way.why_not = "nothing is there that would compute a part of the model";
+    way.why_not = objective.no_cuts;
     return way;
   }
   return CutSearch(model, objective).Do();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+
 namespace mete {
 namespace {
 
@@ -101,6 +103,20 @@ std::vector<OnDevice> Prefixes(const CutModel& model) {
     std::fill_n(on_device.begin(), ptrdiff_t(cut), true);
   }
   return prefixes;
+}
+
+void CheckCut(const CutModel& model, const OnDevice& on_device) {
+  if (on_device.size() != model.layers.size())
+    Invalid("cut", "is of another model; got {} layers, expected {}", on_device.size(), model.layers.size());
+  for (const CutValue& value : model.values) {
+    if (value.producer < 0 || on_device[size_t(value.producer)]) continue;
+    for (const int reader : value.readers)
+      if (on_device[size_t(reader)])
+        Invalid("cut",
+                "the device's layer '{}' reads what the server's layer '{}' makes; expected data from the "
+                "device to the server alone",
+                model.layers[size_t(reader)].name, model.layers[size_t(value.producer)].name);
+  }
 }
 
 }  // namespace mete

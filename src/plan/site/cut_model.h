@@ -42,6 +42,9 @@ struct Sent {
 // `input_bytes`: of the graph's inputs in the form in which they are sent; 0: as tensors.
 Sent SentBy(const CutModel& model, const OnDevice& on_device, int64_t input_bytes);
 
+// Error unless `on_device` has a side for each layer, and no layer of the device reads what the server makes.
+void CheckCut(const CutModel& model, const OnDevice& on_device);
+
 // Returns the divisions in which the first layers are on the device, 1 to all but one of them: Neurosurgeon's
 // cuts.
 std::vector<OnDevice> Prefixes(const CutModel& model);

@@ -105,6 +105,10 @@ std::optional<OnDevice> CheapestCut(const CutPrices& prices, const ForcedLayers&
   return network.Cut();
 }
 
+bool HasBothSides(const OnDevice& on_device) {
+  return std::adjacent_find(on_device.begin(), on_device.end(), std::not_equal_to<>()) != on_device.end();
+}
+
 double PriceOf(const CutPrices& prices, const OnDevice& on_device) {
   double price = 0;
   for (size_t l = 0; l < on_device.size(); ++l) price += on_device[l] ? prices.device[l] : prices.server[l];

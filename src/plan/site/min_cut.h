@@ -28,6 +28,7 @@ struct CutPrices {
 };
 
 using OnDevice = std::vector<bool>;  // by layer; false: on the server
+bool HasBothSides(const OnDevice& on_device);
 enum class Side { kServer, kDevice };
 
 struct ForcedLayers {

@@ -7,7 +7,8 @@
 //   device         of the model        decode, scale                       0                            the best plan of the device's pool
 //   raw photo      of the server: 0    decode, scale, by the server        the photo's file             the server, and its queue
 //   scaled photo   of the server: 0    decode, scale, encode; and decode   the scaled picture           the server, and its queue
-//   cut            of a part of it     decode, scale                       values of the best cut       both, and the server's queue
+//   cut            of a part of it,    decode, scale                       values of the best cut       both, and the server's queue
+//                  on both sides
 //
 // Where no process is there, all of them begin with its start, which is a part of load.
 // Uploads are exchanges (ExchangeMs): connecting, where it is cold, the round trip, slow start and the answer
@@ -37,7 +38,7 @@ struct SiteObjective {
   // With energy: the least joules among the candidates that are done within this time at the link's 95th
   // percentile; 0: whenever.
   double deadline_ms = 0;
-  bool cuts = true;  // false: nothing is there that would compute a part of the model
+  std::string no_cuts = {};  // why the model cannot be cut, in words; empty: cuts are weighed
 };
 
 enum class SiteCandidate { kDevice, kRawPhoto, kScaledPhoto, kCut };

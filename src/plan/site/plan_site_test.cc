@@ -81,6 +81,22 @@ TEST(PlanSite, LoadingMakesTheCloudWin) {
       << plan.reason;
 }
 
+TEST(PlanSite, ACutAloneWaitsForTheServersPart) {
+  const Graph graph = Chain();
+  SiteCosts costs = Costs(graph);
+  const SitePlan before = PlanSite(graph, costs);
+  costs.cut_ready_ms = 40;
+  const SitePlan plan = PlanSite(graph, costs);
+  for (size_t c = 0; c < kSiteCandidates; ++c) {
+    if (!before.ways[c].can()) continue;
+    const double more = SiteCandidate(c) == SiteCandidate::kCut ? 40 : 0;
+    EXPECT_NEAR(plan.ways[c].steps.load_ms, before.ways[c].steps.load_ms + more, 1e-9);
+  }
+  const SiteWay none =
+      WayOf(PlanSite(graph, costs, {.no_cuts = "nobody computes a part"}), SiteCandidate::kCut);
+  EXPECT_EQ(none.why_not, "nobody computes a part");
+}
+
 TEST(PlanSite, SlowStartMakesTheRawPhotoLoseToTheScaledOne) {
   const Graph graph = Chain();
   SiteCosts costs =

@@ -124,6 +124,12 @@ void Verify(const SiteCosts& costs, const Graph& graph) {
     if (!IsTime(costs.server_wait_ms))
       Invalid("server", "nobody waits for such a time; got {} ms, expected 0 or more", costs.server_wait_ms);
   });
+  problems.Try([&] {
+    if (!IsTime(costs.cut_ready_ms))
+      Invalid("server", "no part of a model takes such a time to be ready; got {} ms, expected 0 or more",
+              costs.cut_ready_ms);
+  });
+  if (costs.cut_load) CheckLoad("cut", *costs.cut_load, problems);
   CheckLoad("server", costs.server_load, problems);
   for (size_t s = 0; s < kStartStates; ++s) {
     if (costs.loads[s]) CheckLoad(StartStates()[s], *costs.loads[s], problems);

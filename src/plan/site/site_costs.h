@@ -74,6 +74,11 @@ struct SiteCosts {
   Connection connection = Connection::kWarm;
   double server_wait_ms = 0;  // until the server begins with a request: the load that its last answer told
   LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
+  // Of a cut, beyond the device's part: until the server's part is ready, with a connection of its own.
+  double cut_ready_ms = 0;
+  // Of the device's part, to which a session of the whole model is of no use; nothing: as of the model in its
+  // state.
+  std::optional<LoadCost> cut_load = {};
   StartState state = StartState::kResident;
   StartTimes start_ms = {};  // of the device by state
   Loads loads = {};          // beyond that, of the device by state; nothing: not known

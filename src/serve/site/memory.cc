@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "graph/flops.h"
 #include "partition/layers.h"
 
 namespace mete::serve {
@@ -22,7 +23,10 @@ struct TimesField {
   const char* name;
   RecentTimes SideMemory::*times;
 };
-constexpr TimesField kTimes[] = {{"compute_ms", &SideMemory::compute}, {"small_ms", &SideMemory::small}};
+constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
+                                 {"ready_ms", &SideMemory::ready},
+                                 {"compute_ms", &SideMemory::compute},
+                                 {"small_ms", &SideMemory::small}};
 struct StepsField {
   const char* name;
   StepTimes SideMemory::*times;
@@ -99,10 +103,29 @@ ObservedExchange ExchangeOf(const Json& json, const std::string& where) {
   Invalid(where, "'connection' is wrong; got '{}', expected warm, idle or cold", Printable(name));
 }
 
-// A side of which only the whole time is known.
-ProcessorCosts Whole(const std::string& name, double ms, size_t layers) {
-  const LinkCosts at_once{0, 0, 1e12, 1e12};
-  return {name, at_once, std::vector<LayerCost>(layers, {ms * 1e3 / double(layers), 0})};
+constexpr LinkCosts kAtOnce{0, 0, 1e12, 1e12};
+
+// Guess: a core does as many operations in the time of a byte from memory, which is near what vector units of
+// 2020's processors do.
+constexpr double kOperationsPerByte = 8;
+
+// What layers have to do, as times in a unit that nobody knows.
+std::vector<LayerCost> WorkOf(const Graph& graph) {
+  std::vector<LayerCost> layers;
+  for (const Layer& layer : LayersOf(graph)) {
+    double work = 1;  // so that no layer is free where shapes are unknown
+    for (int n = layer.begin; n < layer.end; ++n) {
+      const Node& node = graph.nodes[size_t(n)];
+      work += double(Flops(graph, node)) + kOperationsPerByte * double(BytesMoved(graph, node));
+    }
+    layers.push_back({work, 0});
+  }
+  return layers;
+}
+
+// A side of which the whole time is known, and in which proportion its layers have it.
+ProcessorCosts Side(const std::string& name, double ms, std::vector<LayerCost> layers) {
+  return InProportion({name, kAtOnce, std::move(layers)}, name, ms * 1e3);
 }
 
 // The load of a state, or the longest one that is known; nothing: none is.
@@ -113,6 +136,14 @@ std::optional<double> LoadOf(const SideMemory& device, StartState state) {
   for (const RecentTimes& times : device.load)
     if (times.ms()) ms = std::max(ms.value_or(0), *times.ms());
   return ms;
+}
+
+// A session of the whole model has nothing ready that a part of it would need.
+void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
+  const bool has_session = state == StartState::kResident || state == StartState::kEvicted;
+  const double ms = LoadOf(memory.device, has_session ? StartState::kKilled : state).value_or(0);
+  costs.cut_load = LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))};
+  costs.cut_ready_ms = memory.server.ready.ms().value_or(0);
 }
 
 PictureCosts PictureOf(const SideMemory& side, const PhotoAmounts& photo) {
@@ -165,23 +196,26 @@ SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where)
   }
 }
 
-SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now) {
+SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now,
+                  const std::optional<SiteLayers>& layers) {
   const SideMemory &device = memory.device, &server = memory.server;
   const std::optional<double> load_ms = LoadOf(device, now.state);
   if (!load_ms || !device.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the device's times are not known");
   if (now.server_answers && !server.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the server's time to compute is not known");
-  const size_t layers = LayersOf(graph).size();
   SiteCosts costs;
-  costs.pool.processors = {Whole("device", *device.compute.ms(), layers)};
-  if (now.server_answers) AddServer(costs, Whole("server", *server.compute.ms(), layers), link);
+  costs.pool.processors = {Side("device", *device.compute.ms(), layers ? layers->device : WorkOf(graph))};
+  if (now.server_answers)
+    AddServer(costs, Side("server", *server.compute.ms(), layers ? layers->server : WorkOf(graph)), link);
   costs.connection = now.connection;
   costs.server_wait_ms = now.server_wait_ms;
   costs.ask_ms = now.ask_ms;
   costs.state = now.state;
   costs.start_ms = now.start_ms;
   costs.loads[size_t(now.state)] = LoadCost{*load_ms, *load_ms};
+  if (!now.cut_is_ready) AddCutLoad(memory, now.state, costs);
+  else costs.cut_load = LoadCost{};
   const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);

@@ -18,6 +18,11 @@ namespace mete::serve {
 struct SideMemory {
   // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
   std::array<RecentTimes, kStartStates> load = {};
+  // Of the device: what a part of the model takes of its load that has no weights (LoadCost).
+  RecentTimes least_load = {};
+  // Of the server: until its part of a cut is ready on its worker, beyond the device's part; none was seen:
+  // none was made ready yet, and the worker may lack the weights.
+  RecentTimes ready = {};
   RecentTimes compute = {};
   StepTimes decode = {};  // of a photo by megapixels and megabytes: what is unpacked, and what is read
   StepTimes scale = {};   // of a photo by megapixels and a constant, for the picture that comes of it
@@ -50,9 +55,10 @@ struct SiteNow {
   StartState state = StartState::kKilled;
   StartTimes start_ms = {};  // of a process, by state
   Connection connection = Connection::kIdle;
-  double ask_ms = 0;       // until the server has told that it is there; 0: it has told already
-  int64_t file_bytes = 1;  // of the photo
-  double pixels = 0;       // of the photo; 0: not known
+  bool cut_is_ready = false;  // whether a cut is ready on both sides
+  double ask_ms = 0;          // until the server has told that it is there; 0: it has told already
+  int64_t file_bytes = 1;     // of the photo
+  double pixels = 0;          // of the photo; 0: not known
 };
 
 // What a photo's steps are counted by. Pixels that are not known are those of as many bytes, a guess.
@@ -65,10 +71,17 @@ struct PhotoAmounts {
   SeenStep Scaled(double ms) const { return {megapixels, 1, ms}; }
 };
 
-// Returns the costs of whole ways: layers take equal parts of a side's time, which no way reads but a cut.
-// Where a time of the server's picture steps was never seen it is taken for the device's, and where the load
-// of a state was never seen for the longest one that was: guesses. Error
-// FAILED_PRECONDITION if the device's times, or with a server its time to compute, are not known.
-SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now);
+// What was measured of single layers. Only their proportions count: what all of them take together is what
+// was seen of the side.
+struct SiteLayers {
+  std::vector<LayerCost> device, server;
+};
+
+// Returns the costs. Without `layers` a side's time is divided by their arithmetic and bytes, a guess. Where
+// a time of the server's picture steps was never seen it is taken for the device's, and where the load of a
+// state was never seen for the longest one that was: guesses. Error FAILED_PRECONDITION if the device's
+// times, or with a server its time to compute, are not known.
+SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now,
+                  const std::optional<SiteLayers>& layers = {});
 
 }  // namespace mete::serve

@@ -15,6 +15,8 @@ SiteMemory Seen() {
   SiteMemory memory;
   memory.device.load[size_t(StartState::kKilled)].Learn(40);
   memory.device.compute.Learn(30);
+  memory.device.least_load.Learn(15);
+  memory.server.ready.Learn(4);
   memory.device.decode.Learn({8, 1, 10});
   memory.device.scale.Learn({8, 1, 2});
   memory.device.small.Learn(0.5);
@@ -61,12 +63,39 @@ TEST(SiteMemory, LearnsTheLink) {
   EXPECT_NEAR(LinkOf(kLan, memory).up_mbit_per_s, 8, 0.1);  // 100 kB in 100 ms
 }
 
+TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
+  Builder b;
+  ValueId x = b.Input({1, 3, 8, 8});
+  for (const int64_t channels : {3, 30}) x = b.Conv(x, 3, channels, 3, {1, 1, 1, 1});
+  b.Output(x);
+  InferShapes(b.graph);
+  SiteMemory memory = Seen();
+  SiteNow now{.server_answers = true, .state = StartState::kResident};
+  SiteCosts costs = CostsOf(b.graph, memory, kLan, now);
+  const auto layer_ms = [&](size_t p, size_t l) { return costs.pool.processors[p].layers[l].us * 1e-3; };
+  EXPECT_NEAR(layer_ms(0, 0) + layer_ms(0, 1), 30, 1e-9);
+  EXPECT_GT(layer_ms(0, 1), 5 * layer_ms(0, 0));  // ten times the arithmetic
+  EXPECT_EQ(costs.load(), LoadCost{});
+  EXPECT_EQ(costs.cut_load, (LoadCost{40, 15}));  // the whole model's session is of no use to a part
+  EXPECT_EQ(costs.cut_ready_ms, 4);
+  now.cut_is_ready = true;
+  costs = CostsOf(b.graph, memory, kLan, now, SiteLayers{{{100, 0}, {200, 0}}, {{300, 0}, {100, 0}}});
+  EXPECT_EQ(costs.cut_load, LoadCost{});
+  EXPECT_EQ(costs.cut_ready_ms, 0);
+  EXPECT_NEAR(layer_ms(0, 0), 10, 1e-9);
+  EXPECT_NEAR(layer_ms(0, 1), 20, 1e-9);
+  EXPECT_NEAR(layer_ms(1, 0), 3.75, 1e-9);
+  EXPECT_NEAR(layer_ms(1, 1), 1.25, 1e-9);
+}
+
 TEST(SiteMemory, BecomesThePlanOfASite) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
   InferShapes(b.graph);
   SiteNow now{.server_answers = true, .server_wait_ms = 7, .file_bytes = 1000000, .pixels = 8e6};
-  const auto plan = [&] { return PlanSite(b.graph, CostsOf(b.graph, Seen(), kLan, now), {.cuts = false}); };
+  const auto plan = [&] {
+    return PlanSite(b.graph, CostsOf(b.graph, Seen(), kLan, now), {.no_cuts = "none"});
+  };
   SitePlan all = plan();
   EXPECT_NEAR(all.ways[0].steps.total_ms(), 40 + 12 + 30, 1e-9);
   EXPECT_NEAR(all.ways[1].steps.preprocess_ms, 12, 1e-9);  // as the device's

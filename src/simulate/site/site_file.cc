@@ -76,7 +76,7 @@ class Reader {
     if (of_server.Find("machine"))
       if (const std::string machine = of_server.Text("machine"); !machine.empty())
         problems_.Try([&] { site_.server = ReadMachineFile(PathOf(machine)); });
-    if (of_server.Find("address")) ReadAddress(of_server);
+    if (of_server.Find("address")) ReadThere(of_server);
     if (!server->contains("machine") && !server->contains("address"))
       of_server.Problem(nullptr, "is neither described nor there; expected 'machine', 'address', or both");
     Read(of_server, "wait_ms", 0, kMostMs, site_.server_wait_ms);
@@ -85,14 +85,21 @@ class Reader {
     ReadLink(*link);
   }
 
-  void ReadAddress(TomlKeys& server) {
-    site_.address = server.Text("address");
-    const size_t colon = site_.address.rfind(':');
-    const bool has_port = colon != std::string::npos && colon > 0 && colon + 1 < site_.address.size() &&
-                          site_.address.find_first_not_of("0123456789", colon + 1) == std::string::npos;
-    if (!site_.address.empty() && !has_port)
-      server.Problem(server.Find("address"), "'address' is wrong; got '{}', expected HOST:PORT",
-                     Printable(site_.address));
+  static std::string AddressAt(TomlKeys& server, const char* key) {
+    const std::string address = server.Text(key);
+    const size_t colon = address.rfind(':');
+    const bool has_port = colon != std::string::npos && colon > 0 && colon + 1 < address.size() &&
+                          address.find_first_not_of("0123456789", colon + 1) == std::string::npos;
+    if (!address.empty() && !has_port)
+      server.Problem(server.Find(key), "'{}' is wrong; got '{}', expected HOST:PORT", key,
+                     Printable(address));
+    return address;
+  }
+
+  // Of a server that is there.
+  void ReadThere(TomlKeys& server) {
+    site_.address = AddressAt(server, "address");
+    if (server.Find("worker")) site_.worker = AddressAt(server, "worker");
     if (server.Find("model")) site_.model = server.Text("model");
     const auto path = [&](const char* key, std::string& to) {
       if (!server.Find(key)) return;
@@ -186,5 +193,21 @@ class Reader {
 }  // namespace
 
 SiteFile ReadSiteFile(const std::string& path) { return Reader(path).Do(Parse(path)); }
+
+bool IsSiteFile(const std::string& path) { return Parse(path).contains("server"); }
+
+PoolFile PoolOfSite(const SiteFile& site) {
+  PoolFile pool;
+  pool.name = site.name;
+  pool.keys = site.keys;
+  pool.token = site.token;
+  pool.insecure = site.keys.empty() && site.token.empty();
+  const std::string host = site.worker.substr(0, site.worker.rfind(':'));
+  const bool is_bracketed = host.starts_with('[') && host.ends_with(']');
+  pool.devices.push_back({.name = "device"});
+  pool.devices.push_back(
+      {.name = is_bracketed ? host.substr(1, host.size() - 2) : host, .address = site.worker});
+  return pool;
+}
 
 }  // namespace mete

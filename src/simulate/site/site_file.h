@@ -7,6 +7,7 @@
 //     [server]                                # may be left out: then the device computes
 //     machine = "server.toml"                 # a machine file, to plan for it; the server computes with all of its cores
 //     address = "192.168.1.20:8080"           # HOST:PORT of `mete serve`, to ask it; one of both, or both
+//     worker = "192.168.1.20:7077"            # optional, of an address: of its worker, which computes its part of a cut
 //     model = "resnet18"                      # optional: its name there; the name of the model's file
 //     keys = "keys/phone"                     # optional, of an address: TLS, a folder of `mete keys make`; relative to this file
 //     token = "token"                         # optional, of an address: a file with what the server asks for
@@ -52,7 +53,7 @@ struct SiteFile {
   PoolFile device;
   bool has_server = false;
   std::optional<MachineFile> server;  // nothing: it is not described
-  std::string address;                // of the server, HOST:PORT; empty: it is not there
+  std::string address, worker;        // of the server, HOST:PORT; empty: it is not there
   std::string model, keys, token;     // its name there, and paths; empty: not given
   double server_wait_ms = 0, server_load_ms = 0;
   NetworkLink link;
@@ -63,5 +64,12 @@ struct SiteFile {
 
 // Throws one Error with all problems of the file. Those of the machine files are among them.
 SiteFile ReadSiteFile(const std::string& path);
+
+// Returns whether a TOML file has a server, as a site's file has and no other. Error if it is no TOML.
+bool IsSiteFile(const std::string& path);
+
+// Returns the pool of this device and of the server's worker, whose certificate has the name or address by
+// which it is reached. Needs a worker.
+PoolFile PoolOfSite(const SiteFile& site);
 
 }  // namespace mete

@@ -118,6 +118,7 @@ TEST_F(SiteFiles, HaveWhatACallerOfTheServerNeeds) {
   EXPECT_TRUE(site.device.devices.empty());
   EXPECT_EQ(site.address, "a:1");
   EXPECT_EQ(site.model, "net");
+  EXPECT_EQ(site.worker, "");
   const auto folder = std::filesystem::path(path_.str()).parent_path();
   EXPECT_EQ(site.keys, (folder / "phone").string());
   EXPECT_EQ(site.token, (folder / "word").string());
@@ -126,6 +127,22 @@ TEST_F(SiteFiles, HaveWhatACallerOfTheServerNeeds) {
   EXPECT_TELLS(Read(begin + "address = \"nowhere\"\ncolour = 3\n"), "unknown key 'colour'");
   const SiteFile here = Read(begin + "machine = \"" + Board("core-i9-13900h.toml") + "\"\n");
   EXPECT_TELLS(EstimateSite(Net(), here, StartState::kResident), "[device] is not described");
+}
+
+TEST_F(SiteFiles, MayNameAWorkerOfTheServer) {
+  const std::string begin = "name = \"a\"\n[link]\nprofile = \"lan\"\n[server]\n";
+  const SiteFile site = Read(begin + "address = \"a:1\"\nworker = \"[::1]:2\"\nkeys = \"phone\"\n");
+  EXPECT_EQ(site.worker, "[::1]:2");
+  EXPECT_TRUE(IsSiteFile(path_.str()));
+  const PoolFile pool = PoolOfSite(site);
+  EXPECT_EQ(NamesOf(pool), (std::vector<std::string>{"device", "::1"}));
+  EXPECT_EQ(pool.devices[1].address, "[::1]:2");
+  EXPECT_EQ(pool.keys, site.keys);
+  EXPECT_FALSE(pool.insecure);
+  EXPECT_TELLS(Read(begin + "address = \"a:1\"\nworker = \"b\"\n"),
+               "'worker' is wrong; got 'b', expected HOST:PORT");
+  EXPECT_TELLS(Read(begin + "machine = \"" + Board("core-i9-13900h.toml") + "\"\nworker = \"b:1\"\n"),
+               "unknown key 'worker'");
 }
 
 TEST_F(SiteFiles, HaveServerAndLinkOrNeither) {
