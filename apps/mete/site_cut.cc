@@ -151,7 +151,7 @@ std::string SiteCut::Compute(const SitePhoto& photo, const SiteWay& way, serve::
   const Stopwatch running;
   RequestTimes times;
   done.outputs = deployed_->plan->Run(inputs, Until(deadline), &times);
-  ran_ = {running.ms(), times.compute_us[0] * 1e-3, way.up_bytes, way.down_bytes};
+  ran_ = {running.ms(), times.compute_us[0] * 1e-3, way.upload.ms()};
   ++deployed_->photos;
   return "";
 } catch (const Error& error) {
@@ -165,7 +165,7 @@ void SiteCut::TellSteps(WayDone& done) {
   done.steps.compute_ms = std::min(ran_.ms, ran_.device_ms + server_ms);
   const double upload_ms = ran_.ms - done.steps.compute_ms;
   done.steps.upload_ms += upload_ms;
-  serve::Learn(memory_, {ran_.up_bytes, ran_.down_bytes, upload_ms, Connection::kIdle});
+  if (deployed_->photos == 1) memory_.server.stream.Learn(std::max(0.0, upload_ms - ran_.exchange_ms));
 }
 
 }  // namespace mete::cli

@@ -50,7 +50,7 @@ class SiteCut {
   // A photo that was computed.
   struct Ran {
     double ms = 0, device_ms = 0;
-    int64_t up_bytes = 0, down_bytes = 0;
+    double exchange_ms = 0;  // as predicted
   };
   std::unique_ptr<Deployed> Deploy(CutPlan cut, serve::Deadline deadline);
   // Lets the cut be ready on both sides, and returns how long that took.

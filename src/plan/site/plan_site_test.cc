@@ -85,12 +85,13 @@ TEST(PlanSite, ACutAloneWaitsForTheServersPart) {
   const Graph graph = Chain();
   SiteCosts costs = Costs(graph);
   const SitePlan before = PlanSite(graph, costs);
-  costs.cut_ready_ms = 40;
+  costs.cut = {.ready_ms = 40, .stream_ms = 3, .load = LoadCost{10, 10}};
   const SitePlan plan = PlanSite(graph, costs);
   for (size_t c = 0; c < kSiteCandidates; ++c) {
     if (!before.ways[c].can()) continue;
-    const double more = SiteCandidate(c) == SiteCandidate::kCut ? 40 : 0;
-    EXPECT_NEAR(plan.ways[c].steps.load_ms, before.ways[c].steps.load_ms + more, 1e-9);
+    const bool cuts = SiteCandidate(c) == SiteCandidate::kCut;
+    EXPECT_NEAR(plan.ways[c].steps.load_ms, before.ways[c].steps.load_ms + (cuts ? 50 : 0), 1e-9);
+    EXPECT_NEAR(plan.ways[c].steps.upload_ms, before.ways[c].steps.upload_ms + (cuts ? 3 : 0), 1e-9);
   }
   const SiteWay none =
       WayOf(PlanSite(graph, costs, {.no_cuts = "nobody computes a part"}), SiteCandidate::kCut);

@@ -125,11 +125,11 @@ void Verify(const SiteCosts& costs, const Graph& graph) {
       Invalid("server", "nobody waits for such a time; got {} ms, expected 0 or more", costs.server_wait_ms);
   });
   problems.Try([&] {
-    if (!IsTime(costs.cut_ready_ms))
-      Invalid("server", "no part of a model takes such a time to be ready; got {} ms, expected 0 or more",
-              costs.cut_ready_ms);
+    if (!IsTime(costs.cut.ready_ms) || !IsTime(costs.cut.stream_ms))
+      Invalid("cut", "no part of a model takes such times; got {} and {} ms, expected 0 or more",
+              costs.cut.ready_ms, costs.cut.stream_ms);
   });
-  if (costs.cut_load) CheckLoad("cut", *costs.cut_load, problems);
+  if (costs.cut.load) CheckLoad("cut", *costs.cut.load, problems);
   CheckLoad("server", costs.server_load, problems);
   for (size_t s = 0; s < kStartStates; ++s) {
     if (costs.loads[s]) CheckLoad(StartStates()[s], *costs.loads[s], problems);

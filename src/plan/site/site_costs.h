@@ -65,6 +65,16 @@ struct PhotoCosts {
   bool operator==(const PhotoCosts&) const = default;
 };
 
+// What a cut takes beside its layers and values.
+struct CutCosts {
+  // Until the server's part is ready on its worker, beyond the device's part, over a connection of its own.
+  double ready_ms = 0;
+  double stream_ms = 0;  // of upload: what the worker's stream takes beyond an exchange
+  // Of the device's part, to which a session of the whole model is of no use; nothing: as of the model in its
+  // state.
+  std::optional<LoadCost> load = {};
+};
+
 struct SiteCosts {
   // The device's processors, the first one its home; and the server behind them as one more processor, if
   // there is a server (AddServer).
@@ -74,11 +84,7 @@ struct SiteCosts {
   Connection connection = Connection::kWarm;
   double server_wait_ms = 0;  // until the server begins with a request: the load that its last answer told
   LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
-  // Of a cut, beyond the device's part: until the server's part is ready, with a connection of its own.
-  double cut_ready_ms = 0;
-  // Of the device's part, to which a session of the whole model is of no use; nothing: as of the model in its
-  // state.
-  std::optional<LoadCost> cut_load = {};
+  CutCosts cut = {};
   StartState state = StartState::kResident;
   StartTimes start_ms = {};  // of the device by state
   Loads loads = {};          // beyond that, of the device by state; nothing: not known

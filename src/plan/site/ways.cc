@@ -85,7 +85,7 @@ SiteWay SiteModel::Cut(const OnDevice& on_device) const {
   Amounts amounts;
   AddLayers(on_device, way, amounts);
   AddLoad(on_device, way, amounts);
-  if (HasBothSides(on_device)) amounts.cut_ready_ms = costs_.cut_ready_ms;
+  amounts.is_cut = HasBothSides(on_device);
   AddPicture(SentBy(cuts_, on_device, 0).input ? Input::kSent : Input::kStays, way, amounts);
   Rate(way, amounts);
   return way;
@@ -127,7 +127,7 @@ void SiteModel::AddLoad(const OnDevice& on_device, SiteWay& way, Amounts& amount
   for (size_t l = 0; l < on_device.size(); ++l) part += on_device[l] ? cuts_.weights[l] : 0;
   if (std::find(on_device.begin(), on_device.end(), true) == on_device.end()) return;
   const bool is_cut = HasBothSides(on_device);
-  const std::optional<LoadCost> load = is_cut && costs_.cut_load ? costs_.cut_load : costs_.load();
+  const std::optional<LoadCost> load = is_cut && costs_.cut.load ? costs_.cut.load : costs_.load();
   if (!load) {
     if (way.why_not.empty())
       way.why_not = fmt::format("the time to load the model from the state '{}' is not known",
@@ -149,9 +149,10 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   way.wait_ms = a.asks_server ? costs_.server_wait_ms : 0;
   const double start_ms = costs_.start_ms[size_t(costs_.state)];
   way.ask_ms = a.asks_server ? costs_.ask_ms : 0;
-  way.steps.load_ms = start_ms + a.load_ms + a.cut_ready_ms + (a.asks_server ? costs_.server_load.ms : 0);
+  way.steps.load_ms = start_ms + a.load_ms + (a.is_cut ? costs_.cut.ready_ms : 0) +
+                      (a.asks_server ? costs_.server_load.ms : 0);
   way.steps.preprocess_ms = a.device_picture_ms + a.server_picture_ms;
-  way.steps.upload_ms = way.ask_ms + way.upload.ms();
+  way.steps.upload_ms = way.ask_ms + way.upload.ms() + (a.is_cut ? costs_.cut.stream_ms : 0);
   way.steps.compute_ms = a.device_ms + a.server_ms + way.wait_ms;
   way.late_ms = way.steps.total_ms() + (link.late_ratio - 1) * way.steps.upload_ms;
   way.period_ms = std::max({a.device_picture_ms + a.device_ms, a.server_picture_ms + a.server_ms,
@@ -167,7 +168,7 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
 }
 
 CutPrices SiteModel::Prices(const CutRates& rates) const {
-  const LoadCost load = costs_.cut_load.value_or(costs_.load().value_or(LoadCost{}));
+  const LoadCost load = costs_.cut.load.value_or(costs_.load().value_or(LoadCost{}));
   const auto price_of = [](const LayerCost& layer, double rate) {
     return layer.can() ? layer.us * rate : kNever;
   };

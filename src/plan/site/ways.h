@@ -36,10 +36,9 @@ class SiteModel {
  private:
   // The parts of a way of which its figures are sums.
   struct Amounts {
-    double load_ms = 0, cut_ready_ms = 0, device_picture_ms = 0, server_picture_ms = 0, device_ms = 0,
-           server_ms = 0;
+    double load_ms = 0, device_picture_ms = 0, server_picture_ms = 0, device_ms = 0, server_ms = 0;
     int64_t up_bytes = 0, down_bytes = 0;
-    bool asks_server = true;
+    bool asks_server = true, is_cut = false;
   };
   void AddLayers(const OnDevice& on_device, SiteWay& way, Amounts& amounts) const;
   enum class Input { kSent, kStays };

@@ -25,6 +25,7 @@ struct TimesField {
 };
 constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"ready_ms", &SideMemory::ready},
+                                 {"stream_ms", &SideMemory::stream},
                                  {"compute_ms", &SideMemory::compute},
                                  {"small_ms", &SideMemory::small}};
 struct StepsField {
@@ -142,8 +143,8 @@ std::optional<double> LoadOf(const SideMemory& device, StartState state) {
 void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
   const bool has_session = state == StartState::kResident || state == StartState::kEvicted;
   const double ms = LoadOf(memory.device, has_session ? StartState::kKilled : state).value_or(0);
-  costs.cut_load = LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))};
-  costs.cut_ready_ms = memory.server.ready.ms().value_or(0);
+  costs.cut = {memory.server.ready.ms().value_or(0), memory.server.stream.ms().value_or(0),
+               LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))}};
 }
 
 PictureCosts PictureOf(const SideMemory& side, const PhotoAmounts& photo) {
@@ -215,7 +216,7 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   costs.start_ms = now.start_ms;
   costs.loads[size_t(now.state)] = LoadCost{*load_ms, *load_ms};
   if (!now.cut_is_ready) AddCutLoad(memory, now.state, costs);
-  else costs.cut_load = LoadCost{};
+  else costs.cut.load = LoadCost{};
   const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);

@@ -23,6 +23,7 @@ struct SideMemory {
   // Of the server: until its part of a cut is ready on its worker, beyond the device's part; none was seen:
   // none was made ready yet, and the worker may lack the weights.
   RecentTimes ready = {};
+  RecentTimes stream = {};  // of the server: what the first request to its worker takes beyond an exchange
   RecentTimes compute = {};
   StepTimes decode = {};  // of a photo by megapixels and megabytes: what is unpacked, and what is read
   StepTimes scale = {};   // of a photo by megapixels and a constant, for the picture that comes of it

@@ -17,6 +17,7 @@ SiteMemory Seen() {
   memory.device.compute.Learn(30);
   memory.device.least_load.Learn(15);
   memory.server.ready.Learn(4);
+  memory.server.stream.Learn(2);
   memory.device.decode.Learn({8, 1, 10});
   memory.device.scale.Learn({8, 1, 2});
   memory.device.small.Learn(0.5);
@@ -76,12 +77,13 @@ TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
   EXPECT_NEAR(layer_ms(0, 0) + layer_ms(0, 1), 30, 1e-9);
   EXPECT_GT(layer_ms(0, 1), 5 * layer_ms(0, 0));  // ten times the arithmetic
   EXPECT_EQ(costs.load(), LoadCost{});
-  EXPECT_EQ(costs.cut_load, (LoadCost{40, 15}));  // the whole model's session is of no use to a part
-  EXPECT_EQ(costs.cut_ready_ms, 4);
+  EXPECT_EQ(costs.cut.load, (LoadCost{40, 15}));  // the whole model's session is of no use to a part
+  EXPECT_EQ(costs.cut.ready_ms, 4);
+  EXPECT_EQ(costs.cut.stream_ms, 2);
   now.cut_is_ready = true;
   costs = CostsOf(b.graph, memory, kLan, now, SiteLayers{{{100, 0}, {200, 0}}, {{300, 0}, {100, 0}}});
-  EXPECT_EQ(costs.cut_load, LoadCost{});
-  EXPECT_EQ(costs.cut_ready_ms, 0);
+  EXPECT_EQ(costs.cut.load, LoadCost{});
+  EXPECT_EQ(costs.cut.ready_ms + costs.cut.stream_ms, 0);
   EXPECT_NEAR(layer_ms(0, 0), 10, 1e-9);
   EXPECT_NEAR(layer_ms(0, 1), 20, 1e-9);
   EXPECT_NEAR(layer_ms(1, 0), 3.75, 1e-9);
