@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -16,7 +17,7 @@ import unittest
 
 import generator
 from generator import Case, Generator
-from served import LONG_S, Served
+from served import LONG_S, Served, answer_of
 
 METE = None
 TIMES = 1
@@ -139,6 +140,40 @@ class Lost(unittest.TestCase):
             self.assertEqual([i for i, sent in asked.untold if sent and sent < asked_to_end], [])
             # each answer that the server wrote has come, and each that came was written by it
             self.assertEqual(sum(line.get("status") == 200 for line in server.lines), asked.right)
+
+    def test_sigterm_again(self):
+        """Where the parent has blocked both signals."""
+        def block():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM, signal.SIGINT])
+        with Served(METE, self.repository, *SERVE, env={"METE_CACHE": str(self.folder / "cache")}, before=block) as server:
+            with server.connect() as begun:
+                begun.sendall(b"POST /v2/repository/index HTTP/1.1\r\nHost: mete\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+                self.assertIn(b" 100 ", begun.recv(1 << 10))  # the server has begun with it
+                server.process.send_signal(signal.SIGTERM)
+                with self.assertRaises(OSError):  # until it takes no more connections
+                    while True:
+                        server.connect().close()
+                server.process.send_signal(signal.SIGTERM)
+                begun.sendall(b"{}")
+                self.assertEqual(answer_of(begun)[0], 200)
+            server.process.wait(LONG_S)
+            self.assertEqual(server.process.returncode, 0, server.lines[-3:])
+
+    def test_sigterm_while_it_starts(self):
+        """It is not waited for the models that are left to load."""
+        for i in range(50):
+            shutil.copyfile(self.files[0], self.repository / f"other{i}.onnx")
+        words = [METE, "serve", self.repository, "--listen", "127.0.0.1:0", "--json", *SERVE]
+        with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "METE_CACHE": str(self.folder / "cache")}) as server:
+            lines = [server.stderr.readline()]
+            server.send_signal(signal.SIGTERM)
+            out, rest = server.communicate(timeout=LONG_S)
+        lines += rest.splitlines()
+        self.assertIn("is ready", lines[0])
+        self.assertEqual(server.returncode, 0, lines[-3:])
+        self.assertEqual(out, "")
+        self.assertLess(len(lines), 50)
 
     def test_sigkill(self):
         with socket.create_server(("127.0.0.1", 0)) as free:

@@ -13,10 +13,11 @@ LONG_S = int(os.environ.get("METE_TEST_COMMAND_S", 300))  # of one command; buil
 class Served:
     """A server that listens on loopback when this object is made. Its log is read as it comes: .lines has it as objects of JSON."""
 
-    def __init__(self, mete, repository, *flags, port=0, log="json", env=None):
+    def __init__(self, mete, repository, *flags, port=0, log="json", env=None, before=None):
+        """`before` is called in the server's process before the program begins."""
         words = [mete, "serve", repository, "--listen", f"127.0.0.1:{port}", "--json", "--log", log, *flags]
         self.process = subprocess.Popen([str(word) for word in words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                        env={**os.environ, **(env or {})})
+                                        env={**os.environ, **(env or {})}, preexec_fn=before)
         self.lines = []
         self.reader = threading.Thread(target=self._read_log)
         self.reader.start()

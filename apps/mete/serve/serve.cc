@@ -2,13 +2,13 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <csignal>
 #include <memory>
 #include <thread>
 
 #include "base/error.h"
 #include "checks.h"
 #include "commands.h"
+#include "end_signals.h"
 #include "machine/machine.h"
 #include "model_flags.h"
 #include "network/listen.h"
@@ -162,7 +162,7 @@ void Serve(const ServeFlags& flags, const Context& context) {
     CheckListen(flag, listen);
     security = SecurityFor(flag, listen, security, flags.insecure, context);
   }
-  std::signal(SIGTERM, [](int) { std::raise(SIGINT); });  // a service is stopped so
+  EndSignals signals;
   const serve::ServerOptions options = ServerOptionsOf(flags, context);
   serve::Server server(options);
   serve::RouteOptions routing;
@@ -171,6 +171,7 @@ void Serve(const ServeFlags& flags, const Context& context) {
   routing.token = security.token;
   routing.version = METE_VERSION;
   const serve::Routes routes(server, routing);
+  signals.Accepting();
   serve::HttpServer http(routes, HttpOptionsOf(flags, security));
   std::optional<serve::GrpcServer> grpc;
   if (!flags.grpc_listen.empty()) grpc.emplace(server, GrpcOptionsOf(flags, security, routing.bounds));
@@ -181,12 +182,12 @@ void Serve(const ServeFlags& flags, const Context& context) {
                   grpc ? WithPort(flags.grpc_listen, grpc->port()) : "",
                   worker ? WithPort(flags.worker_listen, worker->port()) : ""},
                  server, context);
-  while (!context.cancel->cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  while (!signals.asked()) std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const auto limit = std::chrono::milliseconds(int64_t(flags.drain_s * 1e3));
   if (grpc) grpc->BeginDrain();
   if (!server.Drain(limit))
-    PrintWarning(context,
-                 fmt::format("requests were under way after {} s and have no answer", flags.drain_s));
+    PrintWarning(context, fmt::format("requests were under way after {} s; those that waited were refused",
+                                      flags.drain_s));
   constexpr std::chrono::seconds kWritten(2);  // guess: answers that are made are written by then
   http.Close(kWritten);
   if (grpc) grpc->Close(kWritten);
@@ -281,7 +282,8 @@ void AddServe(CLI::App& app, Context& context) {
       ->group("Limits");
   command
       ->add_option("--drain-s", flags->drain_s,
-                   "after SIGTERM, until accepted requests must have been answered")
+                   "after SIGTERM, until accepted requests must have been answered; those that still wait "
+                   "are refused then")
       ->type_name("S")
       ->check(Between(0, 86400))
       ->capture_default_str()

@@ -308,7 +308,9 @@ bool Server::Drain(std::chrono::milliseconds limit) {
   impl_->draining = true;
   const auto now = Clock::Steady().Now();
   const bool endless = limit >= std::chrono::hours(24 * 365);
-  return impl_->slots.Drain(endless ? Clock::Time::max() : now + limit);
+  if (impl_->slots.Drain(endless ? Clock::Time::max() : now + limit)) return true;
+  impl_->slots.GiveUpWaiting();
+  return false;
 }
 
 }  // namespace mete::serve

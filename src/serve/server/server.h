@@ -112,7 +112,8 @@ class Server {
   std::string MetricsText() const;  // for Prometheus
 
   bool ready() const;  // all models that were asked for are loaded, and no drain has begun
-  // Refuses new requests, and returns when all accepted ones have been answered, or at the limit; true: all.
+  // Refuses new requests, and returns when all accepted ones have been answered; true. At the limit those that
+  // wait are given up with UNAVAILABLE, and what is being computed is computed to its end; false.
   bool Drain(std::chrono::milliseconds limit);
 
  private:

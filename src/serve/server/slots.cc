@@ -57,7 +57,7 @@ Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
     jobs_.emplace(arrival.request, std::move(job));
     late = Dispatch();
   }
-  GiveUp(std::move(late));
+  GiveUp(std::move(late), Refusal::kTooLate);
   return admission;
 }
 
@@ -79,11 +79,11 @@ Slots::Jobs Slots::Dispatch() {
   return late;
 }
 
-void Slots::GiveUp(Jobs late) {
-  if (late.empty()) return;
-  const int count = int(late.size());
-  for (const auto& job : late) job->GiveUp(Refusal::kTooLate);
-  late.clear();  // the last reference removes the model, which takes the lock
+void Slots::GiveUp(Jobs given, Refusal why) {
+  if (given.empty()) return;
+  const int count = int(given.size());
+  for (const auto& job : given) job->GiveUp(why);
+  given.clear();  // the last reference removes the model, which takes the lock
   const std::lock_guard lock(mutex_);
   accepted_ -= count;
   ended_.notify_all();
@@ -108,7 +108,7 @@ void Slots::Work(size_t index) {
     Jobs late = Dispatch();
     ended_.notify_all();
     lock.unlock();
-    GiveUp(std::move(late));
+    GiveUp(std::move(late), Refusal::kTooLate);
     computed.model.reset();  // the last reference removes the model
     lock.lock();
   }
@@ -120,7 +120,7 @@ void Slots::GiveUpLate() {
     clock_.Wait(late_, lock, next_late_ ? AsTime(*next_late_) : Clock::Time::max());
     Jobs late = Dispatch();
     lock.unlock();
-    GiveUp(std::move(late));
+    GiveUp(std::move(late), Refusal::kTooLate);
     lock.lock();
   }
 }
@@ -129,6 +129,19 @@ bool Slots::Drain(Clock::Time until) {
   std::unique_lock lock(mutex_);
   scheduler_.Drain();
   return clock_.WaitUntil(ended_, lock, until, [&] { return accepted_ == 0; });
+}
+
+void Slots::GiveUpWaiting() {
+  Jobs given;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& [request, job] : jobs_) {
+      scheduler_.Cancel(request);
+      given.push_back(std::move(job));
+    }
+    jobs_.clear();
+  }
+  GiveUp(std::move(given), Refusal::kDraining);
 }
 
 int Slots::waiting() const {

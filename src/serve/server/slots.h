@@ -47,6 +47,10 @@ class Slots {
   // Refuses what comes from now on, and returns when all accepted jobs have ended, or at `until`; true: all.
   bool Drain(Clock::Time until);
 
+  // Gives up the jobs that wait, which their callers are told as if they had come now; what is being computed
+  // is computed to its end. For a drain that takes too long.
+  void GiveUpWaiting();
+
   int waiting() const;
   int under_way() const;
   Nanoseconds PredictedWait() const;
@@ -60,8 +64,8 @@ class Slots {
 
   using Jobs = std::vector<std::unique_ptr<Job>>;
 
-  Jobs Dispatch();         // with the lock: gives starts to their slots
-  void GiveUp(Jobs late);  // without the lock
+  Jobs Dispatch();                       // with the lock: gives starts to their slots
+  void GiveUp(Jobs given, Refusal why);  // without the lock
   void Work(size_t slot);
   void GiveUpLate();  // a thread's: requests that wait until it is too late
 

@@ -16,15 +16,14 @@ constexpr Nanoseconds kMs = 1000000;
 // What became of a job.
 struct Fates {
   std::mutex mutex;
-  std::set<int> computed, given_up;
+  std::set<int> computed, given_up, drained;
 };
 
 struct NumberedJob : Job {
   NumberedJob(int number, Fates& fates) : number(number), fates(fates) {}
   void GiveUp(Refusal why) override {
-    EXPECT_EQ(why, Refusal::kTooLate);
     const std::lock_guard lock(fates.mutex);
-    EXPECT_TRUE(fates.given_up.insert(number).second);
+    EXPECT_TRUE((why == Refusal::kTooLate ? fates.given_up : fates.drained).insert(number).second);
   }
   const int number;
   Fates& fates;
@@ -121,6 +120,21 @@ TEST_F(SlotsTest, ADrainRefusesAndWaitsForWhatWasAccepted) {
   closed_ = false;
   EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
   EXPECT_EQ(fates_.computed, (std::set<int>{0, 1}));
+}
+
+TEST_F(SlotsTest, WhatWaitsTooLongForTheEndIsGivenUpAndWhatIsBeingComputedIsNot) {
+  closed_ = true;
+  EXPECT_EQ(Submit(0).refusal, Refusal::kNone);
+  AwaitBegun(1);
+  EXPECT_EQ(Submit(1).refusal, Refusal::kNone);
+  EXPECT_EQ(Submit(2).refusal, Refusal::kNone);
+  EXPECT_FALSE(slots_.Drain(clock_.Now()));
+  slots_.GiveUpWaiting();
+  EXPECT_EQ(fates_.drained, (std::set<int>{1, 2}));
+  EXPECT_EQ(slots_.waiting(), 0);
+  closed_ = false;
+  EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
+  EXPECT_EQ(fates_.computed, (std::set<int>{0}));
 }
 
 class FourSlots : public SlotsTest {
