@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/problems.h"
 #include "mete/image.h"
 #include "serve/repository/repository.h"
 #include "serve/server/infer_job.h"
@@ -157,10 +158,12 @@ void Server::Impl::LoadModel(const std::string& name) {
     Fail(Code::kNotFound, name, "the repository has none of the versions that serve.toml names{}",
          ProblemsOf(repository, name));
   std::set<std::string> kept;
+  Problems problems;  // of a version: they hinder no other
   for (const ModelVersion& version : chosen) {
-    LoadVersion(*entry, version);
+    problems.Try([&] { LoadVersion(*entry, version); });
     kept.insert(std::to_string(version.version));
   }
+  problems.ThrowIfAny();
   versions.Keep(name, kept);
 }
 
@@ -183,7 +186,9 @@ Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(o
     try {
       impl_->LoadModel(model.name);
     } catch (const std::exception& error) {
-      impl_->Note(fmt::format("{} is not served: {}", model.name, error.what()));
+      const bool in_part = impl_->versions.IsReady(model.name, "");
+      impl_->Note(
+          fmt::format("{} is {}: {}", model.name, in_part ? "served in part" : "not served", error.what()));
       if (ChosenVersions(model).empty()) impl_->versions.Failed(model.name, "", error.what());
     }
   }

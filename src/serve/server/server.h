@@ -88,8 +88,8 @@ class Server {
   std::vector<ModelStatistics> Statistics(const std::string& model, const std::string& version) const;
 
   // Loads what the repository has of a model now, beside the versions in use; requests that come meanwhile
-  // are computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of a
-  // model that cannot be loaded, which leaves those in use.
+  // are computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of each
+  // version that cannot be loaded: those in use stay, beside those that can be loaded.
   void Load(const std::string& model);
   void Unload(const std::string& model);  // when its accepted requests have been answered
 
@@ -111,9 +111,11 @@ class Server {
   double predicted_wait_us() const;
   std::string MetricsText() const;  // for Prometheus
 
-  bool ready() const;  // all models that were asked for are loaded, and no drain has begun
-  // Refuses new requests, and returns when all accepted ones have been answered; true. At the limit those that
-  // wait are given up with UNAVAILABLE, and what is being computed is computed to its end; false.
+  // Each model that was asked for has a version that answers, and no drain has begun. Loads of other versions
+  // change nothing.
+  bool ready() const;
+  // Refuses new requests, and returns when all accepted ones have been answered; true. At the limit those
+  // that wait are given up with UNAVAILABLE, and what is being computed is computed to its end; false.
   bool Drain(std::chrono::milliseconds limit);
 
  private:

@@ -212,6 +212,24 @@ TEST_F(ServerTest, ALoadThatFailsLeavesWhatServes) {
   EXPECT_NE(server_->Index()[0].reason, "");
 }
 
+TEST_F(ServerTest, AVersionThatIsBrokenHindersNoOther) {
+  AddVersion(2);
+  AddVersion(3);
+  fs::resize_file(Folder() / "digits" / "2" / "model.onnx", 1000);
+  std::ofstream(Folder() / "digits" / "serve.toml") << "versions = [2, 3]\n";
+  EXPECT_THROW(server_->Load("digits"), Error);
+  EXPECT_EQ(Infer(RequestOf(0)).answer.version, "3");
+  EXPECT_EQ(Infer(RequestOf(0), "1").error, "");  // a load that fails unloads nothing
+  EXPECT_TRUE(server_->ready());
+  Start({});
+  EXPECT_EQ(Infer(RequestOf(0)).answer.version, "3");
+  EXPECT_EQ(Infer(RequestOf(0), "2").code, Code::kUnavailable);
+  EXPECT_TRUE(server_->ready());
+  std::string states;
+  for (const IndexEntry& entry : server_->Index()) states += entry.version + " " + entry.state + " ";
+  EXPECT_EQ(states, "2 UNAVAILABLE 3 READY ");
+}
+
 TEST_F(ServerTest, IsNotReadyWithoutAModelWhoseSettingsAreWrong) {
   std::ofstream(Folder() / "digits" / "serve.toml") << "batch = \"sometimes\"\n";
   Start({});

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace mete::serve {
@@ -69,7 +71,7 @@ void Versions::Unload(const std::string& model) {
   Keep(model, {});
 }
 
-const Versions::Version* Versions::LatestReady(const OfModel& versions) const {
+const Versions::Version* Versions::LatestReady(const OfModel& versions) {
   for (auto at = versions.rbegin(); at != versions.rend(); ++at)
     if (at->second.loaded) return &at->second;
   return nullptr;
@@ -109,11 +111,13 @@ bool Versions::IsReady(const std::string& model, const std::string& version) con
 
 bool Versions::AllReady() const {
   const std::lock_guard lock(mutex_);
-  for (const auto& [model, versions] : models_)
-    for (const auto& [number, entry] : versions)
-      if (!entry.loaded && (entry.state == VersionState::kLoading || entry.state == VersionState::kFailed))
-        return false;
-  return true;
+  return std::all_of(models_.begin(), models_.end(), [](const auto& model) {
+    const OfModel& versions = model.second;
+    return LatestReady(versions) || std::none_of(versions.begin(), versions.end(), [](const auto& version) {
+             return version.second.state == VersionState::kLoading ||
+                    version.second.state == VersionState::kFailed;
+           });
+  });
 }
 
 std::vector<std::string> Versions::ReadyOf(const std::string& model) const {

@@ -31,7 +31,9 @@ class Versions {
   // known and not ready.
   std::shared_ptr<Loaded> Find(const std::string& model, const std::string& version) const;
   bool IsReady(const std::string& model, const std::string& version) const;
-  bool AllReady() const;  // of those that were to be loaded
+  // Whether each model that was to be loaded has a version that answers: loads of others, and versions that
+  // cannot be loaded beside it, change nothing.
+  bool AllReady() const;
   std::vector<std::string> ReadyOf(const std::string& model) const;
   std::vector<std::shared_ptr<Loaded>> AllOf(const std::string& model) const;  // empty: of all models
   std::vector<IndexEntry> Index() const;
@@ -50,7 +52,7 @@ class Versions {
   };
   using OfModel = std::map<std::string, Version, ByNumber>;
 
-  const Version* LatestReady(const OfModel& versions) const;
+  static const Version* LatestReady(const OfModel& versions);
 
   mutable std::mutex mutex_;
   std::map<std::string, OfModel> models_;
