@@ -19,13 +19,14 @@ constexpr int kIdleMs = 75'000;  // after which a connection without calls is cl
 constexpr int kMetadataBytes = 16 << 10;
 
 void Limit(grpc::ServerBuilder& builder, const RequestBounds& bounds) {
-  builder.SetMaxReceiveMessageSize(int(std::min<int64_t>(bounds.json_bytes + bounds.input_bytes, INT_MAX)));
+  const int64_t most = std::min<int64_t>(bounds.json_bytes + bounds.input_bytes, INT_MAX);
+  builder.SetMaxReceiveMessageSize(int(most));
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, kStreams);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS, kIdleMs);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, kMetadataBytes);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // two servers on one port are a mistake
   grpc::ResourceQuota quota("serve");
-  quota.Resize(kBytesTogether);
+  quota.Resize(std::max(kBytesTogether, size_t(most)));
   builder.SetResourceQuota(quota);
 }
 

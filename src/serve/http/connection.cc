@@ -9,9 +9,12 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <cctype>
 #include <cstdlib>
 #include <limits>
+
+#include "serve/http/beast_messages.h"
+#include "serve/http/linger.h"
+#include "serve/http/own_answers.h"
 
 namespace mete::serve {
 namespace {
@@ -64,21 +67,33 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
       Tcp().expires_after(owner_.limits.header);
       stream_.async_handshake(net::ssl::stream_base::server,
                               [self = this->shared_from_this()](Problem problem) {
-                                if (!problem) self->ReadHeader();
+                                if (!problem) self->AwaitRequest();
                               });
     } else {
-      ReadHeader();
+      AwaitRequest();
     }
   }
 
-  void ReadHeader() {
+  // A caller may let the connection rest before a request, but not within its header.
+  void AwaitRequest() {
     if (owner_.closing) return End();
+    SetIdle(true);
+    if (buffer_.size() > 0) return ReadHeader();
+    Tcp().expires_after(owner_.limits.idle);
+    stream_.async_read_some(buffer_.prepare(kReadBytes),
+                            [self = this->shared_from_this()](Problem problem, size_t bytes) {
+                              self->buffer_.commit(bytes);
+                              if (!problem) self->ReadHeader();
+                              else if (problem == net::error::eof) self->End();
+                            });
+  }
+
+  void ReadHeader() {
     parser_.emplace();
     parser_->header_limit(std::uint32_t(owner_.limits.header_bytes));
     // Checked by the path. Not boost::none: Boost 1.74 takes every length for more than none.
     parser_->body_limit(std::numeric_limits<std::uint64_t>::max());
-    SetIdle(true);
-    Tcp().expires_after(owner_.limits.idle);
+    Tcp().expires_after(owner_.limits.header);
     http::async_read_header(stream_, buffer_, *parser_,
                             [self = this->shared_from_this()](Problem problem, size_t) {
                               self->SetIdle(false);
@@ -95,23 +110,11 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
       return Refuse(ErrorAnswer(400, "[server] the request is no HTTP/1.1: " + problem.message()));
     if (problem) return;
-    TakeHeader();
+    request_ = RequestOf(parser_->get());
+    request_bytes_ = 0;
     if (std::optional<HttpAnswer> refusal = owner_.routes.Refusal(request_))
       return Refuse(std::move(*refusal));
     ReadBody();
-  }
-
-  void TakeHeader() {
-    const auto& message = parser_->get();
-    request_ = HttpRequest();
-    request_.method = std::string(message.method_string());
-    request_.target = std::string(message.target());
-    for (const auto& field : message) {
-      std::string name(field.name_string());
-      std::transform(name.begin(), name.end(), name.begin(),
-                     [](unsigned char c) { return char(std::tolower(c)); });
-      request_.headers[name] = std::string(field.value());
-    }
   }
 
   void ReadBody() {
@@ -121,16 +124,14 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
       return Refuse(ErrorAnswer(
           413,
           fmt::format("[server] the body is too large; got {} bytes, expected {} at most", *told, most)));
-    const int64_t bytes = told ? int64_t(*told) : parser_->chunked() ? std::min(most, kMostUntoldBytes) : 0;
-    if (!owner_.Reserve(bytes)) {
-      HttpAnswer answer = ErrorAnswer(503, "[server] too many bytes of requests are under way; try again");
-      answer.headers.emplace_back("Retry-After", "1");
-      return Refuse(std::move(answer));
-    }
-    reserved_ = bytes;
     keep_alive_ = parser_->get().keep_alive();
-    if (told || !parser_->chunked()) request_.body = BodyOf(size_t(bytes));
-    else parser_->body_limit(std::uint64_t(std::max<int64_t>(bytes, 1)));
+    if (parser_->chunked())
+      parser_->body_limit(std::uint64_t(std::clamp<int64_t>(most, 1, kMostUntoldBytes)));
+    else try {
+        request_.body = BodyOf(size_t(told.value_or(0)));
+      } catch (const std::bad_alloc&) {
+        return Refuse(TooManyBytes());
+      }
     Tcp().expires_after(owner_.limits.body);
     if (beast::iequals(request_.header("expect"), "100-continue")) return Continue();
     ReadRest();
@@ -143,11 +144,18 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     });
   }
 
-  // Elements in bytes are placed so that they need no copy.
+  // Elements in bytes are placed so that they need no copy. The system gives the memory when bytes come.
   HttpBody BodyOf(size_t bytes) const {
-    const std::string& json = request_.header("inference-header-content-length");
-    if (json.empty()) return std::string(bytes, '\0');
-    return HttpBody(bytes, std::strtoull(json.c_str(), nullptr, 10));
+    return HttpBody(bytes,
+                    std::strtoull(request_.header("inference-header-content-length").c_str(), nullptr, 10));
+  }
+
+  // Counts the bytes of the body that are there: a caller who tells a length and sends nothing keeps nobody
+  // out. False: there are too many of all bodies.
+  bool Count(size_t bytes) {
+    if (!owner_.Reserve(int64_t(bytes) - reserved_)) return false;
+    reserved_ = int64_t(bytes);
+    return true;
   }
 
   void ReadRest() {
@@ -155,21 +163,26 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     HttpBody& body = request_.body;
     const size_t there = net::buffer_copy(net::buffer(body.data(), body.size()), buffer_.data());
     buffer_.consume(there);
+    if (!Count(there)) return Refuse(TooManyBytes());
     if (there == body.size()) return Answer();
     // all that is there at a time, where 64 KiB are Asio's default
-    const auto rest = [bytes = body.size() - there](const Problem& problem, size_t read) {
-      return problem ? size_t(0) : bytes - read;
+    const auto rest = [this, there](const Problem& problem, size_t read) {
+      return problem || !Count(there + read) ? size_t(0) : request_.body.size() - there - read;
     };
     net::async_read(stream_, net::buffer(body.data() + there, body.size() - there), rest,
-                    [self = this->shared_from_this()](Problem problem, size_t) {
-                      if (!problem) self->Answer();
+                    [self = this->shared_from_this(), there](Problem problem, size_t read) {
+                      if (problem) return;
+                      const size_t all = self->request_.body.size();
+                      if (there + read < all || !self->Count(all)) return self->Refuse(TooManyBytes());
+                      self->Answer();
                     });
   }
 
   void ReadChunks() {
-    http::async_read(stream_, buffer_, *parser_, [self = this->shared_from_this()](Problem problem, size_t) {
-      self->HasChunks(problem);
-    });
+    parser_->eager(true);
+    http::async_read_some(
+        stream_, buffer_, *parser_,
+        [self = this->shared_from_this()](Problem problem, size_t) { self->HasChunks(problem); });
   }
 
   void HasChunks(Problem problem) {
@@ -178,6 +191,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
       return Refuse(ErrorAnswer(400, "[server] the request's body is no HTTP/1.1: " + problem.message()));
     if (problem) return;
+    if (!Count(parser_->get().body().size())) return Refuse(TooManyBytes());
+    if (!parser_->is_done()) return ReadChunks();
     request_.body = std::move(parser_->get().body());
     Answer();
   }
@@ -192,7 +207,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     const auto under_way = std::make_shared<UnderWay>(UnderWay{owner_.BeginCall(), this->shared_from_this()});
     owner_.routes.Answer(request_, [under_way](std::function<HttpAnswer()> make) {
       net::post(under_way->connection->stream_.get_executor(),
-                [self = under_way->connection, make = std::move(make)] { self->Write(make()); });
+                [self = under_way->connection, make = std::move(make)] { self->Write(Made(make)); });
     });
   }
 
@@ -203,20 +218,13 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void Write(HttpAnswer answer) {
-    answer_ = http::response<http::string_body>(http::status(answer.status), 11);
-    answer_.set(http::field::server, "mete");
-    answer_.set(http::field::content_type, answer.type);
-    for (const auto& [name, value] : answer.headers) answer_.set(name, value);
-    if (const std::string& trace = request_.header("traceparent"); !trace.empty())
-      answer_.set("traceparent", trace);
+    request_.body = HttpBody();
+    ReleaseBytes();
+    if (int64_t(answer.body.size()) > owner_.limits.small_answer && !Count(answer.body.size()))
+      answer = TooManyBytes();
     const bool stay = keep_alive_ && !owner_.closing;
-    answer_.keep_alive(stay);
     answer_bytes_ = int64_t(answer.body.size());
-    if (request_.method == "HEAD") answer_.content_length(answer.body.size());
-    else {
-      answer_.body() = std::move(answer.body);
-      answer_.prepare_payload();
-    }
+    answer_ = MessageOf(std::move(answer), request_, stay);
     Tcp().expires_after(owner_.limits.body);
     http::async_write(stream_, answer_, [self = this->shared_from_this(), stay](Problem problem, size_t) {
       self->Written(problem, stay);
@@ -234,7 +242,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     request_ = HttpRequest();
     answer_ = {};
     if (problem) return;
-    if (stay) return ReadHeader();
+    if (stay) return AwaitRequest();
     End();
   }
 
@@ -245,19 +253,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     } else {
       Problem ignored;
       Tcp().socket().shutdown(tcp::socket::shutdown_send, ignored);
-      Linger();
-    }
-  }
-
-  // Reads what the caller still sends, so that the answer is not lost by a reset: a body that was refused.
-  void Linger() {
-    if constexpr (!kTls) {
-      Tcp().expires_after(std::chrono::seconds(2));  // guess
-      buffer_.clear();
-      Tcp().async_read_some(buffer_.prepare(kReadBytes),
-                            [self = this->shared_from_this()](Problem problem, size_t) {
-                              if (!problem && ++self->lingered_ < kMostLingers) self->Linger();
-                            });
+      Linger(Tcp(), buffer_, this->shared_from_this());
     }
   }
 
@@ -267,7 +263,6 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   static constexpr size_t kReadBytes = 64 << 10;  // at a time at most
-  static constexpr int kMostLingers = 1024;       // 64 MiB; guess
 
   ConnectionOwner& owner_;
   Stream stream_;
@@ -278,7 +273,6 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   std::string peer_;
   Time received_;
   int64_t reserved_ = 0, request_bytes_ = 0, answer_bytes_ = 0;
-  int lingered_ = 0;
   bool keep_alive_ = true;
 };
 

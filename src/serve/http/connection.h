@@ -1,6 +1,7 @@
 // A connection of HTTP/1.1: reads requests one after the other, and writes their answers.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
@@ -41,7 +42,10 @@ class Connection {
 class ConnectionOwner {
  public:
   ConnectionOwner(const Routes& routes, const HttpLimits& limits, std::function<void(const HttpLogLine&)> log)
-      : routes(routes), limits(limits), log_(std::move(log)) {}
+      : routes(routes),
+        limits(limits),
+        most_bytes(std::max(limits.bytes_together, routes.MostBytes())),
+        log_(std::move(log)) {}
 
   void Add(const std::shared_ptr<Connection>& connection);
   void Remove(Connection* connection);
@@ -64,6 +68,7 @@ class ConnectionOwner {
 
   const Routes& routes;
   const HttpLimits limits;
+  const int64_t most_bytes;  // of bodies at a time; of requests and answers
   std::atomic<bool> closing{false};
 
  private:

@@ -67,7 +67,7 @@ void ConnectionOwner::WaitForCalls() {
 }
 
 bool ConnectionOwner::Reserve(int64_t bytes) {
-  if (reserved_.fetch_add(bytes) + bytes <= limits.bytes_together) return true;
+  if (reserved_.fetch_add(bytes) + bytes <= most_bytes) return true;
   reserved_ -= bytes;
   return false;
 }

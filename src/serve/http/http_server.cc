@@ -82,6 +82,7 @@ struct HttpServer::Impl : ConnectionOwner {
   }
 
   void Listen();
+  void Run();
   void Accept();
   void AcceptLater();
   void Begin(tcp::socket socket);
@@ -104,17 +105,25 @@ void HttpServer::Impl::Listen() {
   if (problem)
     Fail(Code::kUnavailable, "--listen", "cannot listen on {}: {}", options.listen, problem.message());
   Accept();
-  for (int i = 0; i < options.threads; ++i) threads.emplace_back([this] { context.run(); });
+  for (int i = 0; i < options.threads; ++i) threads.emplace_back([this] { Run(); });
+}
+
+// What a connection throws, as for lack of memory, ends that connection and no other.
+void HttpServer::Impl::Run() {
+  while (true) try {
+      context.run();
+      return;
+    } catch (const std::exception&) {}
 }
 
 void HttpServer::Impl::Accept() {
   acceptor.async_accept(net::make_strand(context),
                         [this](boost::system::error_code problem, tcp::socket socket) {
                           if (closing) return;
-                          if (!problem) Begin(std::move(socket));
-                          else if (problem == net::error::operation_aborted) return;
-                          else return AcceptLater();
+                          if (problem == net::error::operation_aborted) return;
+                          if (problem) return AcceptLater();
                           Accept();
+                          Begin(std::move(socket));
                         });
 }
 

@@ -27,7 +27,12 @@ struct HttpLogLine {
 struct HttpLimits {
   // Guess. For one more, that which has been idle the longest is closed; if none is idle, the new one.
   int connections = 1024;
-  int64_t bytes_together = int64_t(512) << 20;          // of all bodies at a time; guess
+  // Of all bodies at a time, of requests as far as they have come, and of answers; guess. Where one request
+  // may have more, as many as that.
+  int64_t bytes_together = int64_t(512) << 20;
+  // Answers up to this size count not, and are bounded by the number of connections: health is told whatever
+  // is under way. Guess.
+  int64_t small_answer = 64 << 10;
   int64_t header_bytes = 16 << 10;                      // guess: twice what common servers take
   std::chrono::seconds header{10}, body{60}, idle{75};  // guesses: how long a caller may take
 };

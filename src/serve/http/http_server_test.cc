@@ -58,6 +58,14 @@ std::string Post(const std::string& target, const std::string& body, const std::
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
+// Whose requests have bodies of a hundred bytes at most.
+RouteOptions OfHundredBytes() {
+  RouteOptions routing;
+  routing.bounds.json_bytes = routing.bounds.input_bytes = 50;
+  routing.most_picture_bytes = 100;
+  return routing;
+}
+
 std::string Get(const std::string& target, const std::string& headers = "") {
   return "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n";
 }
@@ -132,13 +140,69 @@ TEST_F(HttpServerTest, RefusesAChunkedBodyWhenItIsTooLarge) {
 TEST_F(HttpServerTest, RefusesBytesBeyondThoseOfAllRequests) {
   HttpOptions options;
   options.limits.bytes_together = 100;
-  Start({}, options);
-  const Answer answer =
-      Ask("POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n");
-  EXPECT_EQ(answer.result_int(), 503u);
-  EXPECT_EQ(answer["Retry-After"], "1");
+  Start(OfHundredBytes(), options);
+  const std::string whole = Post("/v2/models/digits/infer", std::string(90, 'x'));
+  tcp::socket first = Connect();
+  net::write(first, net::buffer(whole.substr(0, whole.size() - 30)));
+  Answer refused;
+  while (refused.result_int() != 503) refused = Ask(whole);  // until the server has read the first one's
+  EXPECT_EQ(refused["Retry-After"], "1");
+  EXPECT_FALSE(refused.keep_alive());
+  const std::string chunked =
+      "POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+  EXPECT_EQ(Ask(chunked + "5a\r\n" + std::string(90, 'x') + "\r\n0\r\n\r\n").result_int(), 503u);
+  EXPECT_EQ(Ask(first, whole.substr(whole.size() - 30)).result_int(), 400u);
   for (int i = 0; i < 20; ++i)  // each gives back what it had
-    EXPECT_EQ(Ask(Post("/v2/models/digits/infer", std::string(90, 'x'))).result_int(), 400u);
+    EXPECT_EQ(Ask(whole).result_int(), 400u);
+}
+
+TEST_F(HttpServerTest, ALengthThatIsToldKeepsNobodyOut) {
+  HttpOptions options;
+  options.limits.bytes_together = 100;
+  Start(OfHundredBytes(), options);
+  std::vector<tcp::socket> others;
+  for (int i = 0; i < 8; ++i) {
+    others.push_back(Connect());
+    net::write(others.back(), net::buffer(std::string("POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\n"
+                                                      "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")));
+    EXPECT_EQ(Read(others.back()).result_int(), 100u);  // the server waits for its body
+  }
+  EXPECT_EQ(Ask(Post("/v2/models/digits/infer", std::string(90, 'x'))).result_int(), 400u);
+}
+
+TEST_F(HttpServerTest, TakesABodyAsLargeAsOneMayBe) {
+  HttpOptions options;
+  options.limits.bytes_together = 10;  // fewer than a tensor of this server
+  Start({}, options);
+  EXPECT_EQ(Ask(Post("/v2/models/digits/infer", std::string(100, 'x'))).result_int(), 400u);
+}
+
+TEST_F(HttpServerTest, RefusesAnAnswerBeyondTheBytesOfAll) {
+  HttpOptions options;
+  options.limits.bytes_together = 100;
+  Start(OfHundredBytes(), options);
+  EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
+  EXPECT_EQ(Ask(Get("/openapi.json")).result_int(), 200u);  // is small, as it is
+  options.limits.small_answer = 0;
+  Start(OfHundredBytes(), options);
+  tcp::socket socket = Connect();
+  const Answer refused = Ask(socket, Get("/openapi.json"));
+  EXPECT_EQ(refused.result_int(), 503u);
+  EXPECT_EQ(refused["Retry-After"], "1");
+  EXPECT_EQ(Ask(socket, Get("/v2/health/live")).result_int(), 200u);
+}
+
+TEST_F(HttpServerTest, AHeaderIsNotWaitedForAsLongAsARequest) {
+  HttpOptions options;
+  options.limits.header = std::chrono::seconds(0);
+  Start({}, options);
+  tcp::socket socket = Connect();
+  net::write(socket, net::buffer(std::string("GET /v2 HTTP/1.1\r\nHost: x\r\n")));
+  boost::system::error_code problem;
+  char byte = 0;
+  EXPECT_EQ(socket.read_some(net::buffer(&byte, 1), problem), 0u);
+  EXPECT_TRUE(problem);
+  EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);  // one that comes at once
 }
 
 TEST_F(HttpServerTest, ContinuesWhereACallerWaitsForThat) {

@@ -328,4 +328,8 @@ int64_t Routes::MostBytes(const HttpRequest& request) const {
   return options_.bounds.json_bytes + options_.bounds.input_bytes;
 }
 
+int64_t Routes::MostBytes() const {
+  return std::max(options_.most_picture_bytes, options_.bounds.json_bytes + options_.bounds.input_bytes);
+}
+
 }  // namespace mete::serve

@@ -31,8 +31,9 @@ class Routes {
   // Whether the request may be made with these headers, before its body is read; otherwise the answer, 401.
   std::optional<HttpAnswer> Refusal(const HttpRequest& request) const;
 
-  // The most bytes of the body of this request.
+  // The most bytes of the body of this request, and of any.
   int64_t MostBytes(const HttpRequest& request) const;
+  int64_t MostBytes() const;
 
  private:
   class Call;

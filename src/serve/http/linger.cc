@@ -1,0 +1,29 @@
+#include "serve/http/linger.h"
+
+#include <utility>
+
+namespace mete::serve {
+namespace {
+
+constexpr std::chrono::seconds kSilence(2);  // after which the caller sends no more; guess
+constexpr size_t kReadBytes = 64 << 10;      // at a time
+constexpr int kMostReads = 1024;             // 64 MiB; guess
+
+void LingerFor(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer,
+               std::shared_ptr<void> keep, int reads) {
+  stream.expires_after(kSilence);
+  buffer.clear();
+  const auto into = buffer.prepare(kReadBytes);
+  stream.async_read_some(
+      into, [&stream, &buffer, keep = std::move(keep), reads](boost::system::error_code problem, size_t) {
+        if (!problem && reads > 1) LingerFor(stream, buffer, keep, reads - 1);
+      });
+}
+
+}  // namespace
+
+void Linger(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer, std::shared_ptr<void> keep) {
+  LingerFor(stream, buffer, std::move(keep), kMostReads);
+}
+
+}  // namespace mete::serve
