@@ -169,6 +169,7 @@ void Serve(const ServeFlags& flags, const Context& context) {
   routing.bounds.input_bytes = int64_t(flags.tensor_mib * kMib);
   routing.most_picture_bytes = int64_t(flags.picture_mib * kMib);
   routing.token = security.token;
+  routing.local = IsLoopback(flags.listen);
   routing.version = METE_VERSION;
   const serve::Routes routes(server, routing);
   signals.Accepting();

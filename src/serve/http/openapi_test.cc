@@ -178,6 +178,27 @@ TEST_F(OpenApi, CallersNeedATokenWhereItSaysSo) {
   });
 }
 
+TEST_F(OpenApi, PagesOfOthersMayReadAlone) {
+  const Routes without_token(*server_, RouteOptions());
+  int refused = 0;
+  ForEach([&](const std::string& path, const std::string& method, const Json& operation) {
+    HttpRequest request = Good(path, method);
+    request.headers["host"] = "localhost:8080";
+    EXPECT_FALSE(without_token.Refusal(request));
+    request.headers["origin"] = "http://localhost:8080";
+    EXPECT_FALSE(without_token.Refusal(request));
+    request.headers["origin"] = "http://pages.example";
+    const auto refusal = without_token.Refusal(request);
+    EXPECT_EQ(refusal.has_value(), method == "POST");
+    if (!refusal) return;
+    ExpectDescribed(*refusal, 403, operation);
+    ++refused;
+    request.headers["authorization"] = "Bearer secret";
+    EXPECT_FALSE(routes_->Refusal(request));  // a page that has the token is not foreign
+  });
+  EXPECT_GE(refused, 7);
+}
+
 TEST_F(OpenApi, BadRequestsAreAnsweredAsDescribed) {
   const auto operation = [&](const char* path) { return description_["paths"][path]["post"]; };
   const char* infer = "/v2/models/{model}/infer";

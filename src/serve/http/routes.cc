@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "network/keys/keys.h"
 #include "serve/http/files.h"
+#include "serve/http/origin.h"
 #include "serve/metrics/metrics.h"
 #include "serve/protocol/rest_answer.h"
 #include "serve/protocol/rest_request.h"
@@ -309,8 +310,13 @@ void Routes::Answer(const HttpRequest& request, const Respond& respond) const {
 }
 
 std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {
-  if (options_.token.empty() || request.target == "/v2/health/live" || request.target == "/v2/health/ready")
-    return std::nullopt;
+  const bool reads = request.method == "GET" || request.method == "HEAD";
+  if (options_.token.empty()) {  // which no page of others has
+    const std::string why =
+        reads ? "" : WhyForeign(request.header("origin"), request.header("host"), options_.local);
+    return why.empty() ? std::nullopt : std::optional(ErrorAnswer(403, why));
+  }
+  if (request.target == "/v2/health/live" || request.target == "/v2/health/ready") return std::nullopt;
   constexpr std::string_view kBearer = "Bearer ";
   const std::string& authorization = request.header("authorization");
   if (authorization.starts_with(kBearer) && SameToken(authorization.substr(kBearer.size()), options_.token))

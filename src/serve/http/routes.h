@@ -17,6 +17,7 @@ struct RouteOptions {
   RequestBounds bounds;
   int64_t most_picture_bytes = int64_t(32) << 20;  // guess: a photo of 50 megapixels takes half of it
   std::string token;    // that every caller but one for health has to show; empty: none
+  bool local = true;    // this host alone reaches the server (WhyForeign)
   std::string version;  // of this program
 };
 
@@ -28,7 +29,8 @@ class Routes {
   // Answers a request by `respond`, once, on this thread or later on another one. Throws nothing.
   void Answer(const HttpRequest& request, const Respond& respond) const;
 
-  // Whether the request may be made with these headers, before its body is read; otherwise the answer, 401.
+  // Whether the request may be made with these headers, before its body is read; otherwise the answer, 401 or
+  // 403.
   std::optional<HttpAnswer> Refusal(const HttpRequest& request) const;
 
   // The most bytes of the body of this request, and of any.
