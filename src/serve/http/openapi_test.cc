@@ -102,6 +102,10 @@ class OpenApi : public testing::Test {
     const std::string code = std::to_string(answer.status);
     ASSERT_TRUE(operation["responses"].contains(code)) << code;
     const Json& response = Resolved(operation["responses"][code]);
+    for (const auto& [name, value] : answer.headers)
+      if (name == "Mete-Wait-Ms" || name == "Retry-After") {
+        EXPECT_TRUE(response.value("headers", Json::object()).contains(name)) << name;
+      }
     const std::string type = answer.type.substr(0, answer.type.find(';'));
     ASSERT_TRUE(response["content"].contains(type)) << type;
     if (type != "application/json") return;
