@@ -163,9 +163,9 @@ std::vector<size_t> ServedModel::OutputsOf(const InferRequest& request) const {
 
 void ServedModel::CheckPictures(size_t count, int64_t input_bytes) const {
   const Port& port = inputs()[0];
+  if (!open_batch_ && int64_t(count) != pictures_at_once())
+    Invalid(fmt::format("input '{}'", port.name), "takes {} pictures; got {}", pictures_at_once(), count);
   const int64_t rows = std::max<int64_t>(port.shape.rank() > 0 ? port.shape[0] : 1, 1);
-  if (!open_batch_ && int64_t(count) != rows)
-    Invalid(fmt::format("input '{}'", port.name), "takes {} pictures; got {}", rows, count);
   const int64_t bytes = port.shape.Elements() / rows * int64_t(SizeOf(port.type));
   if (bytes > 0 && int64_t(count) > std::max<int64_t>(input_bytes / bytes, 1))
     Fail(Code::kResourceExhausted, fmt::format("input '{}'", port.name),
@@ -225,22 +225,26 @@ ModelTimes ServedModel::WarmUp(const ModelSettings& settings) {
   }
   times.narrow = TimeOf(0, false, one, kTimedRuns);
   times.wide = wide_ ? TimeOf(0, true, one, kTimedRuns) : times.narrow;
-  if (open_batch_)
+  open_outputs_ = open_batch_ && OutputsHave(2);
+  if (open_outputs_)
     times.most_in_batch = settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow);
   return times;
 }
 
-// The largest batch of which a row takes clearly less than a request alone; 1 if outputs have not the batch's
-// rows.
+bool ServedModel::OutputsHave(int64_t rows) {
+  try {
+    return HaveRows(Run(0, false, MadeUp(rows)), rows);
+  } catch (const Error&) {
+    return false;  // the file leaves the batch open, and its nodes do not
+  }
+}
+
+// The largest batch of which a row takes clearly less than a request alone.
 int ServedModel::MostInBatch(Nanoseconds narrow) {
   int most = 1;
   for (int rows = 2; rows <= kMostInBatch; rows *= 2) {
     const std::vector<Tensor> several = MadeUp(rows);
-    try {
-      if (!HaveRows(Run(0, false, several), rows)) break;
-    } catch (const Error&) {
-      break;  // the file leaves the batch open, and its nodes do not
-    }
+    if (!OutputsHave(rows)) break;
     if (double(TimeOf(0, false, several, kTimedRuns)) > kWorthwhile * double(narrow) * rows) break;
     most = rows;
   }

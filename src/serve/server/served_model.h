@@ -1,6 +1,7 @@
 // A version of a model that is loaded: its sessions, and what its callers may send.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -43,9 +44,10 @@ class ServedModel {
   const std::string& why_no_pictures() const { return why_no_pictures_; }
   // Why no picture can be classified; "" if it can.
   std::string why_no_classes() const {
-    return !takes_pictures() ? why_no_pictures_
-           : classified_ < 0 ? "no output has the scores of classes, or several have"
-                             : "";
+    return !takes_pictures()        ? why_no_pictures_
+           : pictures_at_once() > 1 ? "the model takes several pictures at a time"
+           : classified_ < 0        ? "no output has the scores of classes, or several have"
+                                    : "";
   }
   const std::vector<std::string>& labels() const { return labels_; }
   const Preprocess& preprocess() const { return preprocess_; }
@@ -74,14 +76,21 @@ class ServedModel {
   std::vector<Tensor> Run(int slot, bool wide, const std::vector<Tensor>& inputs);
 
   // Whether the file leaves the first dimension of all inputs open, so that a run may have several rows.
-  // Whether the outputs have these rows is seen in a run (HaveRows).
   bool has_open_batch() const { return open_batch_; }
+  // Whether the outputs then have these rows, as WarmUp() has seen.
+  bool has_open_outputs() const { return open_outputs_; }
 
   // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and,
   // if the settings leave it open, which batches pay. Returns the times.
   ModelTimes WarmUp(const ModelSettings& settings);
 
  private:
+  // Of a model whose input has a fixed number of rows: this number.
+  int64_t pictures_at_once() const {
+    const Shape& shape = inputs()[0].shape;
+    return open_batch_ || shape.rank() == 0 ? 1 : std::max<int64_t>(shape[0], 1);
+  }
+  bool OutputsHave(int64_t rows);
   int MostInBatch(Nanoseconds narrow);
   std::vector<Tensor> MadeUp(int64_t rows) const;
   Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, int runs);
@@ -95,7 +104,7 @@ class ServedModel {
   std::vector<std::string> labels_;
   std::vector<std::string> notes_;
   int classified_ = -1;
-  bool open_batch_ = false;
+  bool open_batch_ = false, open_outputs_ = false;
 };
 
 }  // namespace mete::serve

@@ -238,7 +238,10 @@ ModelMetadata Server::Metadata(const std::string& model, const std::string& vers
   const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
   ModelMetadata metadata{loaded->name, "mete", impl_->versions.ReadyOf(model), {}, {}};
   for (const Port& port : loaded->model->inputs()) metadata.inputs.push_back(TensorOf(port));
-  for (const Port& port : loaded->model->outputs()) metadata.outputs.push_back(TensorOf(port));
+  for (const Port& port : loaded->model->outputs()) {
+    metadata.outputs.push_back(TensorOf(port));
+    if (loaded->model->has_open_outputs()) metadata.outputs.back().shape[0] = -1;
+  }
   return metadata;
 }
 

@@ -41,14 +41,27 @@ class ServerTest : public testing::Test {
   }
   fs::path Folder() const { return path_.str(); }
 
-  void Start(QueueLimits queue) {
+  void Start(QueueLimits queue, int slots = 2) {
     server_.reset();
-    queue.slots = 2;
+    queue.slots = slots;
     ServerOptions options;
     options.repository = path_.str();
     options.session = SessionOptions::Estimated(2);
     options.queue = queue;
     server_ = std::make_unique<Server>(options);
+  }
+
+  // Gives the model's input and output another first dimension: the two bytes of a dimension of an ONNX file.
+  void SetRows(const std::string& dimension) const {
+    const std::string path = Folder() / "digits" / "1" / "model.onnx";
+    std::string text = TextOf(path);
+    for (const std::string& before : {std::string("image\x12\x16\n\x14\x08\x01\x12\x10\n\x02"),
+                                      std::string("probabilities\x12\x0e\n\x0c\x08\x01\x12\x08\n\x02")}) {
+      const size_t at = text.find(before);
+      ASSERT_NE(at, text.npos);
+      text.replace(at + before.size(), 2, dimension);
+    }
+    std::ofstream(path, std::ios::binary) << text;
   }
 
   static InferRequest RequestOf(float value) {
@@ -261,6 +274,77 @@ TEST_F(ServerTest, RefusesPicturesBeforeTheyAreDecoded) {
   const Outcome outcome = Infer(request);
   EXPECT_EQ(outcome.code, Code::kInvalidArgument);
   EXPECT_NE(outcome.error.find("takes 1 pictures; got 100000"), std::string::npos) << outcome.error;
+}
+
+const std::string kOpen("\x12\x00", 2), kTwo("\x08\x02", 2);
+
+TEST_F(ServerTest, AModelOfSeveralPicturesClassifiesNone) {
+  SetRows(kTwo);
+  Start({});
+  EXPECT_FALSE(server_->Pictures("digits", "").classifies);
+  EXPECT_NE(server_->Pictures("digits", "").why_not.find("several pictures"), std::string::npos);
+  EXPECT_EQ(Classify(TextOf("models/digit.png")).code, Code::kFailedPrecondition);
+  InferRequest request = RequestOf(0);
+  request.inputs[0].tensor = {};
+  request.inputs[0].shape = Shape{2};
+  request.inputs[0].texts.assign(2, TextOf("models/digit.png"));
+  EXPECT_EQ(Infer(request).error, "");
+  EXPECT_EQ(server_->Metadata("digits", "").outputs[0].shape[0], 2);
+}
+
+TEST_F(ServerTest, TellsThatABatchIsOpen) {
+  SetRows(kOpen);
+  Start({});
+  const ModelMetadata metadata = server_->Metadata("digits", "");
+  EXPECT_EQ(metadata.inputs[0].shape, (std::vector<int64_t>{-1, 3, 32, 32}));
+  EXPECT_EQ(metadata.outputs[0].shape, (std::vector<int64_t>{-1, 10}));
+  EXPECT_TRUE(server_->Pictures("digits", "").classifies);
+}
+
+// Occupies the only slot of a server until it is opened.
+class Gate {
+ public:
+  Gate(Server& server, InferRequest request) {
+    server.Infer("digits", "", std::move(request), std::nullopt, [this](Outcome&&) {
+      reached_.set_value();
+      open_.get_future().wait();
+    });
+    reached_.get_future().wait();
+  }
+  void Open() { open_.set_value(); }
+
+ private:
+  std::promise<void> reached_, open_;
+};
+
+TEST_F(ServerTest, APictureThatIsNoneHindersNoOtherOfItsBatch) {
+  SetRows(kOpen);
+  std::ofstream(Folder() / "digits" / "serve.toml") << "batch = 4\n";
+  Start({}, 1);
+  const std::string picture = TextOf("models/digit.png");
+  const Outcome alone = Classify(picture, 1);
+  Gate gate(*server_, RequestOf(0));
+  std::vector<std::future<Outcome>> outcomes;
+  for (const std::string& sent : {picture, std::string("no picture"), picture}) {
+    auto promise = std::make_shared<std::promise<Outcome>>();
+    outcomes.push_back(promise->get_future());
+    server_->Classify("digits", "", sent, 1, std::nullopt,
+                      [promise](Outcome&& outcome) { promise->set_value(std::move(outcome)); });
+  }
+  ASSERT_EQ(server_->waiting(), 3);
+  gate.Open();
+  for (size_t i = 0; i < outcomes.size(); ++i) {
+    const Outcome outcome = outcomes[i].get();
+    if (i == 1) {
+      EXPECT_EQ(outcome.code, Code::kInvalidArgument) << outcome.error;
+      continue;
+    }
+    ASSERT_EQ(outcome.error, "");
+    EXPECT_EQ(outcome.answer.outputs[0].texts, alone.answer.outputs[0].texts);
+    EXPECT_NEAR(outcome.answer.outputs[2].tensor.as<float>()[0],
+                alone.answer.outputs[2].tensor.as<float>()[0], 1e-4f);
+  }
+  EXPECT_EQ(server_->Statistics("digits", "1")[0].batches.count(2), 1u);  // both were computed together
 }
 
 TEST(HaveRows, IsTrueForOutputsThatABatchCanBeDividedInto) {
