@@ -12,9 +12,9 @@
 #include <cstdlib>
 #include <limits>
 
+#include "serve/http/answers.h"
 #include "serve/http/beast_messages.h"
-#include "serve/http/linger.h"
-#include "serve/http/own_answers.h"
+#include "serve/http/read_away.h"
 
 namespace mete::serve {
 namespace {
@@ -125,6 +125,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
           413,
           fmt::format("[server] the body is too large; got {} bytes, expected {} at most", *told, most)));
     keep_alive_ = parser_->get().keep_alive();
+    if (std::optional<HttpAnswer> refusal = owner_.routes.RefusalByLoad(request_))
+      return RefuseByLoad(std::move(*refusal), told);
     if (parser_->chunked())
       parser_->body_limit(std::uint64_t(std::clamp<int64_t>(most, 1, kMostUntoldBytes)));
     else try {
@@ -211,6 +213,16 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     });
   }
 
+  // Reads a short body away, so that the connection goes on. Who waits with a body, or has a long one, is
+  // told at once.
+  void RefuseByLoad(HttpAnswer answer, const boost::optional<std::uint64_t>& told) {
+    const bool waits = beast::iequals(request_.header("expect"), "100-continue");
+    if (parser_->chunked() || waits || told.value_or(0) > kMostReadAway) return Refuse(std::move(answer));
+    Tcp().expires_after(owner_.limits.body);
+    ReadAway(stream_, buffer_, size_t(told.value_or(0)),
+             [self = this->shared_from_this(), answer] { self->Write(answer); });
+  }
+
   // Answers a request whose body is not read: the connection cannot go on.
   void Refuse(HttpAnswer answer) {
     keep_alive_ = false;
@@ -262,7 +274,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     reserved_ = 0;
   }
 
-  static constexpr size_t kReadBytes = 64 << 10;  // at a time at most
+  static constexpr size_t kMostReadAway = 1
+                                          << 20;  // a guess: a tensor, which takes less than to connect again
 
   ConnectionOwner& owner_;
   Stream stream_;

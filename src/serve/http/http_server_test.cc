@@ -3,72 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <boost/asio/connect.hpp>
-#include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl.hpp>
-#include <boost/beast/core.hpp>
-#include <boost/beast/http.hpp>
 #include <filesystem>
 #include <fstream>
 
 #include "base/temp_path_testing.h"
 #include "network/keys/keys.h"
 #include "network/keys/make.h"
-#include "serve/http/digits_server_testing.h"
+#include "serve/http/http_server_testing.h"
 
 namespace mete::serve {
 namespace {
-
-namespace net = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using tcp = net::ip::tcp;
-using Answer = http::response<http::string_body>;
-
-class HttpServerTest : public DigitsServer {
- protected:
-  tcp::socket Connect() {
-    tcp::socket socket(context_);
-    socket.connect({net::ip::make_address("127.0.0.1"), std::uint16_t(http_->port())});
-    return socket;
-  }
-
-  template <class Stream>
-  Answer Read(Stream& stream, bool head = false) {
-    http::response_parser<http::string_body> parser;
-    parser.skip(head);
-    http::read(stream, buffer_, parser);
-    return parser.release();
-  }
-  Answer Ask(tcp::socket& socket, const std::string& text, bool head = false) {
-    net::write(socket, net::buffer(text));
-    return Read(socket, head);
-  }
-  Answer Ask(const std::string& text) {
-    tcp::socket socket = Connect();
-    return Ask(socket, text);
-  }
-
-  net::io_context context_;
-  beast::flat_buffer buffer_;
-};
-
-std::string Post(const std::string& target, const std::string& body, const std::string& headers = "") {
-  return "POST " + target + " HTTP/1.1\r\nHost: x\r\n" + headers +
-         "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
-}
-
-// Whose requests have bodies of a hundred bytes at most.
-RouteOptions OfHundredBytes() {
-  RouteOptions routing;
-  routing.bounds.json_bytes = routing.bounds.input_bytes = 50;
-  routing.most_picture_bytes = 100;
-  return routing;
-}
-
-std::string Get(const std::string& target, const std::string& headers = "") {
-  return "GET " + target + " HTTP/1.1\r\nHost: x\r\n" + headers + "\r\n";
-}
 
 TEST_F(HttpServerTest, AnswersSeveralRequestsOfAConnection) {
   tcp::socket socket = Connect();
@@ -135,74 +80,6 @@ TEST_F(HttpServerTest, RefusesAChunkedBodyWhenItIsTooLarge) {
                 piece + piece)
                 .result_int(),
             413u);
-}
-
-TEST_F(HttpServerTest, RefusesBytesBeyondThoseOfAllRequests) {
-  HttpOptions options;
-  options.limits.bytes_together = 100;
-  Start(OfHundredBytes(), options);
-  const std::string whole = Post("/v2/models/digits/infer", std::string(90, 'x'));
-  tcp::socket first = Connect();
-  net::write(first, net::buffer(whole.substr(0, whole.size() - 30)));
-  Answer refused;
-  while (refused.result_int() != 503) refused = Ask(whole);  // until the server has read the first one's
-  EXPECT_EQ(refused["Retry-After"], "1");
-  EXPECT_FALSE(refused.keep_alive());
-  const std::string chunked =
-      "POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
-  EXPECT_EQ(Ask(chunked + "5a\r\n" + std::string(90, 'x') + "\r\n0\r\n\r\n").result_int(), 503u);
-  EXPECT_EQ(Ask(first, whole.substr(whole.size() - 30)).result_int(), 400u);
-  for (int i = 0; i < 20; ++i)  // each gives back what it had
-    EXPECT_EQ(Ask(whole).result_int(), 400u);
-}
-
-TEST_F(HttpServerTest, ALengthThatIsToldKeepsNobodyOut) {
-  HttpOptions options;
-  options.limits.bytes_together = 100;
-  Start(OfHundredBytes(), options);
-  std::vector<tcp::socket> others;
-  for (int i = 0; i < 8; ++i) {
-    others.push_back(Connect());
-    net::write(others.back(), net::buffer(std::string("POST /v2/models/digits/infer HTTP/1.1\r\nHost: x\r\n"
-                                                      "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")));
-    EXPECT_EQ(Read(others.back()).result_int(), 100u);  // the server waits for its body
-  }
-  EXPECT_EQ(Ask(Post("/v2/models/digits/infer", std::string(90, 'x'))).result_int(), 400u);
-}
-
-TEST_F(HttpServerTest, TakesABodyAsLargeAsOneMayBe) {
-  HttpOptions options;
-  options.limits.bytes_together = 10;  // fewer than a tensor of this server
-  Start({}, options);
-  EXPECT_EQ(Ask(Post("/v2/models/digits/infer", std::string(100, 'x'))).result_int(), 400u);
-}
-
-TEST_F(HttpServerTest, RefusesAnAnswerBeyondTheBytesOfAll) {
-  HttpOptions options;
-  options.limits.bytes_together = 100;
-  Start(OfHundredBytes(), options);
-  EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
-  EXPECT_EQ(Ask(Get("/openapi.json")).result_int(), 200u);  // is small, as it is
-  options.limits.small_answer = 0;
-  Start(OfHundredBytes(), options);
-  tcp::socket socket = Connect();
-  const Answer refused = Ask(socket, Get("/openapi.json"));
-  EXPECT_EQ(refused.result_int(), 503u);
-  EXPECT_EQ(refused["Retry-After"], "1");
-  EXPECT_EQ(Ask(socket, Get("/v2/health/live")).result_int(), 200u);
-}
-
-TEST_F(HttpServerTest, AHeaderIsNotWaitedForAsLongAsARequest) {
-  HttpOptions options;
-  options.limits.header = std::chrono::seconds(0);
-  Start({}, options);
-  tcp::socket socket = Connect();
-  net::write(socket, net::buffer(std::string("GET /v2 HTTP/1.1\r\nHost: x\r\n")));
-  boost::system::error_code problem;
-  char byte = 0;
-  EXPECT_EQ(socket.read_some(net::buffer(&byte, 1), problem), 0u);
-  EXPECT_TRUE(problem);
-  EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);  // one that comes at once
 }
 
 TEST_F(HttpServerTest, ContinuesWhereACallerWaitsForThat) {

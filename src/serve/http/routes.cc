@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "network/keys/keys.h"
+#include "serve/http/answers.h"
 #include "serve/http/files.h"
+#include "serve/http/model_path.h"
 #include "serve/http/origin.h"
 #include "serve/metrics/metrics.h"
 #include "serve/protocol/rest_answer.h"
@@ -26,13 +27,6 @@ constexpr int64_t kMostTimeoutMs = std::chrono::milliseconds(kMostTimeout).count
 constexpr const char* kFormType = "application/x-www-form-urlencoded";
 constexpr int kMostClasses = 1000;  // guess: no page or log takes more
 
-HttpAnswer Json(std::string body, int status = 200) {
-  HttpAnswer answer;
-  answer.status = status;
-  answer.body = std::move(body);
-  return answer;
-}
-
 // Reads all of `text` as a number from `least` to `most`.
 int64_t NumberOf(const std::string& where, const std::string& text, int64_t least, int64_t most) {
   int64_t number = 0;
@@ -42,33 +36,7 @@ int64_t NumberOf(const std::string& where, const std::string& text, int64_t leas
   return number;
 }
 
-// The steps of a request, as browsers and other tools show them (W3C, Server Timing).
-std::string TimingText(const StepTimes& steps) {
-  return fmt::format("queue;dur={:.3f}, decode;dur={:.3f}, scale;dur={:.3f}, compute;dur={:.3f}",
-                     steps.queue_us * 1e-3, steps.decode_us * 1e-3, steps.scale_us * 1e-3,
-                     steps.compute_us * 1e-3);
-}
-
 }  // namespace
-
-int StatusOf(Code code) {
-  switch (code) {
-    case Code::kOk: return 200;
-    case Code::kInvalidArgument:
-    case Code::kFailedPrecondition:
-    case Code::kOutOfRange:
-    case Code::kDataLoss: return 400;
-    case Code::kNotFound: return 404;
-    case Code::kResourceExhausted: return 413;
-    case Code::kUnimplemented: return 501;
-    case Code::kUnavailable: return 503;
-    case Code::kDeadlineExceeded: return 504;
-    default: return 500;
-  }
-}
-
-HttpAnswer ErrorAnswer(int status, const std::string& error) { return Json(ErrorBody(error), status); }
-HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.code()), error.what()); }
 
 std::optional<Time> DeadlineOf(const HttpRequest& request, const Parameters& parameters, Time now) {
   if (const auto text = request.headers.find("timeout-ms"); text != request.headers.end())
@@ -91,7 +59,7 @@ class Routes::Call {
     if (path.size() == 1 && path[0] == "openapi.json") return Get(OpenApiFile);
     if (path[0] != "v2") return NotFound();
     if (path.size() == 1)
-      return Get([&] { return Json(ServerBody({"mete", options_.version, kExtensions})); });
+      return Get([&] { return JsonAnswer(ServerBody({"mete", options_.version, kExtensions})); });
     if (path[1] == "health" && path.size() == 3) return Health(path[2]);
     if (path[1] == "repository") return Repository();
     if (path[1] == "models") return Models();
@@ -129,7 +97,7 @@ class Routes::Call {
 
   void Metrics() {
     Get([&] {
-      HttpAnswer answer = Json(server_.MetricsText());
+      HttpAnswer answer = JsonAnswer(server_.MetricsText());
       answer.type = kMetricsContentType;
       return answer;
     });
@@ -141,7 +109,7 @@ class Routes::Call {
     health.ready = server_.ready();
     if (which != "live" && which != "ready") return NotFound();
     Get([&] {
-      HttpAnswer answer = Json(HealthBody(health), which == "ready" && !health.ready ? 503 : 200);
+      HttpAnswer answer = JsonAnswer(HealthBody(health), which == "ready" && !health.ready ? 503 : 200);
       AddWait(answer, server_.predicted_wait_us());
       return answer;
     });
@@ -154,7 +122,7 @@ class Routes::Call {
       const bool ready = ParseIndex(request_.body.text());
       std::vector<IndexEntry> index = server_.Index();
       if (ready) std::erase_if(index, [](const IndexEntry& entry) { return entry.state != "READY"; });
-      return Send(Json(IndexBody(index)));
+      return Send(JsonAnswer(IndexBody(index)));
     }
     if (path.size() != 5 || path[2] != "models") return NotFound();
     if (path[4] != "load" && path[4] != "unload") return NotFound();
@@ -166,7 +134,7 @@ class Routes::Call {
       try {
         if (load) server.Load(model);
         else server.Unload(model);
-        respond([] { return Json("{}"); });
+        respond([] { return JsonAnswer("{}"); });
       } catch (const Error& error) {
         respond([error] { return ErrorAnswer(error); });
       } catch (const std::exception& error) {
@@ -175,20 +143,14 @@ class Routes::Call {
     });
   }
 
-  // /v2/models/M[/versions/V][/ACTION]
   void Models() {
-    const std::vector<std::string>& path = target_.path;
-    if (path.size() == 3 && path[2] == "stats") return Statistics();
-    if (path.size() < 3) return NotFound();
-    model_ = path[2];
-    size_t next = 3;
-    if (path.size() > 4 && path[3] == "versions") {
-      version_ = path[4];
-      next = 5;
-    }
-    if (path.size() == next) return Get([&] { return Json(ModelBody(server_.Metadata(model_, version_))); });
-    if (path.size() > next + 1) return NotFound();
-    const std::string& action = path[next];
+    if (target_.path.size() == 3 && target_.path[2] == "stats") return Statistics();
+    const std::optional<ModelPath> path = ModelPathOf(target_.path);
+    if (!path) return NotFound();
+    model_ = path->model;
+    version_ = path->version;
+    const std::string& action = path->action;
+    if (action.empty()) return Get([&] { return JsonAnswer(ModelBody(server_.Metadata(model_, version_))); });
     if (action == "ready") return Ready();
     if (action == "stats") return Statistics();
     if (action == "infer") return Infer();
@@ -197,7 +159,7 @@ class Routes::Call {
   }
 
   void Statistics() {
-    Get([&] { return Json(StatisticsBody(server_.Statistics(model_, version_))); });
+    Get([&] { return JsonAnswer(StatisticsBody(server_.Statistics(model_, version_))); });
   }
 
   void Ready() {
@@ -205,7 +167,7 @@ class Routes::Call {
       serve::Health health;
       health.live = health.ready = server_.IsReady(model_, version_);
       if (!health.ready) (void)server_.Metadata(model_, version_);  // the Error says why: 404 or 503
-      return Json(HealthBody(health, model_), health.ready ? 200 : 503);
+      return JsonAnswer(HealthBody(health, model_), health.ready ? 200 : 503);
     });
   }
 
@@ -250,41 +212,14 @@ class Routes::Call {
     nlohmann::ordered_json json{{"classifies", use.classifies}};
     if (!use.why_not.empty()) json["why_not"] = use.why_not;
     if (use.width > 0) json.update({{"width", use.width}, {"height", use.height}});
-    return Json(JsonText(json, -1));
-  }
-
-  // How long a request that came now would wait, so that callers can choose.
-  static void AddWait(HttpAnswer& answer, double wait_us) {
-    answer.headers.emplace_back("Mete-Wait-Ms", fmt::format("{:.3f}", wait_us * 1e-3));
+    return JsonAnswer(JsonText(json, -1));
   }
 
   OnOutcome Outcomes() {
     return [respond = respond_, &server = server_](Outcome&& given) {
       auto outcome = std::make_shared<Outcome>(std::move(given));
-      respond([outcome, wait_us = server.predicted_wait_us()] {
-        HttpAnswer answer = outcome->error.empty() ? AnswerOf(*outcome) : ErrorOf(*outcome);
-        AddWait(answer, wait_us);
-        return answer;
-      });
+      respond([outcome, wait_us = server.predicted_wait_us()] { return AnswerOf(*outcome, wait_us); });
     };
-  }
-
-  static HttpAnswer AnswerOf(const Outcome& outcome) {
-    RestAnswer rest = AnswerBody(outcome.answer);
-    HttpAnswer answer = Json(std::move(rest.body));
-    answer.headers.emplace_back("Server-Timing", TimingText(outcome.steps));
-    if (!rest.json_bytes) return answer;
-    answer.type = "application/octet-stream";
-    answer.headers.emplace_back("Inference-Header-Content-Length", std::to_string(*rest.json_bytes));
-    return answer;
-  }
-
-  static HttpAnswer ErrorOf(const Outcome& outcome) {
-    const bool full = outcome.code == Code::kResourceExhausted && outcome.retry_after_s > 0;
-    HttpAnswer answer = ErrorAnswer(full ? 429 : StatusOf(outcome.code), outcome.error);
-    if (outcome.retry_after_s > 0)  // in whole seconds, as HTTP has it
-      answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(outcome.retry_after_s)));
-    return answer;
   }
 
   Server& server_;
@@ -325,6 +260,17 @@ std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {
       ErrorAnswer(401, "[Authorization] the token is missing or wrong; expected Bearer TOKEN");
   answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
+}
+
+std::optional<HttpAnswer> Routes::RefusalByLoad(const HttpRequest& request) const try {
+  if (request.method != "POST") return std::nullopt;
+  const std::optional<ModelPath> path = ModelPathOf(ParseTarget(request.target).path);
+  if (!path || (path->action != "infer" && path->action != "classify")) return std::nullopt;
+  const std::optional<Outcome> refused = server_.RefusalByLoad(path->model, path->version);
+  if (!refused) return std::nullopt;
+  return AnswerOf(*refused, server_.predicted_wait_us());
+} catch (const Error&) {
+  return std::nullopt;  // Answer() says what is wrong
 }
 
 int64_t Routes::MostBytes(const HttpRequest& request) const {

@@ -33,6 +33,10 @@ class Routes {
   // 403.
   std::optional<HttpAnswer> Refusal(const HttpRequest& request) const;
 
+  // The answer to a request that finds no place now, whatever its body is: 429, or 503 in a drain; nothing:
+  // its body is worth reading. It is counted as a refusal, so that it is to be asked once.
+  std::optional<HttpAnswer> RefusalByLoad(const HttpRequest& request) const;
+
   // The most bytes of the body of this request, and of any.
   int64_t MostBytes(const HttpRequest& request) const;
   int64_t MostBytes() const;
@@ -43,12 +47,6 @@ class Routes {
   Server& server_;
   const RouteOptions options_;
 };
-
-// 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try
-// may succeed, is 429 instead.
-int StatusOf(Code code);
-HttpAnswer ErrorAnswer(int status, const std::string& error);
-HttpAnswer ErrorAnswer(const Error& error);
 
 // Returns when the answer has to be there: by the header Timeout-Ms, in milliseconds, else by the request's
 // parameter "timeout", in microseconds, which Triton's clients send; nothing: neither is there, or "timeout"

@@ -63,12 +63,8 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
     Fail(Code::kInternal, "queue", "a request of {} rows for model {} cannot be queued", arrival.rows,
          arrival.model);
   const bool has_place = HasPlace(model->second);
-  refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
-  if (!has_place) {
-    const std::vector<Nanoseconds> ends = Ends();
-    const Nanoseconds next = *std::min_element(ends.begin(), ends.end());
-    return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
-  }
+  CountArrival(has_place);
+  if (!has_place) return Full(now);
   Waiting waiting{arrival, &model->second};
   waiting.arrival.preparing = std::clamp(arrival.preparing, Nanoseconds(0), kLongest);
   const Forecast forecast = ForecastOf(waiting, now);
@@ -77,6 +73,24 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
   ++model->second.waiting;
   waiting_.push_back(waiting);
   return {.wait = forecast.wait};
+}
+
+Admission Scheduler::Refuse(int model, Nanoseconds now) {
+  if (draining_) return {.refusal = Refusal::kDraining};
+  const auto found = models_.find(model);
+  if (found == models_.end() || HasPlace(found->second)) return {};
+  CountArrival(false);
+  return Full(now);
+}
+
+void Scheduler::CountArrival(bool has_place) {
+  refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
+}
+
+Admission Scheduler::Full(Nanoseconds now) const {
+  const std::vector<Nanoseconds> ends = Ends();
+  const Nanoseconds next = *std::min_element(ends.begin(), ends.end());
+  return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
 }
 
 bool Scheduler::HasPlace(const QueuedModel& model) const {

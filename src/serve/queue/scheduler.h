@@ -66,6 +66,9 @@ class Scheduler {
   // of models of which none waits. What arrives later delays no accepted request, unless it joins a batch: a
   // deadline that is accepted is met if the times are as predicted.
   Admission Arrive(const Arrival& arrival, Nanoseconds now);
+  // Refuses a request of which only the model is known, as Arrive() would, so that the rest of it need not be
+  // read; kNone: Arrive() decides later. What is refused so has arrived.
+  Admission Refuse(int model, Nanoseconds now);
   // The caller has gone. Returns false if the request does not wait (any more).
   bool Cancel(uint64_t request);
   // Returns waiting requests whose deadline cannot be met, which are given up: they wait no more. To be asked
@@ -97,6 +100,8 @@ class Scheduler {
   };
 
   bool HasPlace(const QueuedModel& model) const;
+  void CountArrival(bool has_place);
+  Admission Full(Nanoseconds now) const;
   Forecast ForecastOf(const Waiting& waiting, Nanoseconds now) const;
   std::vector<Nanoseconds> Ends() const;
   int FreeSlots() const;

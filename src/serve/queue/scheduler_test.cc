@@ -163,6 +163,29 @@ TEST(SchedulerTest, RefusesWhatFindsNoPlaceAndTellsWhenToRetry) {
   EXPECT_EQ(queue.Arrive({.model = net}, 1140).refusal, Refusal::kNone);
 }
 
+TEST(SchedulerTest, RefusesAsOnArrivalWhatIsNotReadYet) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 2}), read({.slots = 1, .waiting_per_slot = 2});
+  const int net = queue.scheduler.AddModel(kNet), other = queue.scheduler.AddModel(kNet);
+  read.scheduler.AddModel(kNet);
+  for (Numbered* each : {&queue, &read}) {
+    each->ArriveAll(1, {.model = net});
+    each->Begin();
+    each->ArriveAll(1, {.model = net});
+  }
+  EXPECT_EQ(queue.scheduler.Refuse(net, 0).refusal, Refusal::kNone);
+  for (Numbered* each : {&queue, &read}) each->ArriveAll(1, {.model = net});
+  const Nanoseconds now = kMs / 10;
+  const Admission early = queue.scheduler.Refuse(net, now), late = read.Arrive({.model = net}, now);
+  EXPECT_EQ(early.refusal, Refusal::kFull);
+  EXPECT_EQ(late.refusal, Refusal::kFull);
+  EXPECT_EQ(early.retry_after, late.retry_after);
+  EXPECT_GT(early.retry_after, 0);
+  EXPECT_EQ(queue.scheduler.Refuse(other, now).refusal, Refusal::kNone);
+  EXPECT_EQ(queue.scheduler.Refuse(net + 7, now).refusal, Refusal::kNone);  // which has been unloaded
+  queue.scheduler.Drain();
+  EXPECT_EQ(queue.scheduler.Refuse(other, now).refusal, Refusal::kDraining);
+}
+
 TEST(SchedulerTest, FewerWaitWhileTheServerIsOverloaded) {
   Numbered queue({.slots = 1, .waiting_per_slot = 4});
   const int net = queue.scheduler.AddModel({.narrow = 10});

@@ -216,6 +216,17 @@ void Server::Infer(const std::string& model, const std::string& version, InferRe
   done(OutcomeOf(error));
 }
 
+std::optional<Outcome> Server::RefusalByLoad(const std::string& model, const std::string& version) try {
+  const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
+  const Admission admission = impl_->slots.Refuse(loaded->number);
+  if (admission.refusal == Refusal::kNone) return std::nullopt;
+  const Outcome outcome = OutcomeOf(admission.refusal, double(admission.retry_after) * 1e-9);
+  CountRefused(*impl_->metrics, loaded->name, loaded->version, outcome.code);
+  return outcome;
+} catch (const Error&) {
+  return std::nullopt;  // Infer() says so
+}
+
 void Server::Classify(const std::string& model, const std::string& version, std::string picture, int classes,
                       std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
   auto job = std::make_unique<InferJob>();

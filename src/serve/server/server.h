@@ -74,6 +74,10 @@ class Server {
   void Infer(const std::string& model, const std::string& version, InferRequest request,
              std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
+  // Why a request for this model would be refused now, whatever it has: the queue is full, or a drain has
+  // begun; nothing: Infer() decides. A refusal is counted as one of Infer().
+  std::optional<Outcome> RefusalByLoad(const std::string& model, const std::string& version);
+
   // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer
   // has the outputs "class" (BYTES), "index" (INT64) and "score" (FP32), the best class first.
   void Classify(const std::string& model, const std::string& version, std::string picture, int classes,

@@ -61,6 +61,11 @@ Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
   return admission;
 }
 
+Admission Slots::Refuse(int model) {
+  const std::lock_guard lock(mutex_);
+  return scheduler_.Refuse(model, InNanoseconds(clock_.Now()));
+}
+
 // Returns the jobs that are too late, to be given up without the lock.
 Slots::Jobs Slots::Dispatch() {
   const Nanoseconds now = InNanoseconds(clock_.Now());

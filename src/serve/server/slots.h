@@ -44,6 +44,9 @@ class Slots {
   // Takes the job, or returns why not, and then the caller still has it.
   Admission Submit(const Arrival& arrival, std::unique_ptr<Job>& job);
 
+  // Why a job of this model would find no place now; Refusal::kNone: Submit() decides.
+  Admission Refuse(int model);
+
   // Refuses what comes from now on, and returns when all accepted jobs have ended, or at `until`; true: all.
   bool Drain(Clock::Time until);
 

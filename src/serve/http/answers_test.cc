@@ -1,4 +1,4 @@
-#include "serve/http/own_answers.h"
+#include "serve/http/answers.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 namespace mete::serve {
 namespace {
 
-TEST(OwnAnswers, SayThatNoneCouldBeMade) {
+TEST(Answers, SayThatNoneCouldBeMade) {
   EXPECT_EQ(Made([]() -> HttpAnswer { throw std::bad_alloc(); }).status, 503);
   EXPECT_EQ(Made([]() -> HttpAnswer { throw std::runtime_error("a reason"); }).status, 500);
   EXPECT_EQ(Made([] { return HttpAnswer{.status = 201}; }).status, 201);

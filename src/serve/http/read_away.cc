@@ -1,4 +1,4 @@
-#include "serve/http/linger.h"
+#include "serve/http/read_away.h"
 
 #include <utility>
 
@@ -6,7 +6,6 @@ namespace mete::serve {
 namespace {
 
 constexpr std::chrono::seconds kSilence(2);  // after which the caller sends no more; guess
-constexpr size_t kReadBytes = 64 << 10;      // at a time
 constexpr int kMostReads = 1024;             // 64 MiB; guess
 
 void LingerFor(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer,

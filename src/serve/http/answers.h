@@ -1,0 +1,31 @@
+// Answers over HTTP: of errors, of what became of a request, and of a connection that has none.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "mete/error.h"
+#include "serve/http/message.h"
+#include "serve/server/server.h"
+
+namespace mete::serve {
+
+HttpAnswer JsonAnswer(std::string body, int status = 200);
+
+// 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try
+// may succeed, is 429 instead.
+int StatusOf(Code code);
+HttpAnswer ErrorAnswer(int status, const std::string& error);
+HttpAnswer ErrorAnswer(const Error& error);
+
+// With how long a request that came now would wait, so that callers can choose.
+void AddWait(HttpAnswer& answer, double wait_us);
+HttpAnswer AnswerOf(const Outcome& outcome, double wait_us);
+
+// 503: what is under way leaves no memory for a request or its answer.
+HttpAnswer TooManyBytes();
+
+// Returns what `make` returns, or says that it has failed.
+HttpAnswer Made(const std::function<HttpAnswer()>& make);
+
+}  // namespace mete::serve
