@@ -68,6 +68,27 @@ void CallLog::Write(const GrpcLogLine& line) {
   }
 }
 
+void Leaving::Then(std::function<void()> work) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!gone_) {
+      work_ = std::move(work);
+      return;
+    }
+  }
+  work();
+}
+
+void Leaving::HasGone() {
+  std::function<void()> work;
+  {
+    const std::lock_guard lock(mutex_);
+    gone_ = true;
+    work = std::move(work_);
+  }
+  if (work) work();
+}
+
 void Call::Finish(const grpc::Status& status) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began_;
   log_.Write({context_->peer(), method_, MetadataOf(*context_, "traceparent"), NameOf(status.error_code()),

@@ -37,23 +37,51 @@ class CallLog {
   std::mutex mutex_;
 };
 
+// What is done when a call's caller goes: known after the call has begun, and perhaps after the caller has
+// gone.
+class Leaving {
+ public:
+  // Calls `work` when the caller goes, or now if it has gone. Once the call is over, nobody goes any more.
+  void Then(std::function<void()> work);
+  void HasGone();
+
+ private:
+  std::mutex mutex_;
+  bool gone_ = false;
+  std::function<void()> work_;
+};
+
 // gRPC keeps the context and both messages until Finish().
 class Call {
  public:
   Call(grpc::CallbackServerContext* context, const char* method, CallLog& log)
-      : context_(context), reactor_(context->DefaultReactor()), method_(method), log_(log) {}
+      : context_(context), reactor_(new Reactor(leaving_)), method_(method), log_(log) {}
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
   grpc::ServerUnaryReactor* reactor() const { return reactor_; }
   const grpc::CallbackServerContext& context() const { return *context_; }
 
+  const std::shared_ptr<Leaving>& leaving() const { return leaving_; }
+
   void AddTrailer(const char* name, const std::string& value) { context_->AddTrailingMetadata(name, value); }
   // Once, on any thread. Nothing of the call may be used afterwards.
   void Finish(const grpc::Status& status = grpc::Status::OK);
 
  private:
+  // gRPC's own; deletes itself.
+  class Reactor : public grpc::ServerUnaryReactor {
+   public:
+    explicit Reactor(std::shared_ptr<Leaving> leaving) : leaving_(std::move(leaving)) {}
+    void OnCancel() override { leaving_->HasGone(); }
+    void OnDone() override { delete this; }
+
+   private:
+    const std::shared_ptr<Leaving> leaving_;
+  };
+
   grpc::CallbackServerContext* context_;
+  const std::shared_ptr<Leaving> leaving_ = std::make_shared<Leaving>();
   grpc::ServerUnaryReactor* reactor_;
   const char* method_;
   CallLog& log_;

@@ -107,7 +107,10 @@ Service::Reactor* Service::ModelInfer(Context* context, const inference::ModelIn
       call->AddTrailer("mete-wait-ms", fmt::format("{:.3f}", server.predicted_wait_us() * 1e-3));
       call->Finish(status);
     };
-    server_.Infer(message->model_name(), message->model_version(), std::move(infer), deadline, done);
+    const std::shared_ptr<Leaving> leaving = call->leaving();  // the call may be over when Infer() returns
+    const uint64_t number =
+        server_.Infer(message->model_name(), message->model_version(), std::move(infer), deadline, done);
+    if (number > 0) leaving->Then([&server = server_, number] { server.Cancel(number); });
   });
 }
 

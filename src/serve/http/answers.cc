@@ -52,6 +52,7 @@ int StatusOf(Code code) {
     case Code::kOutOfRange:
     case Code::kDataLoss: return 400;
     case Code::kNotFound: return 404;
+    case Code::kCancelled: return 499;  // as nginx logs it; the caller has gone
     case Code::kResourceExhausted: return 413;
     case Code::kUnimplemented: return 501;
     case Code::kUnavailable: return 503;

@@ -207,10 +207,13 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
       std::shared_ptr<ConnectionOf> connection;
     };
     const auto under_way = std::make_shared<UnderWay>(UnderWay{owner_.BeginCall(), this->shared_from_this()});
-    owner_.routes.Answer(request_, [under_way](std::function<HttpAnswer()> make) {
-      net::post(under_way->connection->stream_.get_executor(),
-                [self = under_way->connection, make = std::move(make)] { self->Write(Made(make)); });
-    });
+    std::function<void()> cancel =
+        owner_.routes.Answer(request_, [under_way](std::function<HttpAnswer()> make) {
+          net::post(under_way->connection->stream_.get_executor(),
+                    [self = under_way->connection, make = std::move(make)] { self->Write(Made(make)); });
+        });
+    request_.body = HttpBody();  // what is needed of it has another owner
+    if (!kTls && cancel) AwaitLeaving(Tcp().socket(), this->shared_from_this(), std::move(cancel));
   }
 
   // Reads a short body away, so that the connection goes on. Who waits with a body, or has a long one, is
@@ -230,7 +233,9 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void Write(HttpAnswer answer) {
-    request_.body = HttpBody();
+    Problem ignored;
+    Tcp().socket().cancel(ignored);  // ends AwaitLeaving()
+    request_.body = HttpBody();      // of a request that was refused
     ReleaseBytes();
     if (int64_t(answer.body.size()) > owner_.limits.small_answer && !Count(answer.body.size()))
       answer = TooManyBytes();

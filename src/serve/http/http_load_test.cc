@@ -1,7 +1,9 @@
 // What a server refuses for lack of memory or of a place in its queue.
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <future>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -87,10 +89,10 @@ TEST_F(HttpServerTest, AHeaderIsNotWaitedForAsLongAsARequest) {
   EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);  // one that comes at once
 }
 
-class FullServer : public HttpServerTest {
+// The only slot is busy until it is opened.
+class BusyServer : public HttpServerTest {
  protected:
-  // One slot is busy, and one request waits.
-  FullServer() {
+  BusyServer() {
     ServerOptions options;
     options.repository = repository_.str();
     options.session = SessionOptions::Estimated();
@@ -103,10 +105,8 @@ class FullServer : public HttpServerTest {
       open_.get_future().wait();
     });
     begun_.get_future().wait();
-    server_->Infer("digits", "", Request(), std::nullopt, [](Outcome&&) {});
-    EXPECT_EQ(server_->waiting(), 1);
   }
-  ~FullServer() override {
+  ~BusyServer() override {
     Open();
     server_->Drain(std::chrono::minutes(5));  // what it has uses this object
   }
@@ -130,6 +130,40 @@ class FullServer : public HttpServerTest {
 
   std::promise<void> begun_, open_;
   bool is_open_ = false;
+};
+
+TEST_F(BusyServer, ComputesNothingForACallerThatHasGone) {
+  {
+    tcp::socket socket = Connect();
+    std::ifstream file("models/digit.png", std::ios::binary);
+    const std::string picture{std::istreambuf_iterator<char>(file), {}};
+    net::write(socket, net::buffer(Post("/v2/models/digits/classify", picture)));
+    while (server_->waiting() == 0) std::this_thread::yield();
+  }
+  while (server_->waiting() > 0) std::this_thread::yield();
+  Open();
+  EXPECT_TRUE(server_->Drain(std::chrono::minutes(5)));
+  EXPECT_EQ(server_->Statistics("digits", "1")[0].executions, 1);
+}
+
+TEST_F(BusyServer, TakesTheNextRequestOfAConnectionForNoFarewell) {
+  tcp::socket socket = Connect();
+  std::ifstream file("models/digit.png", std::ios::binary);
+  const std::string picture{std::istreambuf_iterator<char>(file), {}};
+  net::write(socket, net::buffer(Post("/v2/models/digits/classify", picture)));
+  while (server_->waiting() == 0) std::this_thread::yield();
+  net::write(socket, net::buffer(Get("/v2")));
+  Open();
+  EXPECT_EQ(Read(socket).result_int(), 200u);
+  EXPECT_EQ(Read(socket).result_int(), 200u);
+}
+
+class FullServer : public BusyServer {
+ protected:
+  FullServer() {
+    server_->Infer("digits", "", Request(), std::nullopt, [](Outcome&&) {});
+    EXPECT_EQ(server_->waiting(), 1);
+  }
 };
 
 TEST_F(FullServer, SaysSoBeforeABodyComes) {

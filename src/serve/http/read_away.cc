@@ -1,5 +1,8 @@
 #include "serve/http/read_away.h"
 
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <utility>
 
 namespace mete::serve {
@@ -20,6 +23,18 @@ void LingerFor(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buff
 }
 
 }  // namespace
+
+void AwaitLeaving(boost::asio::ip::tcp::socket& socket, std::shared_ptr<void> keep,
+                  std::function<void()> gone) {
+  using Socket = boost::asio::ip::tcp::socket;
+  socket.async_wait(Socket::wait_read, [&socket, keep = std::move(keep),
+                                        gone = std::move(gone)](boost::system::error_code problem) {
+    if (problem) return;
+    char byte = 0;
+    const ssize_t read = recv(socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (read == 0 || (read < 0 && errno != EAGAIN && errno != EINTR)) gone();
+  });
+}
 
 void Linger(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer, std::shared_ptr<void> keep) {
   LingerFor(stream, buffer, std::move(keep), kMostReads);

@@ -1,10 +1,11 @@
-// What a connection reads of a request that it has refused or answered already.
+// What a connection reads beside requests: the rest of one that it has refused, and that its caller has gone.
 #pragma once
 
 #include <algorithm>
 #include <boost/asio/error.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/tcp_stream.hpp>
+#include <functional>
 #include <memory>
 
 namespace mete::serve {
@@ -26,6 +27,12 @@ void ReadAway(Stream& stream, boost::beast::flat_buffer& buffer, size_t left, Do
                            if (!problem) ReadAway(stream, buffer, left, done);
                          });
 }
+
+// Calls `gone` if the caller closes its side before it sends another request, and before the socket's
+// operations are cancelled. Of a caller by TLS nothing is seen: its farewell is a message. `keep` owns the
+// socket.
+void AwaitLeaving(boost::asio::ip::tcp::socket& socket, std::shared_ptr<void> keep,
+                  std::function<void()> gone);
 
 // Reads what the caller still sends before the connection ends, such as a body that was refused, so that the
 // answer is not lost by a reset. Keeps `keep`, which owns the others, until the end.

@@ -66,6 +66,9 @@ class Routes::Call {
     NotFound();
   }
 
+  // The number of the request in the server; 0: it waits for nothing.
+  uint64_t waits() const { return waits_; }
+
  private:
   void Send(HttpAnswer answer) {
     respond_([answer = std::move(answer)]() mutable { return std::move(answer); });
@@ -186,7 +189,7 @@ class Routes::Call {
     InferRequest infer =
         ParseInfer(request_.body.bytes(), json_bytes, options_.bounds, request_.body.owner());
     const auto deadline = DeadlineOf(request_, infer.parameters, now);
-    server_.Infer(model_, version_, std::move(infer), deadline, Outcomes());
+    waits_ = server_.Infer(model_, version_, std::move(infer), deadline, Outcomes());
   }
 
   void Classify() {
@@ -202,8 +205,8 @@ class Routes::Call {
     const int count =
         classes == target_.query.end() ? 0 : int(NumberOf("classes", classes->second, 1, kMostClasses));
     const auto now = std::chrono::steady_clock::now();
-    server_.Classify(model_, version_, request_.body.TakeText(), count, DeadlineOf(request_, {}, now),
-                     Outcomes());
+    waits_ = server_.Classify(model_, version_, request_.body.TakeText(), count,
+                              DeadlineOf(request_, {}, now), Outcomes());
   }
 
   // Whether the model classifies pictures, and of which size they are best.
@@ -228,13 +231,16 @@ class Routes::Call {
   const Respond& respond_;
   Target target_;
   std::string model_, version_;
+  uint64_t waits_ = 0;
 };
 
 Routes::Routes(Server& server, RouteOptions options) : server_(server), options_(std::move(options)) {}
 
-void Routes::Answer(const HttpRequest& request, const Respond& respond) const {
+std::function<void()> Routes::Answer(const HttpRequest& request, const Respond& respond) const {
   try {
-    Call(*this, request, respond).Answer();
+    Call call(*this, request, respond);
+    call.Answer();
+    if (const uint64_t number = call.waits()) return [&server = server_, number] { server.Cancel(number); };
   } catch (const Error& error) {
     respond([error] { return ErrorAnswer(error); });
   } catch (const std::bad_alloc&) {
@@ -242,6 +248,7 @@ void Routes::Answer(const HttpRequest& request, const Respond& respond) const {
   } catch (const std::exception& error) {
     respond([what = std::string(error.what())] { return ErrorAnswer(500, what); });
   }
+  return {};
 }
 
 std::optional<HttpAnswer> Routes::Refusal(const HttpRequest& request) const {

@@ -26,8 +26,9 @@ class Routes {
   // The server must outlive this object and all requests.
   Routes(Server& server, RouteOptions options);
 
-  // Answers a request by `respond`, once, on this thread or later on another one. Throws nothing.
-  void Answer(const HttpRequest& request, const Respond& respond) const;
+  // Answers a request by `respond`, once, on this thread or later on another one. Throws nothing. Returns
+  // what gives the request up if its caller goes and it still waits; empty: nothing does.
+  std::function<void()> Answer(const HttpRequest& request, const Respond& respond) const;
 
   // Whether the request may be made with these headers, before its body is read; otherwise the answer, 401 or
   // 403.

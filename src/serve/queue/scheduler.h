@@ -37,8 +37,8 @@ struct ModelTimes {
   int waiting_per_slot = 0;
 };
 
-// Why a request is not accepted, or is given up.
-enum class Refusal { kNone, kFull, kTooLate, kDraining };
+// Why a request is not accepted, or is given up. kGone: its caller has gone.
+enum class Refusal { kNone, kFull, kTooLate, kDraining, kGone };
 
 struct Admission {
   Refusal refusal = Refusal::kNone;

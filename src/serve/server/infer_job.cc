@@ -258,6 +258,10 @@ Outcome OutcomeOf(Refusal why, double retry_after_s) {
       outcome.code = Code::kDeadlineExceeded;
       outcome.error = "[server] the answer would be later than the request's deadline; try a longer one";
       break;
+    case Refusal::kGone:
+      outcome.code = Code::kCancelled;
+      outcome.error = "[server] the caller has gone";
+      break;
     default:
       outcome.code = Code::kUnavailable;
       outcome.error = "[server] it is ending and takes no more requests; try another server";
@@ -276,7 +280,7 @@ void CountRefused(Metrics& metrics, const std::string& model, const std::string&
 void InferJob::End(Outcome&& outcome) {
   const Nanoseconds whole = NowNs() - arrived;
   const bool refused = outcome.code == Code::kUnavailable || outcome.code == Code::kDeadlineExceeded ||
-                       outcome.retry_after_s > 0;
+                       outcome.code == Code::kCancelled || outcome.retry_after_s > 0;
   loaded->Count([&](ModelStatistics& counts) {
     counts.last_inference_ms = NowMs();
     if (outcome.code != Code::kOk) {

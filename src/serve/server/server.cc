@@ -97,8 +97,9 @@ struct Server::Impl {
     if (options.note) options.note(text);
   }
 
-  void Submit(std::unique_ptr<InferJob> infer,
-              std::optional<std::chrono::steady_clock::time_point> deadline) {
+  // Returns the number of the request for the slots; 0: it was refused.
+  uint64_t Submit(std::unique_ptr<InferJob> infer,
+                  std::optional<std::chrono::steady_clock::time_point> deadline) {
     const std::shared_ptr<Loaded> loaded = infer->loaded;
     infer->arrived = NowNs();
     infer->rows = RowsOf(*infer);
@@ -113,8 +114,9 @@ struct Server::Impl {
     arrival.preparing = bytes > 0 ? loaded->PreparingOf(bytes) : 0;
     std::unique_ptr<Job> job = std::move(infer);
     const Admission admission = slots.Submit(arrival, job);
-    if (admission.refusal == Refusal::kNone) return;
+    if (admission.refusal == Refusal::kNone) return arrival.request;
     static_cast<InferJob&>(*job).End(OutcomeOf(admission.refusal, double(admission.retry_after) * 1e-9));
+    return 0;
   }
 
   void LoadVersion(const RepositoryModel& entry, const ModelVersion& version);
@@ -197,8 +199,8 @@ Server::Server(ServerOptions options) : impl_(std::make_unique<Impl>(std::move(o
 
 Server::~Server() { Drain(std::chrono::milliseconds::max()); }
 
-void Server::Infer(const std::string& model, const std::string& version, InferRequest request,
-                   std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
+uint64_t Server::Infer(const std::string& model, const std::string& version, InferRequest request,
+                       std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
   auto job = std::make_unique<InferJob>();
   job->loaded = impl_->versions.Find(model, version);
   job->inputs = job->loaded->model->InputsOf(request);
@@ -210,10 +212,11 @@ void Server::Infer(const std::string& model, const std::string& version, InferRe
     }
   job->request = std::move(request);
   job->done = done;
-  impl_->Submit(std::move(job), deadline);
+  return impl_->Submit(std::move(job), deadline);
 } catch (const Error& error) {
   CountRefused(*impl_->metrics, model, version, error.code());
   done(OutcomeOf(error));
+  return 0;
 }
 
 std::optional<Outcome> Server::RefusalByLoad(const std::string& model, const std::string& version) try {
@@ -227,8 +230,9 @@ std::optional<Outcome> Server::RefusalByLoad(const std::string& model, const std
   return std::nullopt;  // Infer() says so
 }
 
-void Server::Classify(const std::string& model, const std::string& version, std::string picture, int classes,
-                      std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done) try {
+uint64_t Server::Classify(const std::string& model, const std::string& version, std::string picture,
+                          int classes, std::optional<std::chrono::steady_clock::time_point> deadline,
+                          OnOutcome done) try {
   auto job = std::make_unique<InferJob>();
   job->loaded = impl_->versions.Find(model, version);
   const ServedModel& served = *job->loaded->model;
@@ -239,11 +243,14 @@ void Server::Classify(const std::string& model, const std::string& version, std:
   job->wanted = Wanted::kClasses;
   job->classes = classes > 0 ? classes : served.top_k();
   job->done = done;
-  impl_->Submit(std::move(job), deadline);
+  return impl_->Submit(std::move(job), deadline);
 } catch (const Error& error) {
   CountRefused(*impl_->metrics, model, version, error.code());
   done(OutcomeOf(error));
+  return 0;
 }
+
+void Server::Cancel(uint64_t request) { impl_->slots.Cancel(request); }
 
 ModelMetadata Server::Metadata(const std::string& model, const std::string& version) const {
   const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
@@ -301,7 +308,8 @@ void Server::ComputeGuest(int guest, const GuestWork& work) {
   auto job = std::make_unique<GuestJob>(work);
   std::future<void> done = job->done.get_future();
   std::unique_ptr<Job> submitted = std::move(job);
-  const Admission admission = impl_->slots.Submit({.model = guest}, submitted);
+  Arrival arrival{.model = guest};
+  const Admission admission = impl_->slots.Submit(arrival, submitted);
   if (admission.refusal != Refusal::kNone) submitted->GiveUp(admission.refusal);
   done.get();
 }

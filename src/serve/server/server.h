@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -70,9 +71,9 @@ class Server {
   // Computes a request. `version` empty: the latest that is ready. `done` is called exactly once: on the
   // calling thread if the request is refused, else on a slot's thread. `deadline` nothing: none; a request
   // that cannot be answered in time is refused at once, and one that is late is given up before it is
-  // computed.
-  void Infer(const std::string& model, const std::string& version, InferRequest request,
-             std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
+  // computed. Returns what Cancel() takes.
+  uint64_t Infer(const std::string& model, const std::string& version, InferRequest request,
+                 std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
   // Why a request for this model would be refused now, whatever it has: the queue is full, or a drain has
   // begun; nothing: Infer() decides. A refusal is counted as one of Infer().
@@ -80,8 +81,11 @@ class Server {
 
   // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer
   // has the outputs "class" (BYTES), "index" (INT64) and "score" (FP32), the best class first.
-  void Classify(const std::string& model, const std::string& version, std::string picture, int classes,
-                std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
+  uint64_t Classify(const std::string& model, const std::string& version, std::string picture, int classes,
+                    std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
+
+  // The caller of a request has gone: if it still waits, it is given up with CANCELLED and not computed.
+  void Cancel(uint64_t request);
 
   // Error NOT_FOUND for a model or version that is not there, UNAVAILABLE for one that is not ready.
   ModelMetadata Metadata(const std::string& model, const std::string& version) const;

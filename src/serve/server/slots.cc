@@ -44,12 +44,11 @@ void Slots::RemoveModel(int model) {
   scheduler_.RemoveModel(model);
 }
 
-Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
+Admission Slots::Submit(Arrival& arrival, std::unique_ptr<Job>& job) {
   Jobs late;
   Admission admission;
   {
     const std::lock_guard lock(mutex_);
-    Arrival arrival = asked;
     arrival.request = next_++;
     admission = scheduler_.Arrive(arrival, InNanoseconds(clock_.Now()));
     if (admission.refusal != Refusal::kNone) return admission;
@@ -59,6 +58,15 @@ Admission Slots::Submit(const Arrival& asked, std::unique_ptr<Job>& job) {
   }
   GiveUp(std::move(late), Refusal::kTooLate);
   return admission;
+}
+
+void Slots::Cancel(uint64_t request) {
+  Jobs gone;
+  {
+    const std::lock_guard lock(mutex_);
+    if (scheduler_.Cancel(request)) gone.push_back(std::move(jobs_.extract(request).mapped()));
+  }
+  GiveUp(std::move(gone), Refusal::kGone);
 }
 
 Admission Slots::Refuse(int model) {

@@ -41,8 +41,11 @@ class Slots {
   int AddModel(const ModelTimes& times);
   void RemoveModel(int model);
 
-  // Takes the job, or returns why not, and then the caller still has it.
-  Admission Submit(const Arrival& arrival, std::unique_ptr<Job>& job);
+  // Takes the job and sets `arrival.request`, or returns why not, and then the caller still has the job.
+  Admission Submit(Arrival& arrival, std::unique_ptr<Job>& job);
+
+  // Gives up a job whose caller has gone, if it still waits.
+  void Cancel(uint64_t request);
 
   // Why a job of this model would find no place now; Refusal::kNone: Submit() decides.
   Admission Refuse(int model);

@@ -41,11 +41,12 @@ TEST(Slots, ForgetAModelWithItsLastLateRequest) {
     removed.set_value();
   });
   std::unique_ptr<Job> first = std::make_unique<HoldingJob>(nullptr, nullptr);
-  EXPECT_EQ(slots.Submit({.model = busy}, first).refusal, Refusal::kNone);
+  Arrival of_first{.model = busy}, of_late{.model = number, .deadline = now + 1000000};
+  EXPECT_EQ(slots.Submit(of_first, first).refusal, Refusal::kNone);
   began.get_future().wait();
   std::promise<Refusal> given_up;
   std::unique_ptr<Job> late = std::make_unique<HoldingJob>(std::move(model), &given_up);
-  EXPECT_EQ(slots.Submit({.model = number, .deadline = now + 1000000}, late).refusal, Refusal::kNone);
+  EXPECT_EQ(slots.Submit(of_late, late).refusal, Refusal::kNone);
   clock.Advance(std::chrono::milliseconds(2));
   EXPECT_EQ(given_up.get_future().get(), Refusal::kTooLate);
   removed.get_future().wait();  // the lock is free, or the test does not end

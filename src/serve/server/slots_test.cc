@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <map>
 #include <set>
 
 #include "base/clock_testing.h"
@@ -16,14 +17,15 @@ constexpr Nanoseconds kMs = 1000000;
 // What became of a job.
 struct Fates {
   std::mutex mutex;
-  std::set<int> computed, given_up, drained;
+  std::set<int> computed;
+  std::map<int, Refusal> given_up;
 };
 
 struct NumberedJob : Job {
   NumberedJob(int number, Fates& fates) : number(number), fates(fates) {}
   void GiveUp(Refusal why) override {
     const std::lock_guard lock(fates.mutex);
-    EXPECT_TRUE((why == Refusal::kTooLate ? fates.given_up : fates.drained).insert(number).second);
+    EXPECT_TRUE(fates.given_up.insert({number, why}).second);
   }
   const int number;
   Fates& fates;
@@ -55,6 +57,7 @@ class SlotsTest : public testing::Test {
     if (within > 0) arrival.deadline = Now() + within;
     std::unique_ptr<Job> job = std::make_unique<NumberedJob>(number, fates_);
     const Admission admission = slots_.Submit(arrival, job);
+    request_ = arrival.request;
     EXPECT_EQ(job == nullptr, admission.refusal == Refusal::kNone);
     return admission;
   }
@@ -67,6 +70,7 @@ class SlotsTest : public testing::Test {
 
   FakeClock clock_;
   Fates fates_;
+  uint64_t request_ = 0;  // of the last job
   std::atomic<bool> closed_{false};
   std::atomic<int> begun_{0};
   Slots slots_;
@@ -108,7 +112,7 @@ TEST_F(SlotsTest, AJobWhoseDeadlinePassesIsGivenUpWhileItWaits) {
   closed_ = false;
   EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
   EXPECT_EQ(fates_.computed, (std::set<int>{0}));
-  EXPECT_EQ(fates_.given_up, (std::set<int>{1}));
+  EXPECT_EQ(fates_.given_up, (std::map<int, Refusal>{{1, Refusal::kTooLate}}));
 }
 
 TEST_F(SlotsTest, ADrainRefusesAndWaitsForWhatWasAccepted) {
@@ -122,6 +126,22 @@ TEST_F(SlotsTest, ADrainRefusesAndWaitsForWhatWasAccepted) {
   EXPECT_EQ(fates_.computed, (std::set<int>{0, 1}));
 }
 
+TEST_F(SlotsTest, AJobWhoseCallerHasGoneIsComputedOnlyIfItHasBegun) {
+  closed_ = true;
+  EXPECT_EQ(Submit(0).refusal, Refusal::kNone);
+  const uint64_t begun = request_;
+  AwaitBegun(1);
+  EXPECT_EQ(Submit(1).refusal, Refusal::kNone);
+  slots_.Cancel(request_);
+  slots_.Cancel(request_);  // which waits no more
+  slots_.Cancel(begun);
+  EXPECT_EQ(slots_.waiting(), 0);
+  EXPECT_EQ(fates_.given_up, (std::map<int, Refusal>{{1, Refusal::kGone}}));
+  closed_ = false;
+  EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
+  EXPECT_EQ(fates_.computed, (std::set<int>{0}));
+}
+
 TEST_F(SlotsTest, WhatWaitsTooLongForTheEndIsGivenUpAndWhatIsBeingComputedIsNot) {
   closed_ = true;
   EXPECT_EQ(Submit(0).refusal, Refusal::kNone);
@@ -130,7 +150,7 @@ TEST_F(SlotsTest, WhatWaitsTooLongForTheEndIsGivenUpAndWhatIsBeingComputedIsNot)
   EXPECT_EQ(Submit(2).refusal, Refusal::kNone);
   EXPECT_FALSE(slots_.Drain(clock_.Now()));
   slots_.GiveUpWaiting();
-  EXPECT_EQ(fates_.drained, (std::set<int>{1, 2}));
+  EXPECT_EQ(fates_.given_up, (std::map<int, Refusal>{{1, Refusal::kDraining}, {2, Refusal::kDraining}}));
   EXPECT_EQ(slots_.waiting(), 0);
   closed_ = false;
   EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
