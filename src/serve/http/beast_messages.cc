@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
+
+#include "serve/http/answers.h"
 
 namespace mete::serve {
 
@@ -18,6 +21,21 @@ HttpRequest RequestOf(const http::request_header<>& header) {
     request.headers[name] = std::string(field.value());
   }
   return request;
+}
+
+std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body) {
+  if (problem == http::error::header_limit || problem == http::error::body_limit)
+    return in_body ? ErrorAnswer(413, "[server] the body is too large for one whose length is not told")
+                   : ErrorAnswer(431, "[server] the header is too large");
+  if (!problem || problem.category() != http::make_error_code(http::error::end_of_stream).category())
+    return std::nullopt;
+  return ErrorAnswer(400, std::string("[server] the request") + (in_body ? "'s body" : "") +
+                              " is no HTTP/1.1: " + problem.message());
+}
+
+HttpBody RoomFor(const HttpRequest& request, size_t bytes) {
+  return HttpBody(bytes,
+                  std::strtoull(request.header("inference-header-content-length").c_str(), nullptr, 10));
 }
 
 http::response<http::string_body> MessageOf(HttpAnswer answer, const HttpRequest& request, bool stay) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/beast/http.hpp>
+#include <optional>
 
 #include "serve/http/message.h"
 
@@ -9,6 +10,14 @@ namespace mete::serve {
 
 // The request without its body.
 HttpRequest RequestOf(const boost::beast::http::request_header<>& header);
+
+// The answer to bytes that are no HTTP/1.1, or too many of it, in a header or in a body whose length is not
+// told; nothing: there is no problem, or the connection was lost or is too slow.
+std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body);
+
+// The place for a body of so many bytes. Elements in bytes are placed so that they need no copy. The system
+// gives the memory when bytes come.
+HttpBody RoomFor(const HttpRequest& request, size_t bytes);
 
 // `stay`: whether the connection goes on. To HEAD the answer has the length of its body alone.
 boost::beast::http::response<boost::beast::http::string_body> MessageOf(HttpAnswer answer,

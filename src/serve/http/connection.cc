@@ -9,7 +9,6 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
-#include <cstdlib>
 #include <limits>
 
 #include "serve/http/answers.h"
@@ -103,12 +102,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
 
   void HasHeader(Problem problem) {
     received_ = std::chrono::steady_clock::now();
-    if (problem == http::error::header_limit || problem == http::error::body_limit)
-      return Refuse(ErrorAnswer(431, "[server] the header is too large"));
     if (problem == http::error::end_of_stream) return End();
-    // what is no HTTP has an answer; a connection that was lost or is too slow has none
-    if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
-      return Refuse(ErrorAnswer(400, "[server] the request is no HTTP/1.1: " + problem.message()));
+    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, false)) return Refuse(std::move(*refusal));
     if (problem) return;
     request_ = RequestOf(parser_->get());
     request_bytes_ = 0;
@@ -130,7 +125,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     if (parser_->chunked())
       parser_->body_limit(std::uint64_t(std::clamp<int64_t>(most, 1, kMostUntoldBytes)));
     else try {
-        request_.body = BodyOf(size_t(told.value_or(0)));
+        request_.body = RoomFor(request_, size_t(told.value_or(0)));
       } catch (const std::bad_alloc&) {
         return Refuse(TooManyBytes());
       }
@@ -144,12 +139,6 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     http::async_write(stream_, *answer, [self = this->shared_from_this(), answer](Problem problem, size_t) {
       if (!problem) self->ReadRest();
     });
-  }
-
-  // Elements in bytes are placed so that they need no copy. The system gives the memory when bytes come.
-  HttpBody BodyOf(size_t bytes) const {
-    return HttpBody(bytes,
-                    std::strtoull(request_.header("inference-header-content-length").c_str(), nullptr, 10));
   }
 
   // Counts the bytes of the body that are there: a caller who tells a length and sends nothing keeps nobody
@@ -188,10 +177,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void HasChunks(Problem problem) {
-    if (problem == http::error::body_limit)
-      return Refuse(ErrorAnswer(413, "[server] the body is too large for one whose length is not told"));
-    if (problem && problem.category() == http::make_error_code(http::error::end_of_stream).category())
-      return Refuse(ErrorAnswer(400, "[server] the request's body is no HTTP/1.1: " + problem.message()));
+    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, true)) return Refuse(std::move(*refusal));
     if (problem) return;
     if (!Count(parser_->get().body().size())) return Refuse(TooManyBytes());
     if (!parser_->is_done()) return ReadChunks();
