@@ -97,11 +97,20 @@ class SiteRuns(SiteCase):
 
     def test_a_server_that_stands_still_is_given_up(self):
         server, port = self.serve()
-        pipe = Pipe(port, 1500, lambda: os.kill(server.pid, signal.SIGSTOP))
+        stands = threading.Event()
+
+        def stop():
+            if not stands.is_set():
+                os.kill(server.pid, signal.SIGSTOP)
+                os.waitpid(server.pid, os.WUNTRACED)  # its threads run on until the one that gets the signal has been scheduled
+                stands.set()
+
+        pipe = Pipe(port, 1500, stop)
         answer, notes = self.runs(pipe.port, "--way", "raw", photo=self.large, late=1)
         pipe.close()
         os.kill(server.pid, signal.SIGCONT)
         self.end(server)
+        self.assertTrue(stands.is_set())
         self.assertEqual(answer["site"]["way"], "device")
         self.assertIn("this device answers", notes)
 
