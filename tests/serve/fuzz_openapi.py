@@ -4,6 +4,7 @@
 Fails where schemathesis finds something, the server has ended, or SIGTERM does not end it with 0.
 """
 import argparse
+import os
 import pathlib
 import subprocess
 import sys
@@ -24,7 +25,7 @@ def main():
     with serving.served(args.mete) as server, tempfile.TemporaryDirectory() as folder:  # where schemathesis leaves its files
         before = server.resident_kib()
         # --max-time ends the run, not the number of examples
-        found = subprocess.run([args.schemathesis, "--config-file", HERE / "schemathesis.toml", "run", f"http://{server.http}/openapi.json",
+        found = subprocess.run([os.path.abspath(args.schemathesis), "--config-file", HERE / "schemathesis.toml", "run", f"http://{server.http}/openapi.json",
                                 "--max-time", str(args.seconds), "--max-examples", "1000000", "--continue-on-failure", "--seed", str(args.seed),
                                 "--generation-database", "none", "--request-timeout", "20"], cwd=folder).returncode
         if not server.runs():
