@@ -200,10 +200,10 @@ def main():
             if count % 100 == 0 and server.runs():
                 fuzzer.serves()
             if first is None and passed > args.seconds / 10:
-                first = server.resident_kib()
+                first = server.rss_kib()
         print(f"{count} connections with seed {args.seed}; answers {dict(sorted(fuzzer.seen.items()))}")
         if server.runs():
-            last = server.resident_kib()
+            last = server.rss_kib()
             print(f"resident memory: {first} KiB after a tenth of the time, {last} KiB at the end")
             if first and last - first > args.growth_mib * 1024:
                 fuzzer.problems.append(f"memory has grown by {(last - first) / 1024:.1f} MiB; expected {args.growth_mib} at most")

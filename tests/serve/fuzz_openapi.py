@@ -23,7 +23,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     args = parser.parse_args()
     with serving.served(args.mete) as server, tempfile.TemporaryDirectory() as folder:  # where schemathesis leaves its files
-        before = server.resident_kib()
+        before = server.rss_kib()
         # --max-time ends the run, not the number of examples
         found = subprocess.run([os.path.abspath(args.schemathesis), "--config-file", HERE / "schemathesis.toml", "run", f"http://{server.http}/openapi.json",
                                 "--max-time", str(args.seconds), "--max-examples", "1000000", "--continue-on-failure", "--seed", str(args.seed),
@@ -31,7 +31,7 @@ def main():
         if not server.runs():
             print(f"the server has ended with {server.process.returncode}: {server.said()[-2000:]}")
             return 1
-        print(f"resident memory: {before} KiB at the start, {server.resident_kib()} KiB at the end")
+        print(f"resident memory: {before} KiB at the start, {server.rss_kib()} KiB at the end")
     return 1 if found else 0
 
 

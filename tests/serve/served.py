@@ -29,7 +29,8 @@ class Served:
         if not text:
             self.__exit__()
             raise RuntimeError(f"mete serve: {self.lines[-3:]}")
-        self.port = int(json.loads(text)["listening"].rpartition(":")[2])
+        self.started = json.loads(text)
+        self.port = int(self.started["listening"].rpartition(":")[2])
 
     def _read_log(self):
         for line in self.process.stderr:
@@ -53,6 +54,13 @@ class Served:
 
     def connect(self):
         return socket.create_connection(("127.0.0.1", self.port), timeout=LONG_S)
+
+    def runs(self):
+        return self.process.poll() is None
+
+    def said(self):
+        """What is in the log, as text."""
+        return "\n".join(map(json.dumps, self.lines))
 
     def rss_kib(self, what="VmRSS"):
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:

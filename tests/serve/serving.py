@@ -17,6 +17,7 @@ import urllib.request
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "cli"))
 import onnx_files  # noqa: E402
+from served import Served  # noqa: E402
 
 # datatype of the protocol: (TensorProto.DataType, bytes of an element)
 TYPES = {"BOOL": (9, 1), "UINT8": (2, 1), "UINT16": (4, 2), "UINT32": (12, 4), "UINT64": (13, 8), "INT8": (3, 1), "INT16": (5, 2),
@@ -36,42 +37,14 @@ def write_models(folder):
         shutil.copy(ROOT / "models" / name, folder)
 
 
-class Mete:
+class Mete(Served):
     """Runs `mete serve FOLDER` on free ports: `http` and `grpc` are HOST:PORT."""
     kind = "mete"
 
     def __init__(self, program, folder, *flags):
-        command = [program, "serve", folder, "--json", "--listen", "127.0.0.1:0", "--grpc-listen", "127.0.0.1:0", "--log", "none", *flags]
-        self.log = open(pathlib.Path(folder).parent / "serve.log", "w+")
-        self.process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE, stderr=self.log, text=True)
-        started, text = None, ""
-        while started is None:
-            line = self.process.stdout.readline()
-            if not line:
-                raise RuntimeError(f"mete serve has ended: {self.said()}")
-            text += line
-            try:
-                started = json.loads(text)
-            except ValueError:
-                pass
-        self.http = started["listening"].removeprefix("http://")
-        self.grpc = started["grpc"]
-
-    def said(self):
-        self.log.seek(0)
-        return self.log.read()
-
-    def runs(self):
-        return self.process.poll() is None
-
-    def resident_kib(self):
-        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
-        return int(status.split("VmRSS:")[1].split()[0])
-
-    def end(self):
-        """Returns the exit status of SIGTERM."""
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(60)
+        super().__init__(program, folder, "--grpc-listen", "127.0.0.1:0", *flags, log="none")
+        self.http = f"127.0.0.1:{self.port}"
+        self.grpc = self.started["grpc"]
 
 
 @contextlib.contextmanager
@@ -81,10 +54,8 @@ def served(program, *flags):
         models = pathlib.Path(folder) / "models"
         models.mkdir()
         write_models(models)
-        server = Mete(program, models, *flags)
-        try:
+        with Mete(program, models, *flags) as server:
             yield server
-        finally:
             if server.runs() and (ended := server.end()) != 0:
                 raise RuntimeError(f"SIGTERM ended the server with {ended}, expected 0: {server.said()[-2000:]}")
 
