@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <thread>
 
 #include "base/errors_testing.h"
@@ -19,6 +20,7 @@ namespace {
 // Counts runs, and how many there are at a time at most.
 struct Counts {
   std::atomic<int> running{0}, most{0};
+  std::function<void()> during = [] {};  // is called in each run
 };
 
 class CountedReady : public WrappedReady {
@@ -29,6 +31,7 @@ class CountedReady : public WrappedReady {
     const int now = ++counts_.running;
     for (int most = counts_.most; now > most && !counts_.most.compare_exchange_weak(most, now);) {}
     ++runs_;
+    counts_.during();
     const std::shared_ptr<void> ended(nullptr, [this](void*) { --counts_.running; });
     return WrappedReady::Run(inputs, options);
   }
@@ -100,6 +103,16 @@ TEST_F(SlotProcessorTest, SharesOfManyCallersNeverHaveMoreThanTheSlots) {
   EXPECT_LE(counts_.most, 2);
   EXPECT_TRUE(server_->Drain(std::chrono::seconds(60)));
   EXPECT_EQ(server_->under_way(), 0);
+}
+
+TEST_F(SlotProcessorTest, ASharesTimeIsTheServersLoad) {
+  Start(2);
+  std::vector<int> under_way;
+  counts_.during = [&] { under_way.push_back(server_->under_way()); };
+  const auto ready = processor_->Prepare(random_.graph);
+  (void)ready->Run(inputs_, {});
+  (void)ready->Run(inputs_, {});
+  EXPECT_EQ(under_way, (std::vector<int>{1, 1}));
 }
 
 TEST_F(SlotProcessorTest, AServerThatEndsRefusesShares) {
