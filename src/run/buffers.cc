@@ -24,16 +24,26 @@ struct Buffers::Buffer {
 struct Buffers::Pool {
   explicit Pool(MakeTensor make_tensor) : make(std::move(make_tensor)) {}
 
-  Buffer& Lend(DType type, const Shape& shape) {
+  // The smallest free one that is large enough, so that what a plan's stages need one after the other has
+  // one memory.
+  Buffer* Free(size_t bytes) const {
+    Buffer* best = nullptr;
+    for (const auto& buffer : all)
+      if (!buffer->lent && buffer->memory.bytes() >= bytes &&
+          (!best || buffer->memory.bytes() < best->memory.bytes()))
+        best = buffer.get();
+    return best;
+  }
+  Buffer& Lend(size_t bytes) {
     std::lock_guard lock(mutex);
-    for (const auto& buffer : all) {
-      if (buffer->lent || buffer->memory.type() != type || !(buffer->memory.shape() == shape)) continue;
-      buffer->lent = true;
-      return *buffer;
+    Buffer* buffer = Free(bytes);
+    if (!buffer) {
+      const Shape shape{int64_t(bytes)};
+      all.push_back(std::make_unique<Buffer>(make ? make(DType::kU8, shape) : Tensor(DType::kU8, shape)));
+      buffer = all.back().get();
     }
-    all.push_back(std::make_unique<Buffer>(make ? make(type, shape) : Tensor(type, shape)));
-    all.back()->lent = true;
-    return *all.back();
+    buffer->lent = true;
+    return *buffer;
   }
   // The lock orders what the last reader has read before what the next borrower writes.
   void Return(Buffer& buffer) {
@@ -76,7 +86,7 @@ class Buffers::Lender {
 Buffers::Buffers(MakeTensor make) : pool_(std::make_shared<Pool>(std::move(make))) {}
 
 Tensor Buffers::Take(DType type, const Shape& shape) {
-  Buffer& buffer = pool_->Lend(type, shape);
+  Buffer& buffer = pool_->Lend(size_t(shape.Elements()) * SizeOf(type));
   const void* const data = buffer.memory.data();
   return {type, shape, data,
           std::shared_ptr<const void>(

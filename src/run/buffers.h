@@ -7,8 +7,9 @@
 
 namespace mete {
 
-// Lends tensors. A tensor comes back by itself when its last copy goes, in whatever thread, and is then lent
-// again: a steady run allocates nothing. Tensors that are lent may outlive the pool. Thread-safe.
+// Lends tensors. A tensor comes back by itself when its last copy goes, in whatever thread, and its memory is
+// then lent again, for any type and shape that it has room for: a steady run allocates nothing. Tensors that
+// are lent may outlive the pool. Thread-safe.
 class Buffers {
  public:
   // `make` allocates the tensors; null: in the memory of any process.

@@ -28,14 +28,45 @@ TEST(Buffers, ATensorIsLentAgainWhenItsLastCopyHasGone) {
   EXPECT_EQ(buffers.Take(kF32, kShape).data(), data);
 }
 
-TEST(Buffers, OtherTypesAndShapesHaveOtherMemory) {
+TEST(Buffers, OtherTypesAndShapesHaveMemoryOfTheirOwnWhileBothAreLent) {
   Buffers buffers;
-  const void* const data = buffers.Take(kF32, kShape).data();
+  const Tensor first = buffers.Take(kF32, kShape);
   const Tensor of_shape = buffers.Take(kF32, {5, 3}), of_type = buffers.Take(DType::kI32, kShape);
-  EXPECT_NE(of_shape.data(), data);
-  EXPECT_NE(of_type.data(), data);
+  EXPECT_NE(of_shape.data(), first.data());
+  EXPECT_NE(of_type.data(), first.data());
+  EXPECT_NE(of_type.data(), of_shape.data());
   EXPECT_EQ(of_shape.shape(), (Shape{5, 3}));
   EXPECT_EQ(of_type.type(), DType::kI32);
+}
+
+TEST(Buffers, MemoryThatIsFreeServesOtherTypesAndShapesThatItHasRoomFor) {
+  int made = 0;
+  Buffers buffers([&made](DType type, const Shape& shape) {
+    ++made;
+    return Tensor(type, shape);
+  });
+  const void* const data = buffers.Take(kF32, kShape).data();
+  EXPECT_EQ(buffers.Take(DType::kI32, {5, 3}).data(), data);
+  EXPECT_EQ(buffers.Take(DType::kU8, {60}).data(), data);
+  EXPECT_EQ(buffers.Take(DType::kU8, {1}).data(), data);
+  EXPECT_EQ(made, 1);
+  const Tensor larger = buffers.Take(DType::kU8, {61});
+  EXPECT_EQ(made, 2);
+  EXPECT_EQ(larger.bytes(), 61u);
+}
+
+TEST(Buffers, OfSeveralTheSmallestThatHasRoomIsLent) {
+  Buffers buffers;
+  const auto data = [&](int64_t bytes) { return buffers.Take(DType::kU8, {bytes}).data(); };
+  std::optional<Tensor> large = buffers.Take(DType::kU8, {300}), small = buffers.Take(DType::kU8, {100});
+  const void *const of_large = large->data(), *const of_small = small->data();
+  large.reset();
+  small.reset();
+  EXPECT_EQ(data(100), of_small);
+  EXPECT_EQ(data(101), of_large);
+  const Tensor taken = buffers.Take(DType::kU8, {50});
+  EXPECT_EQ(taken.data(), of_small);
+  EXPECT_EQ(data(50), of_large);
 }
 
 TEST(Buffers, TensorsMayOutliveThePool) {
