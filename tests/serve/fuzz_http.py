@@ -126,8 +126,9 @@ class Requests:
         return [whole[a:b] for a, b in zip([0, *cuts], [*cuts, len(whole)]) if b > a]
 
 
-def talk(address, pieces):
-    """Sends the pieces and returns all that comes back until the server closes the connection."""
+def talk(address, pieces, whole=False):
+    """Sends the pieces and returns all that comes back until the server closes the connection. `whole`: they are a request that says so. Of
+    others this side is closed, so that the server need not wait for the rest, and may take the caller to have gone."""
     host, port = address.rsplit(":", 1)
     back = b""
     with socket.create_connection((host, int(port)), timeout=20) as s:
@@ -135,7 +136,8 @@ def talk(address, pieces):
         try:
             for piece in pieces:
                 s.sendall(piece)
-            s.shutdown(socket.SHUT_WR)  # no more comes: the server need not wait for the rest
+            if not whole:
+                s.shutdown(socket.SHUT_WR)
         except OSError:
             pass  # it has closed the connection, which an answer may explain
         try:
@@ -179,7 +181,7 @@ class Fuzzer:
             self.problems.append(f"  of {b''.join(pieces)[:3000]!r}")
 
     def serves(self):
-        back = talk(self.server.http, [GOOD])
+        back = talk(self.server.http, [GOOD], whole=True)
         if statuses(back) not in ([200], [429]):
             self.problems.append(f"a good request is not served any more: {back[:300]!r}")
 

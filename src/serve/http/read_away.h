@@ -28,9 +28,9 @@ void ReadAway(Stream& stream, boost::beast::flat_buffer& buffer, size_t left, Do
                          });
 }
 
-// Calls `gone` if the caller closes its side before it sends another request, and before the socket's
-// operations are cancelled. Of a caller by TLS nothing is seen: its farewell is a message. `keep` owns the
-// socket.
+// Calls `gone` if the caller closes its side, which other servers take for a farewell as well, before it
+// sends another request, and before the socket's operations are cancelled. Of a caller by TLS nothing is
+// seen: its farewell is a message. `keep` owns the socket.
 void AwaitLeaving(boost::asio::ip::tcp::socket& socket, std::shared_ptr<void> keep,
                   std::function<void()> gone);
 
