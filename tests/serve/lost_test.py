@@ -141,6 +141,15 @@ class Lost(unittest.TestCase):
             # each answer that the server wrote has come, and each that came was written by it
             self.assertEqual(sum(line.get("status") == 200 for line in server.lines), asked.right)
 
+    def test_processors(self):
+        """One caller's requests are computed by a pool, several callers' by the slots; both are right."""
+        server = self.serve("--processors", "cpu:0,cpu:1")
+        for threads in (1, 4):
+            with Generator(server.port, "net", self.cases, threads=threads) as asked:
+                self.assertTrue(asked.await_answers(20), asked.faults()[:3])
+            self.expect_none(asked)
+        self.assertEqual(server.end(), 0, server.lines[-3:])
+
     def test_sigterm_again(self):
         """Where the parent has blocked both signals."""
         def block():

@@ -12,6 +12,7 @@
 #include "machine/machine.h"
 #include "model_flags.h"
 #include "network/listen.h"
+#include "pool.h"
 #include "serve/grpc/grpc_server.h"
 #include "serve/http/http_server.h"
 #include "serve/http/routes.h"
@@ -29,6 +30,7 @@ struct ServeFlags {
   std::string grpc_listen;    // HOST:PORT of gRPC; empty: the server answers over HTTP alone
   std::string worker_listen;  // HOST:PORT of its worker; empty: it computes no parts of models
   std::string keys, token;
+  std::string processors;  // that compute a request alone; empty: all cores
   bool insecure = false;
   bool load_none = false;
   std::string log = "text";
@@ -57,6 +59,13 @@ serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& con
         options.session.cores.empty() ? ReadMachine().default_threads() : int(options.session.cores.size());
   options.queue.slots = SlotsOf(flags, options.session);
   options.queue.waiting_per_slot = flags.queue;
+  if (!flags.processors.empty())
+    options.wide = [pool = PoolFor(flags.processors),
+                    pool_options = PoolOptionsOf(flags.machine, context)](const Model& model) {
+      Session session(model, pool, pool_options);
+      session.Settle();  // a server is ready when it is as fast as it will be
+      return session;
+    };
   options.most_pixels = int64_t(flags.megapixels * 1e6);
   options.most_input_bytes = int64_t(flags.tensor_mib * kMib);
   options.load_all = !flags.load_none;
@@ -250,6 +259,13 @@ void AddServe(CLI::App& app, Context& context) {
   command->add_flag("--insecure", flags->insecure, "answer all callers, also those of other hosts")
       ->group("Network");
   AddSessionFlags(*command, flags->machine);
+  command
+      ->add_option(
+          "--processors", flags->processors,
+          "compute a request that is alone on these together, such as cpu,gpu, or a file of devices and "
+          "processors; of several requests each slot computes one on its core")
+      ->type_name("LIST|FILE")
+      ->group("Devices");
   command
       ->add_option("--slots", flags->slots,
                    "requests that are computed at a time at most (default: a core each)")

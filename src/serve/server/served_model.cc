@@ -89,9 +89,11 @@ SessionOptions NarrowOptions(const SlotCores& cores, int i) {
 
 ServedModel::ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores)
     : model_(LoadFor(path, precision)) {
-  for (int i = 0; i < cores.slots; ++i)
+  const auto make_wide = [&] { return cores.wide ? cores.wide(model_) : Session(model_, cores.session); };
+  if (cores.slots == 1) narrow_.push_back(std::make_unique<Session>(make_wide()));
+  else wide_ = std::make_unique<Session>(make_wide());
+  for (int i = 0; i < cores.slots && wide_; ++i)
     narrow_.push_back(std::make_unique<Session>(model_, NarrowOptions(cores, i)));
-  if (cores.slots > 1) wide_ = std::make_unique<Session>(model_, cores.session);
   notes_ = model_.notes();
   open_batch_ = !inputs().empty() && std::all_of(inputs().begin(), inputs().end(), FirstIsOpen);
   ReadPictureSettings(path);

@@ -20,6 +20,9 @@ namespace mete::serve {
 struct SlotCores {
   SessionOptions session;  // of a session on all cores; `cores` empty: threads are not pinned
   int slots = 1;
+  // Makes the session for wide runs, of which there is one at a time, with all cores free; empty: one on all
+  // cores with `session`. With one slot it is the only session.
+  std::function<Session(const Model&)> wide = {};
 };
 
 // Returns the options of the session that slot `i` computes narrow requests with: one core, that of the slot

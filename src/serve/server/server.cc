@@ -20,7 +20,9 @@
 namespace mete::serve {
 namespace {
 
-SlotCores CoresOf(const ServerOptions& options) { return {options.session, options.queue.slots}; }
+SlotCores CoresOf(const ServerOptions& options) {
+  return {options.session, options.queue.slots, options.wide};
+}
 
 Nanoseconds InNanoseconds(std::chrono::steady_clock::time_point time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();

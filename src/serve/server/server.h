@@ -28,8 +28,10 @@
 namespace mete::serve {
 
 struct ServerOptions {
-  std::string repository;                         // the folder of models (serve/repository/repository.h)
-  SessionOptions session = {};                    // `threads` and `cores` say which cores the slots share
+  std::string repository;       // the folder of models (serve/repository/repository.h)
+  SessionOptions session = {};  // `threads` and `cores` say which cores the slots share
+  // Makes a model's session for wide runs, such as one on a pool (SlotCores); empty: one on all cores.
+  std::function<Session(const Model&)> wide = {};
   QueueLimits queue = {};                         // with the number of slots
   int64_t most_pixels = int64_t(1) << 25;         // of the pictures of a request; 32 megapixels take 96 MiB
   int64_t most_input_bytes = int64_t(256) << 20;  // of the input that a request's pictures become; guess

@@ -41,13 +41,14 @@ class ServerTest : public testing::Test {
   }
   fs::path Folder() const { return path_.str(); }
 
-  void Start(QueueLimits queue, int slots = 2) {
+  void Start(QueueLimits queue, int slots = 2, std::function<Session(const Model&)> wide = {}) {
     server_.reset();
     queue.slots = slots;
     ServerOptions options;
     options.repository = path_.str();
     options.session = SessionOptions::Estimated(2);
     options.queue = queue;
+    options.wide = std::move(wide);
     server_ = std::make_unique<Server>(options);
   }
 
@@ -119,6 +120,20 @@ TEST_F(ServerTest, AnswersAsASessionDoes) {
   EXPECT_EQ(statistics[0].success.count, 3);
   EXPECT_EQ(statistics[0].executions, 3);
   EXPECT_EQ(statistics[0].fail.count, 0);
+}
+
+TEST_F(ServerTest, WideRunsHaveTheSessionThatIsMadeForThem) {
+  for (const int slots : {1, 2}) {
+    int made = 0;
+    Start({}, slots, [&](const Model& model) {
+      ++made;
+      return Session(model, SessionOptions::Estimated(2));
+    });
+    EXPECT_EQ(made, 1);
+    EXPECT_EQ(Infer(RequestOf(0.3f)).error, "");
+    Start({}, slots, [](const Model&) -> Session { throw Error(Code::kUnavailable, "[pool] is not there"); });
+    EXPECT_NE(Infer(RequestOf(0.3f)).error.find("[pool] is not there"), std::string::npos);
+  }
 }
 
 TEST_F(ServerTest, ClassifiesAPictureAsItIs) {
