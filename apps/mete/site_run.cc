@@ -169,9 +169,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
     watch = Stopwatch();
     before_ms = 0;
   }
-  const Stopwatch looking;
   const StartState state = device_.State();
-  const double look_ms = looking.ms();
   serve::SiteNow now = Now(request.photo, state, link);
   const auto was_asked = [&] {
     now.server_answers = no_server.empty();
@@ -192,6 +190,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
   }
   const SiteCandidate chosen = ChosenOf(request.way, plan);
   const SiteWay& way = plan.ways[size_t(chosen)];
+  const double choose_ms = watch.ms() - ask_ms;
 
   WayDone done{.way = chosen};
   std::string why = no_server.empty() ? no_cut : no_server;  // the device answers without being asked to
@@ -201,7 +200,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
   }
   const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
   if (fell_back || chosen == SiteCandidate::kDevice) done = device_.Compute(request.photo, state);
-  done.steps.load_ms += before_ms + look_ms;
+  done.steps.load_ms += before_ms + choose_ms;
   done.steps.upload_ms += ask_ms;
   done.whole_ms = before_ms + watch.ms();
   if (done.way == SiteCandidate::kCut) cut_.TellSteps(done);

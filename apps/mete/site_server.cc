@@ -94,13 +94,14 @@ std::string SiteServer::Ask(const NetworkLink& link) {
 std::string SiteServer::Compute(const SitePhoto& photo, std::string scaled, serve::Deadline deadline,
                                 WayDone& done) {
   const bool is_raw = scaled.empty();
+  const Stopwatch watch;
   const serve::Reply reply = Infer(is_raw ? photo.bytes : std::move(scaled), deadline);
   if (!reply.ok()) return WhyNot(reply);
   if (const std::string why = Place(job_.model, reply, done.outputs); !why.empty()) return why;
   const serve::ServerSteps steps = reply.steps.value_or(serve::ServerSteps{});
   done.steps.preprocess_ms += steps.decode_ms + steps.scale_ms;
   done.steps.compute_ms += steps.queue_ms + steps.compute_ms;
-  done.steps.upload_ms += std::max(0.0, reply.times.ms() - steps.ms());
+  done.steps.upload_ms += std::max(0.0, watch.ms() - steps.ms());
   if (!reply.steps) return "";
   if (is_raw) {
     memory_.server.decode.Learn(photo.amounts().Decoded(steps.decode_ms));

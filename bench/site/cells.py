@@ -1,0 +1,151 @@
+"""From runs to cells: what each way takes in each cell, what Mete foresaw, and what a planner would choose that leaves something out.
+
+A cell is (model, photo, size, link, state). Pure: standard library only. `runs` and `plans` are the rows of site_table.py by their keys.
+"""
+import dataclasses
+import statistics
+
+from site_names import kParts, kStates, kSteps, kWays
+
+kNear = 0.1     # a choice, or a prediction, that is no further off holds
+kAddUp = 0.03   # the steps and the whole
+
+
+@dataclasses.dataclass(frozen=True)
+class Time:
+    """Of a way in a cell. `is_bound`: it takes longer than this. `is_run`: measured as a whole, and not composed."""
+    ms: float
+    is_bound: bool = False
+    is_run: bool = True
+
+
+class Cells:
+    def __init__(self, runs, plans, links, states):
+        self.runs, self.plans, self.links, self.states = runs, plans, links, states
+        self.device_link = links[-1]
+        self.models = list(dict.fromkeys(key[0] for key in runs))
+        self.photos = list(dict.fromkeys(key[1:3] for key in runs))
+        self.starts = {(m, s, w): self._start(m, s, w) for m in self.models for s in states for w in ("raw", "scaled")}
+
+    def all(self):
+        """Every cell of which something is known, with {way: Time}."""
+        for model in self.models:
+            for photo, size in self.photos:
+                for link in self.links:
+                    for state in self.states:
+                        cell = (model, photo, size, link, state)
+                        times = {way: self.time(cell, way) for way in kWays}
+                        if times["device"] and any(times[way] for way in ("raw", "scaled")):
+                            yield cell, {way: time for way, time in times.items() if time}
+
+    def time(self, cell, way):
+        """Nothing where it is not known."""
+        model, photo, size, link, state = cell
+        if way == "device":
+            run = self.runs.get((model, photo, size, self.device_link, state, way))
+            return run and Time(run["whole_ms"], is_run=link == self.device_link)
+        own = self.runs.get((*cell, way))
+        if own:
+            return Time(own["whole_ms"], own["bound"] == ">")
+        exchange = self._exchange(model, photo, size, link, way)
+        start = self.starts[model, state, way]
+        if exchange is None or start is None:
+            return None
+        return Time(exchange.ms + start, exchange.is_bound, False)
+
+    def _exchange(self, model, photo, size, link, way):
+        """Of a resident model: its own, or another model's with the computing of this one."""
+        own = self.runs.get((model, photo, size, link, "resident", way))
+        if own:
+            return Time(own["whole_ms"], own["bound"] == ">")
+        for other in self.models:
+            run = self.runs.get((other, photo, size, link, "resident", way))
+            if not run:
+                continue
+            if run["bound"] == ">":
+                return Time(run["whole_ms"], True, False)
+            near = [self.runs.get((m, photo, size, self.device_link, "resident", way)) for m in (model, other)]
+            if all(near):
+                return Time(run["whole_ms"] + near[0]["compute_ms"] - near[1]["compute_ms"], False, False)
+        return None
+
+    def _start(self, model, state, way):
+        """What a state adds to an exchange: the median over the photos with which it was measured. 0 of a resident model."""
+        if state == "resident":
+            return 0.0
+        added = []
+        for photo, size in self.photos:
+            run, beside = (self.runs.get((model, photo, size, self.device_link, s, way)) for s in (state, "resident"))
+            if run and beside:
+                added.append(run["whole_ms"] - beside["whole_ms"])
+        return statistics.median(added) if added else None
+
+    def plan(self, cell):
+        """({way: its row}, the way that is chosen); nothing where nothing was planned."""
+        rows = {way: self.plans[(*cell, way)] for way in kWays if (*cell, way) in self.plans}
+        if not rows:
+            return None
+        choice = next(iter(rows.values()))["choice"]
+        return rows, next(word for word, name in kWays.items() if name == choice)
+
+
+def total(row, without=()):
+    return sum(row[name] for name in kSteps) - sum(row[name] for name in without)
+
+
+# What other planners leave out, as columns of a plan.
+kLeftOut = {
+    "loading": ["load_ms"],
+    "round trips (asking, connecting, the round trip, slow start)": [part for part in kParts if part != "bytes_ms"],
+    "preprocessing": ["preprocess_ms"],
+}
+
+
+def best(times):
+    """The way that was soonest, of those that were measured to their end."""
+    return min((way for way, time in times.items() if not time.is_bound), key=lambda way: times[way].ms)
+
+
+def loss(times, way):
+    """How much longer a way takes than the soonest one, as a share of that; at least so much where the way was given up."""
+    soonest = times[best(times)].ms
+    return times[way].ms / soonest - 1
+
+
+def is_near(predicted, measured):
+    return abs(predicted - measured) <= kNear * measured
+
+
+@dataclasses.dataclass
+class Judged:
+    """`losses`: of the choice, by cell. `predictions`: (cell, way, predicted ms, measured ms, whether chosen)."""
+    losses: dict
+    predictions: list
+    left_out: dict  # {what: {cell: the loss of that choice}}
+
+
+def judge(cells):
+    judged = Judged({}, [], {what: {} for what in kLeftOut})
+    for cell, times in cells.all():
+        planned = cells.plan(cell)
+        if not planned:
+            continue
+        rows, choice = planned
+        rows = {way: row for way, row in rows.items() if way in times}
+        if choice not in rows:
+            continue
+        judged.losses[cell] = loss(times, choice)
+        judged.predictions += [(cell, way, total(row), times[way].ms, way == choice) for way, row in rows.items() if not times[way].is_bound]
+        for what, without in kLeftOut.items():
+            judged.left_out[what][cell] = loss(times, min(rows, key=lambda way: total(rows[way], without)))
+    return judged
+
+
+def apart(run):
+    """By how much of the whole the steps and the whole are apart; nothing of a run that was given up."""
+    return None if run["bound"] == ">" else abs(run["whole_ms"] - sum(run[step] for step in kSteps)) / run["whole_ms"]
+
+
+def share(values, holds):
+    values = list(values)
+    return sum(map(holds, values)) / len(values) if values else float("nan")

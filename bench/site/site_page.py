@@ -1,0 +1,244 @@
+"""docs/results/site.md, its pictures and steps, of what lies in the folder of a run."""
+import csv
+import io
+import json
+import os
+import statistics
+import sys
+import tempfile
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import cells as site_cells
+import dads
+import machine
+import output
+import site_pictures
+import site_runs
+import site_watch
+from output import say
+from site_links import kLinks
+from site_names import kStates, kSteps, kWays
+from tables import aligned, listed, number
+
+kCommand = "make reproduce-site"
+kPage, kStepsFile, kStepsPicture, kTimePicture = "site.md", "site-steps.csv", "site-steps.svg", "site-over-time.svg"
+
+
+def setting(flags, seconds):
+    """What the page says of how it was measured."""
+    return {"machine": machine.describe()["cpu"], "speed": flags.speed, "limit_s": flags.limit, "models": flags.models, "links": flags.links,
+            "states": flags.states, "sizes": flags.sizes, "photos": flags.photos, "cores": flags.cores, "seconds": seconds}
+
+
+def percent(part):
+    return "-" if part != part else f"{100 * part:.1f} %"
+
+
+def head(told):
+    links = ", ".join(f"{name} {kLinks[name].up:g} Mb/s up and a round trip of {kLinks[name].round_trip:g} ms ({kLinks[name].source})"
+                      for name in told["links"])
+    return f"""# On the device or on a server: Guo's experiment
+
+Written by `{kCommand}` (`bench/site/reproduce.py`); do not edit. Measured on an {told["machine"]} (two virtual cores of a shared host); the last
+start of the command took {told["seconds"] / 60:.0f} minutes.
+
+**The device is an emulation**: core {told["cores"][0]} at {told["speed"]:g} of its speed, slowed from outside (`tools/slowcore`), with its caches and memory as they are. The
+server is `mete serve` on core {told["cores"][1]}, in a network namespace of its own behind a delay line (`docs/lab.md`). SqueezeNet 1.1 has its real weights, AlexNet and
+NIN are of the zoo, with random ones. {told["photos"]} photos fit into 3840x2160, or into half or a quarter of that. Links: {links}.
+Each request connects anew, and the server is asked first whether it is there where it may be sooner.
+
+A cell is a network, a photo, a size, a link, and a state of the model on the device: `resident`, `evicted` (the process lives, its pages are on the
+disk), `killed` (no process, files in memory), `cold` (no page of model, program and what is kept in memory, as mincore says before each start; the C
+library and its like stay, as others map them) and `first-ever` (cold, and nothing is packed or timed). Times are from outside: from the command, or
+from the start of the process where there is none, until the answer is there.
+
+What cannot depend on something is measured once: the device's way does not depend on the link; the exchange does not depend on the state, so that a
+start is measured with the photos of the smallest size, and its median is added to the exchanges of the others; over slow links the exchange of a raw
+photo is that of the first network, with the computing of the other. A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up
+then, but with one photo of each size, and counts as longer; its prediction is not judged."""
+
+
+def share_table(judged, by, names):
+    """Choices and predictions by a dimension: `by`, its place in a cell."""
+    rows = [["", "cells", "choice within 10 % of the best", "predictions within 10 %", "of the chosen way"]]
+    for name in [*names, None]:
+        losses = [loss for cell, loss in judged.losses.items() if name in (None, cell[by])]
+        near = [(site_cells.is_near(p, m), chosen) for cell, _, p, m, chosen in judged.predictions if name in (None, cell[by])]
+        if losses:
+            rows.append([name or "all", str(len(losses)), percent(site_cells.share(losses, lambda loss: loss <= site_cells.kNear)),
+                         percent(site_cells.share(near, lambda n: n[0])), percent(site_cells.share([n for n in near if n[1]], lambda n: n[0]))])
+    return aligned(rows, True)
+
+
+def way_table(judged):
+    rows = [["way", "predictions", "within 10 %", "predicted / measured, median", "5th percentile", "95th"]]
+    for way in kWays:
+        ratios = sorted(p / m for _, w, p, m, _ in judged.predictions if w == way)
+        if ratios:
+            rows.append([way, str(len(ratios)), percent(site_cells.share(ratios, lambda r: site_cells.is_near(r, 1))),
+                         *(f"{ratios[min(len(ratios) - 1, int(q * len(ratios)))]:.2f}" for q in (0.5, 0.05, 0.95))])
+    return aligned(rows, True)
+
+
+def step_table(cells):
+    """How far each step is from what was planned, of runs that were measured as a whole."""
+    rows = [["way", *(step.removesuffix("_ms") for step in kSteps)]]
+    for way in kWays:
+        texts = []
+        for step in kSteps:
+            pairs = [(cells.plans[key][step], run[step]) for key, run in cells.runs.items()
+                     if key[-1] == way and key in cells.plans and run["bound"] != ">" and run[step] and run[step] > 1]
+            texts.append(f"{statistics.median(p / m for p, m in pairs):.2f} ({percent(site_cells.share(pairs, lambda x: site_cells.is_near(*x)))})"
+                         if pairs else "-")
+        rows.append([way, *texts])
+    return aligned(rows, True)
+
+
+def choice_table(cells, judged):
+    """The soonest way as measured, by link and state: in how many cells it is which."""
+    rows = [["link", *cells.states]]
+    for link in cells.links:
+        row = [link]
+        for state in cells.states:
+            won = [site_cells.best(times) for cell, times in cells.all() if cell[3] == link and cell[4] == state]
+            row.append(", ".join(f"{way} {won.count(way)}" for way in kWays if way in won) or "-")
+        rows.append(row)
+    return aligned(rows, True)
+
+
+def left_out_table(judged):
+    rows = [["left out", "chosen otherwise than the best, by more than 10 %", "longer than the best, mean of those", "most"]]
+    for what, losses in [("nothing (Mete)", judged.losses), *judged.left_out.items()]:
+        wrong = [loss for loss in losses.values() if loss > site_cells.kNear]
+        rows.append([what, f"{len(wrong)} of {len(losses)} ({percent(len(wrong) / len(losses) if losses else float('nan'))})",
+                     percent(statistics.mean(wrong)) if wrong else "-", percent(max(wrong)) if wrong else "-"])
+    return aligned(rows, True)
+
+
+def spread(values):
+    return f"{number(statistics.median(values))} ({number(min(values))} to {number(max(values))})" if values else "-"
+
+
+def device_table(cells):
+    """The device's way by model, size and state: median and spread over the photos."""
+    rows = [["ms, median over the photos (least to most)", *cells.states]]
+    for model in cells.models:
+        for size in dict.fromkeys(size for _, size in cells.photos):
+            rows.append([f"{model}, {size}"] + [spread([run["whole_ms"] for key, run in cells.runs.items()
+                                                        if key[0] == model and key[2] == size and key[4:] == (state, "device")]) for state in cells.states])
+    return aligned(rows, True)
+
+
+def exchange_table(cells):
+    """Ways with a resident model over the links, of the first network."""
+    rows = [["ms, median over the photos (least to most)", *cells.links]]
+    for way in ("raw", "scaled"):
+        for size in dict.fromkeys(size for _, size in cells.photos):
+            row = [f"{way}, {size}"]
+            for link in cells.links:
+                runs = [run for key, run in cells.runs.items() if key[0] == cells.models[0] and key[2:] == (size, link, "resident", way)]
+                longer = sum(run["bound"] == ">" for run in runs)
+                row.append(spread([run["whole_ms"] for run in runs if run["bound"] != ">"]) + (f"; {longer} longer" if longer else ""))
+            rows.append(row)
+    return aligned(rows, True)
+
+
+def bars(cells):
+    """For a picture: the steps of the first photo at its largest size, of each way and state, over the links."""
+    model, (photo, size) = cells.models[0], cells.photos[0]
+    for state in cells.states:
+        run = cells.runs.get((model, photo, size, cells.device_link, state, "device"))
+        if run:
+            yield f"device, {state}", {step: run[step] for step in kSteps}
+    for link in cells.links:
+        for way in ("raw", "scaled"):
+            run = cells.runs.get((model, photo, size, link, "resident", way))
+            if run and run["bound"] != ">" and run["whole_ms"] < 3000:
+                yield f"{way}, {link}", {step: run[step] for step in kSteps}
+
+
+def over_time(folder):
+    rows = list(site_watch.table(folder).rows.values())
+    plots = []
+    for state in dict.fromkeys(row["state"] for row in rows):
+        for figure, label, unit in (("cpu_ms", "processor time", "ms"), ("rss_kib", "memory", "KiB"), ("energy_j", "joules (simulated)", "J")):
+            plots.append((f"{state}: {label}", unit, {way: [(row["at_ms"], row[figure]) for row in rows if (row["state"], row["way"]) == (state, way)]
+                                                      for way in kWays}))
+    return plots
+
+
+def sums(cells):
+    """How far steps and wholes are apart."""
+    apart = [a for a in (site_cells.apart(run) for run in cells.runs.values()) if a is not None]
+    worst = max(apart, default=0)
+    near = percent(site_cells.share(apart, lambda a: a <= site_cells.kAddUp))
+    return f"{near} of {len(apart)} runs have steps that add up to the whole within {100 * site_cells.kAddUp:.0f} %; the furthest is {percent(worst)} off."
+
+
+def worst(judged, count=5):
+    """The choices that cost most, in words."""
+    most = sorted(judged.losses.items(), key=lambda item: -item[1])[:count]
+    return [f"{', '.join(cell)}: {percent(loss)} longer than the best way" for cell, loss in most if loss > site_cells.kNear]
+
+
+def dads_text(flags):
+    with tempfile.TemporaryDirectory() as folder:
+        return dads.text({"resnet18": dads.resnet(flags, folder), "tiny_yolov2": dads.yolo(flags, folder)}, True)
+
+
+def page(told, cells, judged, dads_points):
+    everything = list(cells.all())
+    runs = sum(time.is_run for _, times in everything for time in times.values())
+    ways = sum(len(times) for _, times in everything)
+    board = site_watch.kBoard
+    idle, active = site_watch.power()
+    parts = [head(told), "## What holds",
+             listed([f"{len(everything)} cells, {ways} ways in them: {runs} measured as they are in the cell, the others composed of {len(cells.runs)} runs.",
+                     sums(cells),
+                     f"Mete's choice is within 10 % of the best way as measured in {percent(site_cells.share(judged.losses.values(), lambda x: x <= site_cells.kNear))} of "
+                     f"the cells (bar: 95 %).",
+                     f"Its predictions, made before each photo, are within 10 % in {percent(site_cells.share(judged.predictions, lambda x: site_cells.is_near(x[2], x[3])))} of "
+                     f"{len(judged.predictions)} ways of cells (bar: 90 %).",
+                     *worst(judged)], True),
+             "## What would be chosen without a term", "Each row chooses by the same predictions without some of their terms; what it chose is looked up in the measurements.",
+             left_out_table(judged),
+             "## Choices and predictions", share_table(judged, 4, cells.states), share_table(judged, 3, cells.links),
+             share_table(judged, 0, cells.models), way_table(judged),
+             "Predicted over measured of each step of more than 1 ms, the median, and how many are within 10 %:", step_table(cells),
+             "## The soonest way", "In how many cells which way was the soonest as measured.", choice_table(cells, judged),
+             "## Times", "The device's way:", device_table(cells), f"Over the links, {cells.models[0]}, resident:", exchange_table(cells),
+             f"The steps of all runs are in `{kStepsFile}`.", f"![Steps of one photo]({kStepsPicture})",
+             "## Processor, memory and joules over time",
+             f"One photo, sampled each 10 ms from `/proc`. **Joules are simulated**: {idle:g} W and {active:g} W more while the core is busy "
+             f"(estimates of `boards/{board}`), without a radio.", f"![Over time]({kTimePicture})",
+             "## DADS's cuts, simulated", dads_points]
+    return "\n\n".join(parts) + "\n"
+
+
+def steps_csv(cells):
+    text = io.StringIO()
+    names = [*site_runs.kKeys, "whole_ms", *kSteps, "bound", "pages", "photo_bytes"]
+    writer = csv.DictWriter(text, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: f"{value:.2f}" if isinstance(value, float) else value for name, value in run.items()} for run in cells.runs.values())
+    return text.getvalue()
+
+
+def read(flags):
+    with open(os.path.join(flags.folder, "setting.json"), encoding="utf-8") as file:
+        told = json.load(file)
+    return told, site_cells.Cells(site_runs.run_table(flags.folder).rows, site_runs.plan_table(flags.folder).rows, told["links"],
+                                  [s for s in kStates if s in told["states"]])
+
+
+def write(flags):
+    told, cells = read(flags)
+    judged = site_cells.judge(cells)
+    os.makedirs(flags.out, exist_ok=True)
+    files = {kPage: page(told, cells, judged, dads_text(flags)), kStepsFile: steps_csv(cells),
+             kStepsPicture: site_pictures.steps("Steps of one photo", list(bars(cells))),
+             kTimePicture: site_pictures.over_time("Processor time, memory and joules of the device's process", over_time(flags.folder))}
+    for name, text in files.items():
+        output.write_whole(os.path.join(flags.out, name), text)
+    say("wrote " + " and ".join(os.path.join(flags.out, name) for name in files))

@@ -1,0 +1,172 @@
+"""What is measured: runs, each a photo that goes one way in one state over one link, and the plans that Mete makes before them.
+
+Not every cell is a run (cells.py composes the others): the device's way does not depend on the link, the exchange not on the device's state, and a
+start not on the photo where the server computes.
+"""
+import os
+import shutil
+import sys
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import device
+import pages
+from output import say
+from site_names import kParts, kStates, kSteps, kWays
+from site_table import Table
+
+kKeys = ["model", "photo", "size", "link", "state", "way"]
+kSmallSize = "quarter"  # of the photos with which starts are measured whose answer comes from the server
+kTries = 3   # to reach a state; guess
+kWarmUps = 2  # photos that go each way before anything counts, so that kernels are chosen; guess
+
+
+def run_table(folder):
+    """`bound`: the way was given up then, and takes longer. `pages`: of the files of model, program and what is kept, in memory before it."""
+    return Table(os.path.join(folder, "runs.csv"), kKeys, ["whole_ms", *kSteps, "bound", "pages", "photo_bytes"])
+
+
+def plan_table(folder):
+    return Table(os.path.join(folder, "plans.csv"), kKeys, ["choice", *kSteps, *kParts])
+
+
+class Runs:
+    def __init__(self, flags, scene, photos, folder):
+        """`photos`: those of scaled_photos.py."""
+        self.flags, self.scene, self.photos = flags, scene, photos
+        self.runs, self.plans = run_table(folder), plan_table(folder)
+
+    # resident: a process for each link, which answers all photos
+
+    def resident(self, model, is_first_model):
+        wanted = [photo for photo in self.photos if self._lacks(model, photo)]
+        if not wanted:
+            return
+        warm = self.photos[-1]
+        devices = {}
+        try:
+            for link in self.flags.links:
+                devices[link] = self.scene.start(model, warm["path"], link, "device")
+                self._warm_up(devices[link], link)
+            for i, photo in enumerate(wanted):
+                say(f"{model.name}, resident: {i + 1} of {len(wanted)}, {photo['photo']} {photo['size']}")
+                for link, process in devices.items():
+                    self._plan(model, photo, link, process)
+                    for way in ("raw", "scaled"):
+                        self._exchange(model, photo, link, way, process, is_first_model)
+                self._device(model, photo, devices)
+        finally:
+            for process in devices.values():
+                process.close()
+
+    def _lacks(self, model, photo):
+        return (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device") not in self.runs
+
+    def _device_link(self):
+        """Over which the device's way is measured, which sends nothing."""
+        return self.flags.links[-1]
+
+    def _warm_up(self, process, link):
+        """Of the smallest photos, which take a while over the slowest link."""
+        small = [photo for photo in self.photos if photo["size"] == self.flags.sizes[-1]][:kWarmUps]
+        for photo in small:
+            for way in kWays:
+                if way == "device" or self._foreseen(process.plans(photo["path"]), way) <= 1e3 * self.flags.limit:
+                    process.run(photo["path"], way)
+
+    def _plan(self, model, photo, link, process):
+        key = (model.name, photo["photo"], photo["size"], link)
+        if (*key, kStates[0], "device") in self.plans:
+            return
+        told = process.plans(photo["path"])
+        for state in self.flags.states:
+            planned = told["states"][state]
+            for way in planned["ways"]:
+                word = next(word for word, name in kWays.items() if name == way["way"])
+                self.plans.add(**dict(zip(kKeys, (*key, state, word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
+
+    @staticmethod
+    def _foreseen(told, way):
+        return next((w["total_ms"] for w in told["states"]["resident"]["ways"] if w["way"] == kWays[way]), 0)
+
+    def _exchange(self, model, photo, link, way, process, is_first_model):
+        key = (model.name, photo["photo"], photo["size"], link, "resident", way)
+        if key in self.runs:
+            return
+        limit_ms = 1e3 * self.flags.limit
+        foreseen = self._foreseen(process.plans(photo["path"]), way)
+        is_example = photo["photo"] == self.photos[0]["photo"]
+        is_long = foreseen > limit_ms
+        # what a model adds to an exchange is its computing, which shorter exchanges have
+        if not is_first_model and (is_long or (way == "raw" and foreseen > limit_ms / 4)):
+            return
+        give_up_ms = limit_ms if is_long and not is_example else 0
+        done = process.run(photo["path"], way, give_up_ms)
+        if done["way"] == kWays[way]:
+            self._add(key, done, photo, "")
+        elif give_up_ms:
+            self._add(key, {"whole_ms": give_up_ms, "steps": {}}, photo, ">")
+        else:
+            say(f"{key}: {done['fell_back']}")
+
+    def _device(self, model, photo, devices):
+        key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
+        self._add(key, devices[self._device_link()].run(photo["path"], "device"), photo, "")
+
+    def _add(self, key, done, photo, bound, left=""):
+        self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], bound=bound, pages=left, photo_bytes=photo["bytes"])
+
+    # the other states, over the link on which the device's way is measured
+
+    def ways_of(self, photo):
+        return list(kWays) if photo["size"] == self.small_size() else ["device"]
+
+    def small_size(self):
+        return kSmallSize if kSmallSize in self.flags.sizes else self.flags.sizes[-1]
+
+    def other(self, model, state):
+        """Runs in one of the states other than resident."""
+        link = self._device_link()
+        wanted = [(photo, way) for photo in self.photos for way in self.ways_of(photo)
+                  if (model.name, photo["photo"], photo["size"], link, state, way) not in self.runs]
+        say(f"{model.name}, {state}: {len(wanted)} runs")
+        if wanted and state == "evicted":
+            return self._evicted(model, link, wanted)
+        for photo, way in wanted:
+            done, left = self._started(model, link, state, photo, way)
+            self._add((model.name, photo["photo"], photo["size"], link, state, way), done, photo, "", left)
+
+    def _evicted(self, model, link, wanted):
+        with self.scene.start(model, self.photos[-1]["path"], link, "device") as process:
+            self._warm_up(process, link)
+            for photo, way in wanted:
+                for _ in range(kTries):
+                    process.release()
+                    left = pages.evict(self.scene.files(model, self.scene.cache))
+                    if not left:
+                        break
+                if left:
+                    say(f"{model.name}, evicted: {left} pages stay; not measured")
+                    continue
+                self._add((model.name, photo["photo"], photo["size"], link, "evicted", way), process.run(photo["path"], way), photo, "", left)
+                process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
+
+    def _started(self, model, link, state, photo, way):
+        """(a run of a new process, the pages that were in memory before it)"""
+        cache = self._first_cache() if state == "first-ever" else self.scene.cache
+        files = self.scene.files(model, cache)
+        if state == "killed":
+            pages.read_through(files)
+        elif pages.evict(files):
+            raise device.DeviceFailed(f"[{state}] pages stay in memory; got {pages.pages_of(files)} of {model.name}, expected none")
+        left = pages.pages_of(files)
+        with self.scene.start(model, photo["path"], link, way, cache) as process:
+            if process.first["state"] != state:
+                raise device.DeviceFailed(f"[{state}] the program found another state; got {process.first['state']}")
+            return process.first, left
+
+    def _first_cache(self):
+        """A folder without timings and packed weights, but with what `mete profile --starts` and earlier photos have told."""
+        shutil.rmtree(self.scene.first_cache, ignore_errors=True)
+        shutil.copytree(os.path.join(self.scene.cache, "starts"), os.path.join(self.scene.first_cache, "starts"))
+        return self.scene.first_cache
