@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "image/scaled_picture.h"
 #include "mete/device.h"
@@ -54,10 +55,11 @@ StartState SiteDevice::State() const {
 }
 
 Image SiteDevice::Decoded(const SitePhoto& photo, double& ms) {
+  times_ = std::exchange(decodes_again_, true) ? &memory_.photo : &memory_.first_photo;
   const Stopwatch watch;
   Image image = DecodeImage(std::as_bytes(std::span(photo.bytes)), photo.path);
   ms = watch.ms();
-  memory_.decode.Learn(photo.amounts().Decoded(ms));
+  times_->decode.Learn(photo.amounts().Decoded(ms));
   return image;
 }
 
@@ -72,12 +74,14 @@ void SiteDevice::Open(double& ms) {
 
 std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes) {
   std::string measured;
-  if (memory_.decode.seen().empty() || memory_.scale.seen().empty() || !memory_.small.ms() || !scaled_bytes) {
+  const bool has_seen_photos =
+      !memory_.photo.scale.seen().empty() || !memory_.first_photo.scale.seen().empty();
+  if (!has_seen_photos || !memory_.small.ms() || !scaled_bytes) {
     double ignored = 0;
     const Image image = Decoded(photo, ignored);
     const Stopwatch scaling;
     (void)MakeInput(image, job_.preprocess, job_.port.shape);
-    memory_.scale.Learn(photo.amounts().Scaled(scaling.ms()));
+    times_->scale.Learn(photo.amounts().Scaled(scaling.ms()));
     const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
     const Stopwatch encoding;
     scaled_bytes = double(PpmOf(scaled).size());
@@ -102,14 +106,17 @@ std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<dou
 }
 
 Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
+  const Stopwatch watch;
   double decode_ms = 0;
-  const Image image = Decoded(photo, decode_ms);
-  done.turned = TurnedText(image.exif_orientation);
-  const Stopwatch scaling;
-  Tensor input = MakeInput(image, job_.preprocess, job_.port.shape);
-  const double scale_ms = scaling.ms();
-  memory_.scale.Learn(photo.amounts().Scaled(scale_ms));
-  done.steps.preprocess_ms += decode_ms + scale_ms;
+  Tensor input;
+  {
+    const Image image = Decoded(photo, decode_ms);
+    done.turned = TurnedText(image.exif_orientation);
+    input = MakeInput(image, job_.preprocess, job_.port.shape);
+  }  // to give the pixels back takes a part of it
+  const double ms = watch.ms();
+  done.steps.preprocess_ms += ms;
+  times_->scale.Learn(photo.amounts().Scaled(ms - decode_ms));
   return input;
 }
 
@@ -135,16 +142,18 @@ WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
 
 std::string SiteDevice::Scaled(const SitePhoto& photo, SiteSteps& steps,
                                std::optional<double>& scaled_bytes) {
+  const Stopwatch watch;
   double decode_ms = 0;
-  const Image image = Decoded(photo, decode_ms);
-  const Stopwatch scaling;
-  const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
-  const double scale_ms = scaling.ms();
-  memory_.scale.Learn(photo.amounts().Scaled(scale_ms));
+  Image scaled;
+  {
+    const Image image = Decoded(photo, decode_ms);
+    scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
+  }
+  times_->scale.Learn(photo.amounts().Scaled(watch.ms() - decode_ms));
   const Stopwatch encoding;
   std::string ppm = PpmOf(scaled);
   memory_.small.Learn(encoding.ms());
-  steps.preprocess_ms += decode_ms + scale_ms + encoding.ms();
+  steps.preprocess_ms += watch.ms();
   scaled_bytes = double(ppm.size());
   return ppm;
 }

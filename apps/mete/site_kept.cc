@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <span>
+#include <utility>
 
 #include "base/error.h"
 #include "base/mapped_file.h"
@@ -30,9 +31,19 @@ KeptSite::KeptSite(const SiteJob& job, const std::string& site, const std::strin
   const ProfileKey key = KeyOf(ReadMachine());
   std::vector<std::string> words = ThreadWords(job);
   measured_ = StoredStartCosts(StartCostsPath(CacheFolder(), key, job.model_files, words));
-  if (measured_) starts_ = StartsOf(*measured_);
-  words.insert(words.end(), {"--site", site, address});
-  path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  words.push_back("--site");
+  device_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  words.insert(words.end(), {site, address});
+  site_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+}
+
+StartTimes KeptSite::process_ms() const {
+  StartTimes times = {};
+  if (!measured_) return times;
+  times[size_t(StartState::kKilled)] = measured_->killed.steps.process_ms;
+  if (measured_->cold) times[size_t(StartState::kCold)] = measured_->cold->steps.process_ms;
+  if (measured_->first) times[size_t(StartState::kFirstEver)] = measured_->first->steps.process_ms;
+  return times;
 }
 
 void KeptSite::Adopt(serve::SideMemory& device) const {
@@ -43,29 +54,41 @@ void KeptSite::Adopt(serve::SideMemory& device) const {
     if (loads[s] && !device.load[s].ms()) device.load[s].Learn(loads[s]->ms);
 }
 
-serve::SiteMemory KeptSite::Read() const {
-  serve::SiteMemory memory;
-  if (std::error_code ignored; !path_.empty() && std::filesystem::exists(path_, ignored)) {
-    try {
-      const auto file = MappedFile::Open(path_);
-      memory = serve::SiteMemoryFromJson(
-          {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path_);
-    } catch (const Error& error) {
-      PrintNote(context_, fmt::format("what is kept of the site is left out: {}", error.what()));
-    }
+serve::SiteMemory KeptSite::ReadAt(const std::string& path) const {
+  if (std::error_code ignored; path.empty() || !std::filesystem::exists(path, ignored)) return {};
+  try {
+    const auto file = MappedFile::Open(path);
+    return serve::SiteMemoryFromJson(
+        {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, path);
+  } catch (const Error& error) {
+    PrintNote(context_, fmt::format("what is kept of the site is left out: {}", error.what()));
+    return {};
   }
+}
+
+serve::SiteMemory KeptSite::Read() const {
+  serve::SiteMemory memory = ReadAt(site_path_);
+  const serve::SiteMemory device = ReadAt(device_path_);
+  memory.device = device.device;
+  memory.scaled_bytes = device.scaled_bytes;
   Adopt(memory.device);
   return memory;
 }
 
 void KeptSite::Write(const serve::SiteMemory& memory) const {
-  if (path_.empty()) return;
+  if (site_path_.empty()) return;
   std::error_code ignored;  // the file tells
-  std::filesystem::create_directories(std::filesystem::path(path_).parent_path(), ignored);
-  NewFile file(path_);
-  const std::string text = ToJson(memory);
-  if (!file.made() || !file.Write(std::as_bytes(std::span(text))) || !file.RenameTo(path_))
-    PrintNote(context_, fmt::format("[{}] cannot be written, so that the next run measures again", path_));
+  std::filesystem::create_directories(std::filesystem::path(site_path_).parent_path(), ignored);
+  const auto write = [&](const std::string& path, const std::string& text) {
+    NewFile file(path);
+    if (!file.made() || !file.Write(std::as_bytes(std::span(text))) || !file.RenameTo(path))
+      PrintNote(context_, fmt::format("[{}] cannot be written, so that the next run measures again", path));
+  };
+  serve::SiteMemory device, site = memory;
+  std::swap(device.device, site.device);
+  device.scaled_bytes = memory.scaled_bytes;
+  write(device_path_, ToJson(device));
+  write(site_path_, ToJson(site));
 }
 
 }  // namespace mete::cli

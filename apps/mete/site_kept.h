@@ -17,17 +17,19 @@ class KeptSite {
 
   // The device's loads are those of `mete profile --starts`, where they were not seen in use.
   serve::SiteMemory Read() const;
-  // As `mete profile --starts` has measured them; 0: it has not.
-  StartTimes starts() const { return starts_; }
+  // By state, as `mete profile --starts` has measured them; 0: it has not. The first is a part of the second.
+  StartTimes process_ms() const;
+  StartTimes start_ms() const { return measured_ ? StartsOf(*measured_) : StartTimes{}; }
   void Write(const serve::SiteMemory& memory) const;
 
  private:
   void Adopt(serve::SideMemory& device) const;
+  serve::SiteMemory ReadAt(const std::string& path) const;
 
   const Context& context_;
-  std::string path_;  // empty: nothing is kept
+  // What is known of the device is the same on each site. Empty: nothing is kept.
+  std::string device_path_, site_path_;
   std::optional<StartCosts> measured_;
-  StartTimes starts_ = {};
 };
 
 }  // namespace mete::cli

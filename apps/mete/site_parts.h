@@ -27,7 +27,7 @@ struct SitePhoto {
 struct WayDone {
   SiteCandidate way = SiteCandidate::kDevice;
   SiteSteps steps = {};
-  double whole_ms = 0;  // with what is no step: planning, making texts
+  double whole_ms = 0;
   std::vector<Tensor> outputs = {};
   std::string turned = {};
 };
@@ -45,6 +45,10 @@ class SiteDevice {
   WayDone Compute(const SitePhoto& photo, StartState state);
   // The model's input, decoded and scaled, whose times are added to the steps.
   Tensor Input(const SitePhoto& photo, WayDone& done);
+  // Measures what the session still has to measure of its kernels, if there is one.
+  void Settle() {
+    if (session_) session_->Settle();
+  }
   // The scaled picture as it is sent; its times are added to `steps`.
   std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
 
@@ -55,7 +59,9 @@ class SiteDevice {
   const SiteJob& job_;
   serve::SideMemory& memory_;
   std::optional<Session> session_;
-  std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
+  bool decodes_again_ = false;
+  serve::PhotoTimes* times_ = nullptr;  // of the photo that was decoded last
+  std::vector<std::string> mapped_;     // files of the model and of what is kept of it that the session maps
 };
 
 // The server's side, for one request: it is connected anew.

@@ -91,7 +91,12 @@ class AtSite {
   SiteAnswer Answer(const Request& request);
   // The plans for a photo by what is known now, for each state in which the model may be.
   Json Plans(const SitePhoto& photo) const;
-  void Keep() const { kept_.Write(memory_); }
+  void Settle() { device_.Settle(); }
+  // What the last answer's text took, which is a part of its start.
+  void KeepWith(double text_ms) {
+    if (start_ms_) memory_.device.start[size_t(state_)].Learn(*start_ms_ + text_ms);
+    kept_.Write(memory_);
+  }
 
  private:
   NetworkLink link() const { return LinkOf(site_.link, memory_); }
@@ -122,12 +127,15 @@ class AtSite {
   SiteDevice device_;
   SiteCut cut_;
   const std::optional<serve::SiteLayers> layers_;
+  StartState state_ = StartState::kKilled;  // of the last answer
+  std::optional<double> start_ms_;          // nothing: it had to measure first
 };
 
 serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const {
   return {.server_answers = true,
           .state = state,
-          .start_ms = kept_.starts(),
+          .process_ms = kept_.process_ms(),
+          .start_ms = kept_.start_ms(),
           .cut_is_ready = cut_.is_ready(),
           .ask_ms = link.connect_ms + link.round_trip_ms,
           .file_bytes = int64_t(photo.bytes.size()),
@@ -165,7 +173,8 @@ SiteAnswer AtSite::Answer(const Request& request) {
   if (asked) no_server = server.Ask(link);
   measured = device_.MeasureUnknown(request.photo, memory_.scaled_bytes);
   const std::string no_cut = no_server.empty() ? MeasureCut(request, link, measured) : "";
-  if (asked || !measured.empty()) {  // it is no part of the request
+  const bool measured_first = asked || !measured.empty();
+  if (measured_first) {  // it is no part of the request
     watch = Stopwatch();
     before_ms = 0;
   }
@@ -190,7 +199,9 @@ SiteAnswer AtSite::Answer(const Request& request) {
   }
   const SiteCandidate chosen = ChosenOf(request.way, plan);
   const SiteWay& way = plan.ways[size_t(chosen)];
-  const double choose_ms = watch.ms() - ask_ms;
+  const double begin_ms = before_ms + watch.ms() - ask_ms;
+  state_ = state;
+  start_ms_ = measured_first ? std::nullopt : std::optional(begin_ms);
 
   WayDone done{.way = chosen};
   std::string why = no_server.empty() ? no_cut : no_server;  // the device answers without being asked to
@@ -200,7 +211,7 @@ SiteAnswer AtSite::Answer(const Request& request) {
   }
   const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
   if (fell_back || chosen == SiteCandidate::kDevice) done = device_.Compute(request.photo, state);
-  done.steps.load_ms += before_ms + choose_ms;
+  done.steps.load_ms += begin_ms;
   done.steps.upload_ms += ask_ms;
   done.whole_ms = before_ms + watch.ms();
   if (done.way == SiteCandidate::kCut) cut_.TellSteps(done);
@@ -290,20 +301,25 @@ SiteAnswer RunAtSite(const SiteJob& job) {
   const SitePhoto photo = PhotoAt(job.picture);
   SiteAnswer answer =
       site.Answer({.photo = photo, .way = job.flags.way, .before_ms = MsSince(job.start.begin_ns)});
-  site.Keep();
+  site.KeepWith(0);
   return answer;
 }
 
 void ObeyAtSite(const SiteJob& job, const std::function<Json(SiteAnswer, const std::string&)>& results) {
   AtSite site(job);
-  const auto answer = [&](const Request& request, int64_t begin_ns) {
-    Json json = results(site.Answer(request), request.photo.path);
+  const auto answer = [&](Request request, int64_t begin_ns) {
+    request.before_ms = MsSince(begin_ns);
+    SiteAnswer answered = site.Answer(request);
+    const Stopwatch making;
+    Json json = results(std::move(answered), request.photo.path);
     json["begin_ns"] = begin_ns;
+    (void)JsonText(json, -1);  // as long as the text that says so
+    const double text_ms = making.ms();
+    json["text_ms"] = text_ms;
     PrintLine(json);
-    site.Keep();  // nobody waits for it
+    site.KeepWith(text_ms);  // nobody waits for it
   };
-  answer({.photo = PhotoAt(job.picture), .way = job.flags.way, .before_ms = MsSince(job.start.begin_ns)},
-         job.start.begin_ns);
+  answer({.photo = PhotoAt(job.picture), .way = job.flags.way}, job.start.begin_ns);
   for (std::string line; std::getline(std::cin, line);) {
     const int64_t begin_ns = MonotonicNs();
     CheckCancelled(job.context);
@@ -314,12 +330,16 @@ void ObeyAtSite(const SiteJob& job, const std::function<Json(SiteAnswer, const s
         answer(RequestOf(command), begin_ns);
       } else if (what == "plan") {
         PrintLine(site.Plans(PhotoAt(command.at("photo").get<std::string>())));
+      } else if (what == "settle") {
+        site.Settle();
+        PrintLine({{"settled", true}});
       } else if (what == "release") {
         ReleaseMappedFiles();
         PrintLine({{"released", true}});
       } else {
-        throw UsageError(fmt::format(
-            "[--on-command] unknown command; got '{}', expected photo, plan or release", Printable(what)));
+        throw UsageError(
+            fmt::format("[--on-command] unknown command; got '{}', expected photo, plan, settle or release",
+                        Printable(what)));
       }
     } catch (const Json::exception& e) {
       throw UsageError(fmt::format("[--on-command] not a command; got '{}': {}",

@@ -66,8 +66,9 @@ SiteAnswer RunAtSite(const SiteJob& job);
 // --on-command: the same for the job's photo and then for others, as lines of JSON on stdin ask for them, for
 // programs that measure. One line answers each (MonotonicNs() has the clock):
 //   at the start, and {"do": "photo", "photo": PATH, "way": WAY, "give_up_ms": N}: what `results` makes of the
-//   answer, with "begin_ns". `give_up_ms`: the device answers after that; 0: as planned.
+//   answer, with "begin_ns", and "text_ms" for making the text. `give_up_ms`: the device answers after that; 0: as planned.
 //   {"do": "plan", "photo": PATH}: {"states": {STATE: {"choice", "ways"}}}, as planned with what is known now
+//   {"do": "settle"}: {"settled": true}, after the session has measured what it still had to of its kernels
 //   {"do": "release"}: {"released": true}, after the pages of files that this process maps have left it
 // The end of stdin ends it.
 void ObeyAtSite(const SiteJob& job,

@@ -39,9 +39,6 @@ class Device:
         except BaseException:
             self.close()
             raise
-        # what passed before the program's own code had begun
-        process_ms = (self.first["begin_ns"] - begin_ns) * 1e-6
-        self.first["steps"]["load_ms"] += process_ms
 
     def run(self, photo, way, give_up_ms=0):
         """{"whole_ms", "steps", "way", "state", "fell_back", "begin_ns", "answer"} of a photo."""
@@ -52,6 +49,10 @@ class Device:
     def plans(self, photo):
         """What it plans for a photo by what it knows now: {state: {"choice", "ways"}}, and its link."""
         return self._ask(do="plan", photo=photo)
+
+    def settle(self):
+        """Measures what it still has to of its kernels."""
+        self._ask(do="settle")
 
     def release(self):
         """It lets go of the pages of files that it maps."""
@@ -74,16 +75,19 @@ class Device:
         self.close()
 
     def _measured(self, begin_ns):
-        answer = self._line()
+        line = self._line()
         whole_ms = (time.monotonic_ns() - begin_ns) * 1e-6
+        answer = json.loads(line)
         site = answer["site"]
         steps = {step: site["measured"][step] for step in ("load_ms", "preprocess_ms", "upload_ms", "compute_ms")}
+        # until the program's own code has begun, or has woken, and what its text took
+        steps["load_ms"] += (answer["begin_ns"] - begin_ns) * 1e-6 + answer["text_ms"]
         return {"whole_ms": whole_ms, "steps": steps, "way": site["way"], "state": site["state"], "fell_back": site.get("fell_back", ""),
                 "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"], "results": answer["results"]}
 
     def _ask(self, **command):
         self._write(**command)
-        return self._line()
+        return json.loads(self._line())
 
     def _write(self, **command):
         try:
@@ -95,7 +99,7 @@ class Device:
     def _line(self):
         line = self.process.stdout.readline()
         if line:
-            return json.loads(line)
+            return line
         self.process.wait()
         self.errors.seek(0)
         raise DeviceFailed(f"[device] the program has ended with {self.process.returncode}: {self.errors.read().decode(errors='replace')[-400:]}")

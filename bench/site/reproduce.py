@@ -84,7 +84,7 @@ def profile_starts(flags, scene, model):
     if os.path.exists(done):
         return
     say(f"{model.name}: mete profile --starts")
-    told = scene.lab.hosts[0].run(["env", f"METE_CACHE={scene.cache}", flags.mete, "profile", "--starts", model.device, "--rounds", str(flags.rounds),
+    told = scene.lab.hosts[0].run(["env", f"METE_CACHE={scene.cache}", f"LD_LIBRARY_PATH={scene.libraries}", scene.program, "profile", "--starts", model.device, "--rounds", str(flags.rounds),
                                    "--json"], timeout=1200)
     if told.returncode:
         raise device.DeviceFailed(f"[{model.name}] mete profile --starts: {told.stderr[-400:]}")

@@ -14,7 +14,6 @@ from site_links import kLinks
 
 kPort = 8080
 kRecipe = 'resize = {size}\nchannels = "bgr"\nmean = [104, 117, 123]\n'  # as Caffe's own classifier: stretched, means of ImageNet
-kPreparations = 3  # processes until nothing more is kept: kernels are chosen by times that the first one measures; a guess
 
 
 class Scene:
@@ -67,4 +66,8 @@ class Scene:
 
     def files(self, model, cache):
         """All that a start reads."""
-        return [model.device, model.device.replace(".onnx", ".toml"), *pages.files_in(cache), *self.program_files]
+        return [*self.model_files(model, cache), *self.program_files]
+
+    @staticmethod
+    def model_files(model, cache):
+        return [model.device, model.device.replace(".onnx", ".toml"), *pages.files_in(cache)]

@@ -18,7 +18,7 @@ from site_table import Table
 kKeys = ["model", "photo", "size", "link", "state", "way"]
 kSmallSize = "quarter"  # of the photos with which starts are measured whose answer comes from the server
 kTries = 3   # to reach a state; guess
-kWarmUps = 2  # photos that go each way before anything counts, so that kernels are chosen; guess
+kWarmUps = 2  # small photos beside one of each size that go each way before anything counts; guess
 
 
 def run_table(folder):
@@ -42,6 +42,8 @@ class Runs:
         wanted = [photo for photo in self.photos if self._lacks(model, photo)]
         if not wanted:
             return
+        self._prepare(model)
+        self._warm_up_states(model)
         warm = self.photos[-1]
         devices = {}
         try:
@@ -67,12 +69,39 @@ class Runs:
         return self.flags.links[-1]
 
     def _warm_up(self, process, link):
-        """Of the smallest photos, which take a while over the slowest link."""
-        small = [photo for photo in self.photos if photo["size"] == self.flags.sizes[-1]][:kWarmUps]
-        for photo in small:
+        for photo in self._warm_photos():
             for way in kWays:
                 if way == "device" or self._foreseen(process.plans(photo["path"]), way) <= 1e3 * self.flags.limit:
                     process.run(photo["path"], way)
+
+    def _prepare(self, model):
+        """Processes until nothing more is kept of the model: the first one measures kernels, and the next packs weights for those it chooses."""
+        before = None
+        while before != (kept := sorted(pages.files_in(self.scene.cache))):
+            before = kept
+            with self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device") as process:
+                for _ in range(2):
+                    process.run(self.photos[-1]["path"], "device")
+                    process.settle()
+
+    def _warm_photos(self):
+        """One photo in each size, and others in the smallest."""
+        first = [photo for photo in self.photos if photo["photo"] == self.photos[-1]["photo"]]
+        return first + [photo for photo in self.photos if photo["size"] == self.flags.sizes[-1]][:kWarmUps]
+
+    def _warm_up_states(self, model):
+        """Answers from each state, so that what Mete plans for others follows from what it has seen."""
+        for state in self.flags.states[1:]:
+            say(f"{model.name}, {state}: {len(self._warm_photos())} photos before any counts")
+            if state == "evicted":
+                with self._process_for_evicted(model) as process:
+                    for photo in self._warm_photos():
+                        if not self._evict(model, process):
+                            process.run(photo["path"], "device")
+                continue
+            for photo in self._warm_photos():
+                for way in ("device", "raw"):
+                    self._started(model, self._device_link(), state, photo, way)
 
     def _plan(self, model, photo, link, process):
         key = (model.name, photo["photo"], photo["size"], link)
@@ -136,19 +165,32 @@ class Runs:
             done, left = self._started(model, link, state, photo, way)
             self._add((model.name, photo["photo"], photo["size"], link, state, way), done, photo, "", left)
 
+    def _process_for_evicted(self, model):
+        process = self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device")
+        self._warm_up(process, self._device_link())
+        return process
+
+    def _evict(self, model, process):
+        """Returns the pages of the model and of what is kept that stay. Those of the program that it needs to wait stay, too."""
+        for _ in range(kTries):
+            process.release()
+            pages.evict(self.scene.files(model, self.scene.cache))
+            left = pages.pages_of(self.scene.model_files(model, self.scene.cache))
+            if not left:
+                break
+        return left
+
     def _evicted(self, model, link, wanted):
-        with self.scene.start(model, self.photos[-1]["path"], link, "device") as process:
-            self._warm_up(process, link)
+        with self._process_for_evicted(model) as process:
             for photo, way in wanted:
-                for _ in range(kTries):
-                    process.release()
-                    left = pages.evict(self.scene.files(model, self.scene.cache))
-                    if not left:
-                        break
+                left = self._evict(model, process)
                 if left:
                     say(f"{model.name}, evicted: {left} pages stay; not measured")
                     continue
-                self._add((model.name, photo["photo"], photo["size"], link, "evicted", way), process.run(photo["path"], way), photo, "", left)
+                done = process.run(photo["path"], way)
+                if done["state"] != "evicted":
+                    raise device.DeviceFailed(f"[evicted] the program found another state; got {done['state']}")
+                self._add((model.name, photo["photo"], photo["size"], link, "evicted", way), done, photo, "", left)
                 process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
 
     def _started(self, model, link, state, photo, way):
@@ -163,7 +205,10 @@ class Runs:
         with self.scene.start(model, photo["path"], link, way, cache) as process:
             if process.first["state"] != state:
                 raise device.DeviceFailed(f"[{state}] the program found another state; got {process.first['state']}")
-            return process.first, left
+            first = process.first
+        if state == "first-ever":  # what it has learned of the link and of its times stays
+            shutil.copytree(os.path.join(cache, "starts"), os.path.join(self.scene.cache, "starts"), dirs_exist_ok=True)
+        return first, left
 
     def _first_cache(self):
         """A folder without timings and packed weights, but with what `mete profile --starts` and earlier photos have told."""

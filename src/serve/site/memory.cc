@@ -28,22 +28,34 @@ constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"stream_ms", &SideMemory::stream},
                                  {"compute_ms", &SideMemory::compute},
                                  {"small_ms", &SideMemory::small}};
-struct StepsField {
-  const char* name;
-  StepTimes SideMemory::*times;
+struct PhotoField {
+  const char *decode, *scale;
+  PhotoTimes SideMemory::*times;
 };
-constexpr StepsField kSteps[] = {{"decode", &SideMemory::decode}, {"scale", &SideMemory::scale}};
+constexpr PhotoField kPhotos[] = {{"decode", "scale", &SideMemory::photo},
+                                  {"first_decode", "first_scale", &SideMemory::first_photo}};
+struct StatesField {
+  const char* name;
+  std::array<RecentTimes, kStartStates> SideMemory::*times;
+};
+constexpr StatesField kStates[] = {{"load_ms", &SideMemory::load}, {"start_ms", &SideMemory::start}};
 constexpr const char* kConnections[] = {"warm", "idle", "cold"};  // in the order of Connection
 
 Json SideJson(const SideMemory& side) {
   Json json = Json::object();
   for (const TimesField& field : kTimes)
     if ((side.*field.times).ms()) json[field.name] = (side.*field.times).seen();
-  for (const StepsField& field : kSteps)
-    for (const SeenStep& step : (side.*field.times).seen())
-      json[field.name].push_back({step.first, step.second, step.ms});
-  for (size_t s = 0; s < kStartStates; ++s)
-    if (side.load[s].ms()) json["load_ms"][StartStates()[s]] = side.load[s].seen();
+  const auto add = [&](const char* name, const StepTimes& times) {
+    for (const SeenStep& step : times.seen()) json[name].push_back({step.first, step.second, step.ms});
+  };
+  for (const PhotoField& field : kPhotos) {
+    add(field.decode, (side.*field.times).decode);
+    add(field.scale, (side.*field.times).scale);
+  }
+  for (const StatesField& field : kStates)
+    for (size_t s = 0; s < kStartStates; ++s)
+      if (const RecentTimes& times = (side.*field.times)[s]; times.ms())
+        json[field.name][StartStates()[s]] = times.seen();
   return json;
 }
 
@@ -82,11 +94,18 @@ SideMemory SideOf(const Json& json, const std::string& where) {
   SideMemory side;
   for (const TimesField& field : kTimes)
     if (json.contains(field.name)) side.*field.times = TimesOf(json.at(field.name), where, field.name);
-  for (const StepsField& field : kSteps)
-    if (json.contains(field.name)) side.*field.times = StepsOf(json.at(field.name), where, field.name);
-  if (json.contains("load_ms"))
-    for (const auto& [state, times] : Object(json.at("load_ms"), where, "load_ms").items())
-      side.load[size_t(ParseStartState(state, where))] = TimesOf(times, where, "load_ms");
+  const auto read = [&](const char* name, StepTimes& times) {
+    if (json.contains(name)) times = StepsOf(json.at(name), where, name);
+  };
+  for (const PhotoField& field : kPhotos) {
+    read(field.decode, (side.*field.times).decode);
+    read(field.scale, (side.*field.times).scale);
+  }
+  for (const StatesField& field : kStates) {
+    if (!json.contains(field.name)) continue;
+    for (const auto& [state, times] : Object(json.at(field.name), where, field.name).items())
+      (side.*field.times)[size_t(ParseStartState(state, where))] = TimesOf(times, where, field.name);
+  }
   return side;
 }
 
@@ -147,10 +166,14 @@ void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
                LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))}};
 }
 
-PictureCosts PictureOf(const SideMemory& side, const PhotoAmounts& photo) {
+// The times of one kind of photos where there are any, else those of the other kind.
+PictureCosts PictureOf(const PhotoTimes& times, const PhotoTimes& others, const PhotoAmounts& photo) {
   const SeenStep decoded = photo.Decoded(0), scaled = photo.Scaled(0);
-  return {.decode_ms = side.decode.MsOf(decoded.first, decoded.second),
-          .scale_ms = side.scale.MsOf(scaled.first, scaled.second)};
+  const auto ms = [&](StepTimes PhotoTimes::*kind, const SeenStep& amounts) {
+    const auto of_kind = (times.*kind).MsOf(amounts.first, amounts.second);
+    return of_kind ? of_kind : (others.*kind).MsOf(amounts.first, amounts.second);
+  };
+  return {.decode_ms = ms(&PhotoTimes::decode, decoded), .scale_ms = ms(&PhotoTimes::scale, scaled)};
 }
 
 }  // namespace
@@ -213,17 +236,21 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   costs.server_wait_ms = now.server_wait_ms;
   costs.ask_ms = now.ask_ms;
   costs.state = now.state;
-  costs.start_ms = now.start_ms;
-  costs.loads[size_t(now.state)] = LoadCost{*load_ms, *load_ms};
+  const size_t state = size_t(now.state);
+  const std::optional<double> own_ms = device.start[state].ms();
+  costs.start_ms[state] = own_ms ? now.process_ms[state] + *own_ms : now.start_ms[state];
+  costs.loads[state] = LoadCost{*load_ms, *load_ms};
   if (!now.cut_is_ready) AddCutLoad(memory, now.state, costs);
   else costs.cut.load = LoadCost{};
   const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);
   photo.scaled_bytes = std::max<int64_t>(1, int64_t(memory.scaled_bytes.value_or(1)));
-  photo.device = PictureOf(device, amounts);
+  const bool is_first = now.state >= StartState::kKilled;
+  photo.device = is_first ? PictureOf(device.first_photo, device.photo, amounts)
+                          : PictureOf(device.photo, device.first_photo, amounts);
   photo.device.encode_scaled_ms = device.small.ms();
-  photo.server = PictureOf(server, amounts);
+  photo.server = PictureOf(server.photo, server.first_photo, amounts);
   photo.server.decode_scaled_ms = server.small.ms();
   if (!photo.server.decode_ms) photo.server.decode_ms = photo.device.decode_ms;
   if (!photo.server.scale_ms) photo.server.scale_ms = photo.device.scale_ms;

@@ -14,6 +14,14 @@
 
 namespace mete::serve {
 
+// Times of a photo's steps.
+struct PhotoTimes {
+  StepTimes decode = {};  // by megapixels and megabytes: what is unpacked, and what is read
+  StepTimes scale = {};   // by megapixels and a constant, for the picture that comes of it
+
+  bool operator==(const PhotoTimes&) const = default;
+};
+
 // Times of one side for one model. Each is nothing until it was seen.
 struct SideMemory {
   // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
@@ -24,9 +32,13 @@ struct SideMemory {
   // none was made ready yet, and the worker may lack the weights.
   RecentTimes ready = {};
   RecentTimes stream = {};  // of the server: what the first request to its worker takes beyond an exchange
+  // Of the device, by its state: what the program takes of its own, whichever way is chosen, from its begin:
+  // reading the model's form, choosing, making the answer's text.
+  std::array<RecentTimes, kStartStates> start = {};
   RecentTimes compute = {};
-  StepTimes decode = {};  // of a photo by megapixels and megabytes: what is unpacked, and what is read
-  StepTimes scale = {};   // of a photo by megapixels and a constant, for the picture that comes of it
+  PhotoTimes photo = {};
+  // Of the first photo of a process, whose memory the system has to find first; of the device.
+  PhotoTimes first_photo = {};
   RecentTimes small =
       {};  // of the scaled picture: encoding on the device; decoding and scaling on the server
 
@@ -54,7 +66,8 @@ struct SiteNow {
   bool server_answers = false;
   double server_wait_ms = 0;
   StartState state = StartState::kKilled;
-  StartTimes start_ms = {};  // of a process, by state
+  StartTimes process_ms = {};  // by state: until the program's own code begins
+  StartTimes start_ms = {};    // until it may choose, for states of which no start was seen; with process_ms
   Connection connection = Connection::kIdle;
   bool cut_is_ready = false;  // whether a cut is ready on both sides
   double ask_ms = 0;          // until the server has told that it is there; 0: it has told already

@@ -14,12 +14,13 @@ const NetworkLink kLan{1, 0.5, 900, 900};
 SiteMemory Seen() {
   SiteMemory memory;
   memory.device.load[size_t(StartState::kKilled)].Learn(40);
+  memory.device.start[size_t(StartState::kResident)].Learn(0);
   memory.device.compute.Learn(30);
   memory.device.least_load.Learn(15);
   memory.server.ready.Learn(4);
   memory.server.stream.Learn(2);
-  memory.device.decode.Learn({8, 1, 10});
-  memory.device.scale.Learn({8, 1, 2});
+  memory.device.photo.decode.Learn({8, 1, 10});
+  memory.device.photo.scale.Learn({8, 1, 2});
   memory.device.small.Learn(0.5);
   memory.server.compute.Learn(5);
   memory.server.small.Learn(1);
@@ -108,9 +109,16 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   const double raw_ms = all.ways[1].steps.total_ms();
   now.state = StartState::kCold;  // never seen: as the longest one that was
   now.start_ms[size_t(now.state)] = 25;
+  now.process_ms[size_t(now.state)] = 10;
   now.ask_ms = 3;
   EXPECT_NEAR(plan().ways[0].steps.load_ms, 40 + 25, 1e-9);
   EXPECT_NEAR(plan().ways[1].steps.total_ms(), raw_ms + 25 + 3, 1e-9);
+  SiteMemory seen = Seen();
+  seen.device.start[size_t(now.state)].Learn(9);  // of the program's own
+  seen.device.first_photo.decode.Learn({8, 1, 15});
+  const SiteSteps started = PlanSite(b.graph, CostsOf(b.graph, seen, kLan, now)).ways[0].steps;
+  EXPECT_NEAR(started.load_ms, 40 + 10 + 9, 1e-9);
+  EXPECT_NEAR(started.preprocess_ms, 15 + 2, 1e-9);
   now.state = StartState::kResident;
   EXPECT_NEAR(plan().ways[0].steps.total_ms(), 12 + 30, 1e-9);
   now.server_answers = false;
