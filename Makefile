@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -34,6 +34,9 @@ help:
 	@echo "                    simulate planners for several boards on a network and write docs/results/network.md"
 	@echo "  make reproduce-chip"
 	@echo "                    simulate planners for the CPU and the GPU of phones' chips and write docs/results/chip.md"
+	@echo "  make reproduce-site"
+	@echo "                    measure Guo's experiment: photos that a slowed device or a server behind real links answers, and write docs/results/site.md"
+	@echo "                    (root; some 25 minutes; SITE_FLAGS: --models, --photos, --sizes, --links, --states, --page-only)"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make compare-serve"
@@ -169,6 +172,11 @@ reproduce-network: deps build/release/build.ninja
 reproduce-chip: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/chip/reproduce.py --mete $(METE)
+
+# In network namespaces: as root. What is measured is kept in build/site, and a second start goes on.
+reproduce-site: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli delayline slowcore
+	python3 bench/site/reproduce.py --mete $(METE) $(SITE_FLAGS) || [ $$? -eq 77 ]
 
 # In network namespaces: as root. Some seven minutes.
 faults: deps build/release/build.ninja

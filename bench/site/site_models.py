@@ -12,7 +12,7 @@ kModels = {"squeezenet_v1.1": 227, "alexnet": 227, "nin": 224}  # pixels of the 
 
 
 class SiteModel:
-    def __init__(self, name, source, folder):
+    def __init__(self, name, source, folder, pixels):
         self.name = name
         self.server, self.device = (os.path.join(folder, where, f"{name}.onnx") for where in ("models", "device-models"))
         for path in (self.server, self.device):
@@ -20,7 +20,7 @@ class SiteModel:
             if not os.path.exists(path) or os.path.getsize(path) != os.path.getsize(source):
                 shutil.copyfile(source, path)
             with open(path.replace(".onnx", ".toml"), "w", encoding="utf-8") as file:
-                file.write(kRecipe.format(size=kModels[name]))
+                file.write(kRecipe.format(size=pixels))
 
 
 def models_of(flags, folder):
@@ -30,5 +30,5 @@ def models_of(flags, folder):
         source = os.path.join(flags.shared, "models", f"{name}.onnx")
         if not os.path.exists(source):
             source = networks.model_file(flags.mete, name, flags.work)[1]
-        made.append(SiteModel(name, source, folder))
+        made.append(SiteModel(name, source, folder, kModels[name]))
     return made

@@ -111,7 +111,9 @@ class Runs:
         for state in self.flags.states:
             planned = told["states"][state]
             for way in planned["ways"]:
-                word = next(word for word, name in kWays.items() if name == way["way"])
+                word = next((word for word, name in kWays.items() if name == way["way"]), None)
+                if not word:
+                    continue  # a way that is not measured here
                 self.plans.add(**dict(zip(kKeys, (*key, state, word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
 
     @staticmethod

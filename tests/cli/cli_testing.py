@@ -17,8 +17,8 @@ LONG_S = int(os.environ.get("METE_TEST_COMMAND_S", 300))  # of one command; buil
 OK, FAILURE, USAGE, BAD_FILE, UNSUPPORTED, CANCELLED = range(6)
 
 
-def mete(*args, env=None):
-    return subprocess.run([METE, *map(str, args)], capture_output=True, text=True, timeout=LONG_S, env={**os.environ, **(env or {})})
+def mete(*args, env=None, stdin=None):
+    return subprocess.run([METE, *map(str, args)], input=stdin, capture_output=True, text=True, timeout=LONG_S, env={**os.environ, **(env or {})})
 
 
 def npy(dtype, shape, data):

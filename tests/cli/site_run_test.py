@@ -62,6 +62,25 @@ class SiteRuns(SiteCase):
         self.assertEqual(second["planned"], min(totals, key=totals.get))
         self.assertEqual(second["way"], second["planned"])
 
+    def test_a_process_answers_photos_on_command(self):
+        commands = [{"do": "plan", "photo": str(self.photo)}, {"do": "photo", "photo": str(self.large), "way": "scaled"}, {"do": "settle"},
+                    {"do": "release"}, {"do": "photo", "photo": str(self.photo), "way": "device"}]
+        done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--way", "raw", "--json", "--on-command", env=self.cache,
+                    stdin="".join(json.dumps(c) + "\n" for c in commands))
+        self.assertEqual(done.returncode, OK, done.stderr)
+        first, plan, scaled, settled, released, device = map(json.loads, done.stdout.splitlines())
+        self.assertEqual([a["site"]["way"] for a in (first, scaled, device)], ["raw photo", "scaled photo", "device"])
+        self.assertEqual(first["results"][0]["top"][0]["class"], device["results"][0]["top"][0]["class"])
+        self.assertEqual((settled, released), ({"settled": True}, {"released": True}))
+        self.assertGreater(scaled["begin_ns"], first["begin_ns"])
+        self.assertEqual(set(plan["states"]), {"resident", "evicted", "killed", "cold", "first-ever"})
+        for state in plan["states"].values():
+            self.assertLessEqual(set(WAYS.values()), {way["way"] for way in state["ways"]})
+            self.assertIn(state["choice"], [way["way"] for way in state["ways"]])
+        for wrong in ('{"do": "dance"}', "no JSON", '{"do": "photo", "photo": "x.png", "way": "best", "give_up_ms": -1}'):
+            done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--json", "--on-command", env=self.cache, stdin=wrong + "\n")
+            self.assertNotEqual(done.returncode, OK, wrong)
+
     def test_a_person_reads_the_steps(self):
         done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--explain", env=self.cache)
         self.assertEqual(done.returncode, OK, done.stderr)
