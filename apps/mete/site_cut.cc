@@ -122,7 +122,9 @@ void SiteCut::LearnReady(double all_ms, double own_ms, const OnDevice& on_device
   memory_.device.least_load.Learn(std::clamp((own_ms - part * *load_ms) / (1 - part), 0.0, *load_ms));
 }
 
-std::string SiteCut::MeasureReady(const OnDevice& on_device) try {
+std::string SiteCut::MeasureReady(const OnDevice& on_device, std::string& measured) try {
+  measured += measured.empty() ? "" : " and ";
+  measured += "how soon a cut is ready, for which the worker has all weights now";
   const Graph& graph = DivisibleOf(job_.model);
   const serve::Deadline deadline = std::chrono::steady_clock::now() + kFirstTime;
   (void)Deploy({graph, PlanOnOne(graph, kProcessors, kServer)}, deadline);

@@ -28,8 +28,9 @@ class SiteCut {
   // What `mete profile MODEL --processors SITE.toml` has measured of the layers; nothing: it has not.
   std::optional<serve::SiteLayers> Layers() const;
   // Learns how long a cut takes until it is ready. The worker gets all of the model's weights for it, once,
-  // so that no later cut sends any. Returns why that failed; "": it did not.
-  std::string MeasureReady(const OnDevice& on_device);
+  // so that no later cut sends any. Adds what is measured in words, and returns why that failed; "": it did
+  // not.
+  std::string MeasureReady(const OnDevice& on_device, std::string& measured);
   // Computes a photo, and adds all steps but two. Returns why there is no answer; "": there is.
   std::string Compute(const SitePhoto& photo, const SiteWay& way, serve::Deadline deadline,
                       SiteDevice& device, WayDone& done);

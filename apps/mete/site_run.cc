@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/mapped_file.h"
-#include "checks.h"
 #include "engine/model.h"
 #include "installed_files.h"
 #include "network/workers.h"
@@ -146,10 +145,7 @@ std::string AtSite::MeasureCut(const Request& request, const NetworkLink& link, 
   if (request.way != "cut" || !cut_.is_unknown()) return "";
   const SitePlan plan = PlanFor(Now(request.photo, device_.State(), link), link, request.way);
   const SiteWay& way = plan.ways[size_t(SiteCandidate::kCut)];
-  if (!way.can()) return "";
-  measured += measured.empty() ? "" : " and ";
-  measured += "how soon a cut is ready, for which the worker has all weights now";
-  return cut_.MeasureReady(way.on_device);
+  return way.can() ? cut_.MeasureReady(way.on_device, measured) : "";
 }
 
 std::string AtSite::Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
@@ -266,35 +262,6 @@ Request RequestOf(const Json& command) {
 }
 
 }  // namespace
-
-void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
-  CLI::Option* site = command
-                          .add_option("--site", flags.site,
-                                      "answer a photo on this device or on a server that the file names, "
-                                      "whichever is sooner; --explain says why")
-                          ->type_name("FILE.toml")
-                          ->group("Site");
-  for (const char* other : {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan",
-                            "--objective", "--precision", "--reference"})
-    if (CLI::Option* option = command.get_option_no_throw(other)) site->excludes(option);
-  command
-      .add_option(
-          "--way", flags.way,
-          "instead of the soonest way: device, raw (the photo as it is goes to the server), scaled (the "
-          "device scales it first), or cut (the device computes the first layers, the server's worker the "
-          "others)")
-      ->type_name("NAME")
-      ->check(OneOf({"best", "device", "raw", "scaled", "cut"}))
-      ->capture_default_str()
-      ->needs(site)
-      ->group("Site");
-  command
-      .add_flag("--on-command", flags.on_command,
-                "answer the photo, then others as lines of JSON on stdin ask for them, for programs that "
-                "measure (needs --json)")
-      ->needs(site)
-      ->group("Site");
-}
 
 SiteAnswer RunAtSite(const SiteJob& job) {
   AtSite site(job);

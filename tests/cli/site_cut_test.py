@@ -146,10 +146,19 @@ class SiteCuts(SiteCase):
 
     def test_a_worker_that_stands_still_is_given_up(self):
         self.measure()
-        pipe = Pipe(self.worker_port, 0.65 * self.sent_to_a_cut(), lambda: os.kill(self.worker.pid, signal.SIGSTOP), answers=True)
+        stands = threading.Event()
+
+        def stop():
+            if not stands.is_set():
+                os.kill(self.worker.pid, signal.SIGSTOP)
+                os.waitpid(self.worker.pid, os.WUNTRACED)  # its threads run on until the one that gets the signal has been scheduled
+                stands.set()
+
+        pipe = Pipe(self.worker_port, 0.65 * self.sent_to_a_cut(), stop, answers=True)
         answer, notes = self.cuts(pipe.port, late=1)
         pipe.close()
         os.kill(self.worker.pid, signal.SIGCONT)
+        self.assertTrue(stands.is_set())
         self.expect_device(answer, notes)
 
     def test_no_worker(self):

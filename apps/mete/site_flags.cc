@@ -1,0 +1,36 @@
+// The flags of `mete run --site`.
+#include "checks.h"
+#include "site_run.h"
+
+namespace mete::cli {
+
+void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
+  CLI::Option* site = command
+                          .add_option("--site", flags.site,
+                                      "answer a photo on this device or on a server that the file names, "
+                                      "whichever is sooner; --explain says why")
+                          ->type_name("FILE.toml")
+                          ->group("Site");
+  for (const char* other : {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan",
+                            "--objective", "--precision", "--reference"})
+    if (CLI::Option* option = command.get_option_no_throw(other)) site->excludes(option);
+  command
+      .add_option(
+          "--way", flags.way,
+          "instead of the soonest way: device, raw (the photo as it is goes to the server), scaled (the "
+          "device scales it first), or cut (the device computes the first layers, the server's worker the "
+          "others)")
+      ->type_name("NAME")
+      ->check(OneOf({"best", "device", "raw", "scaled", "cut"}))
+      ->capture_default_str()
+      ->needs(site)
+      ->group("Site");
+  command
+      .add_flag("--on-command", flags.on_command,
+                "answer the photo, then others as lines of JSON on stdin ask for them, for programs that "
+                "measure (needs --json)")
+      ->needs(site)
+      ->group("Site");
+}
+
+}  // namespace mete::cli
