@@ -235,6 +235,8 @@ mete_exceptions("it is the server's side"
   apps/mete/serve/serve_worker.cc LAYERS cpu serve_server serve_shares worker
   apps/mete/serve/serve_worker.h LAYERS serve_server worker)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
+  apps/mete/at_site.cc LAYERS engine machine plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/at_site.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.cc LAYERS cpu engine engine_pool plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
@@ -242,7 +244,7 @@ mete_exceptions("they choose between a session and a server before there is a se
   apps/mete/site_kept.h LAYERS plan_site serve_site
   apps/mete/site_parts.h LAYERS serve_client serve_site plan_site
   apps/mete/site_report.cc LAYERS serve_client serve_site plan_site
-  apps/mete/site_run.cc LAYERS engine machine plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/site_run.cc LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
   apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize

@@ -1,0 +1,76 @@
+// A device and a server as photos meet them, one after the other, with what is known of both.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "simulate/site/site_file.h"
+#include "site_cut.h"
+#include "site_kept.h"
+#include "site_parts.h"
+
+namespace mete::cli {
+
+SitePhoto PhotoAt(const std::string& path);
+
+// Whether a word names a way: best, or one of --way.
+bool IsWay(const std::string& word);
+
+// A photo that is asked for.
+struct SiteRequest {
+  SitePhoto photo;
+  std::string way = "best";
+  double give_up_ms = 0;  // 0: as planned
+  double before_ms = 0;   // since the program's begin, which are a part of the answer
+};
+
+// Plans by what is kept, computes, and learns what it has seen.
+class AtSite {
+ public:
+  explicit AtSite(const SiteJob& job);
+
+  SiteAnswer Answer(const SiteRequest& request);
+  // The plans for a photo by what is known now, for each state in which the model may be.
+  Json Plans(const SitePhoto& photo) const;
+  void Settle() { device_.Settle(); }
+  // What the last answer's text took, which is a part of its start.
+  void KeepWith(double text_ms) {
+    if (start_ms_) memory_.device.start[size_t(state_)].Learn(*start_ms_ + text_ms);
+    kept_.Write(memory_);
+  }
+
+ private:
+  NetworkLink link() const { return LinkOf(site_.link, memory_); }
+  std::string model_name() const {
+    return site_.model.empty() ? std::filesystem::path(job_.model_files[0]).stem().string() : site_.model;
+  }
+
+  // What a request finds before the server was asked.
+  serve::SiteNow Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const;
+  SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link, const std::string& way) const {
+    return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_),
+                    {.no_cuts = cut_.WhyNot(way == "cut")});
+  }
+  // Learns how soon a cut is ready, if a photo is to be cut and this is not known. Returns why it cannot; "":
+  // it can, or no cut can be planned.
+  std::string MeasureCut(const SiteRequest& request, const NetworkLink& link, std::string& measured);
+  // Sends the photo by this way. Returns why there is no answer; "": there is.
+  std::string Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
+                   WayDone& done);
+
+  const SiteJob& job_;
+  const Graph& graph_;
+  const SiteFile site_;
+  const Security security_;
+  const serve::ClientOptions options_;
+  const KeptSite kept_;
+  serve::SiteMemory memory_;
+  SiteDevice device_;
+  SiteCut cut_;
+  const std::optional<serve::SiteLayers> layers_;
+  StartState state_ = StartState::kKilled;  // of the last answer
+  std::optional<double> start_ms_;          // nothing: it had to measure first
+};
+
+}  // namespace mete::cli
