@@ -116,6 +116,7 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
     before_ms = 0;
   }
   const StartState state = device_.State();
+  device_.Begin(state);
   serve::SiteNow now = Now(request.photo, state, link);
   const auto was_asked = [&] {
     now.server_answers = no_server.empty();

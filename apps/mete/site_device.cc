@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <span>
-#include <utility>
 
 #include "image/scaled_picture.h"
 #include "mete/device.h"
@@ -55,11 +54,10 @@ StartState SiteDevice::State() const {
 }
 
 Image SiteDevice::Decoded(const SitePhoto& photo, double& ms) {
-  times_ = std::exchange(decodes_again_, true) ? &memory_.photo : &memory_.first_photo;
   const Stopwatch watch;
   Image image = DecodeImage(std::as_bytes(std::span(photo.bytes)), photo.path);
   ms = watch.ms();
-  times_->decode.Learn(photo.amounts().Decoded(ms));
+  times().decode.Learn(photo.amounts().Decoded(ms));
   return image;
 }
 
@@ -81,7 +79,7 @@ std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<dou
     const Image image = Decoded(photo, ignored);
     const Stopwatch scaling;
     (void)MakeInput(image, job_.preprocess, job_.port.shape);
-    times_->scale.Learn(photo.amounts().Scaled(scaling.ms()));
+    times().scale.Learn(photo.amounts().Scaled(scaling.ms()));
     const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
     const Stopwatch encoding;
     scaled_bytes = double(PpmOf(scaled).size());
@@ -116,7 +114,7 @@ Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
   }  // to give the pixels back takes a part of it
   const double ms = watch.ms();
   done.steps.preprocess_ms += ms;
-  times_->scale.Learn(photo.amounts().Scaled(ms - decode_ms));
+  times().scale.Learn(photo.amounts().Scaled(ms - decode_ms));
   return input;
 }
 
@@ -149,7 +147,7 @@ std::string SiteDevice::Scaled(const SitePhoto& photo, SiteSteps& steps,
     const Image image = Decoded(photo, decode_ms);
     scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
   }
-  times_->scale.Learn(photo.amounts().Scaled(watch.ms() - decode_ms));
+  times().scale.Learn(photo.amounts().Scaled(watch.ms() - decode_ms));
   const Stopwatch encoding;
   std::string ppm = PpmOf(scaled);
   memory_.small.Learn(encoding.ms());

@@ -42,6 +42,8 @@ class SiteDevice {
   // Learns what is not known: the times of the photo's steps, and of a session. Returns what was measured in
   // words; "": nothing.
   std::string MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes);
+  // The state in which the next photo finds the model.
+  void Begin(StartState state) { state_ = state; }
   WayDone Compute(const SitePhoto& photo, StartState state);
   // The model's input, decoded and scaled, whose times are added to the steps.
   Tensor Input(const SitePhoto& photo, WayDone& done);
@@ -54,14 +56,14 @@ class SiteDevice {
 
  private:
   Image Decoded(const SitePhoto& photo, double& ms);
+  serve::PhotoTimes& times() { return state_ == StartState::kResident ? memory_.photo : memory_.first_photo; }
   void Open(double& ms);
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
   std::optional<Session> session_;
-  bool decodes_again_ = false;
-  serve::PhotoTimes* times_ = nullptr;  // of the photo that was decoded last
-  std::vector<std::string> mapped_;     // files of the model and of what is kept of it that the session maps
+  StartState state_ = StartState::kKilled;
+  std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
 };
 
 // The server's side, for one request: it is connected anew.

@@ -67,6 +67,14 @@ class Cells:
             near = [self.runs.get((m, photo, size, self.device_link, "resident", way)) for m in (model, other)]
             if all(near):
                 return Time(run["whole_ms"] + near[0]["compute_ms"] - near[1]["compute_ms"], False, False)
+        return self._scaled(model, photo, size, link) if way == "scaled" else None
+
+    def _scaled(self, model, photo, size, link):
+        """Of a scaled picture, which has as many bytes whatever the photo: another photo's exchange with the steps of this one."""
+        here = self.runs.get((model, photo, size, self.device_link, "resident", "scaled"))
+        for (_, other, of_size, over, state, way), run in self.runs.items():
+            if here and (of_size, over, state, way, run["bound"]) == (size, link, "resident", "scaled", ""):
+                return Time(sum(here[step] for step in ("load_ms", "preprocess_ms", "compute_ms")) + run["upload_ms"], False, False)
         return None
 
     def _start(self, model, state, way):

@@ -50,6 +50,12 @@ class Composed(unittest.TestCase):
     def test_an_exchange_is_that_of_another_network_with_its_own_computing(self):
         self.assertEqual(self.time("b", "p", "small", "3g", "resident", "raw"), cells.Time(1020, False, False))
 
+    def test_a_scaled_picture_has_the_exchange_of_another_photos(self):
+        more = {("a", "q", "small", "lan", "resident", "scaled"): run(70, 10), ("a", "p", "small", "3g", "resident", "scaled"):
+                {**run(900, 10), "upload_ms": 700, "preprocess_ms": 190}}
+        made = cells.Cells({**runs(), **more}, {}, kLinks, kStates)
+        self.assertEqual(made.time(("a", "q", "small", "3g", "resident"), "scaled"), cells.Time(770, False, False))
+
     def test_a_state_adds_its_start_to_an_exchange(self):
         self.assertEqual(self.time("b", "p", "small", "3g", "killed", "raw"), cells.Time(1060, False, False))
         self.assertEqual(self.time("b", "p", "small", "lan", "killed", "raw"), cells.Time(120))
@@ -113,8 +119,10 @@ class Pictures(unittest.TestCase):
         self.assertIn(f'width="{site_pictures.kWidth * 0.75:.1f}"', picture)
         self.assertIn("40 ms", picture)
 
-    def test_lines_over_time(self):
-        self.assertIn("0.0,", site_pictures.over_time("t", [("cpu", "ms", {"raw": [(0, 0), (10, 5)]})]).replace(f"{site_pictures.kLeft}.0", "0.0"))
+    def test_lines_end_at_the_top_of_their_plot(self):
+        picture = site_pictures.over_time("t", [("cpu", "ms", {"raw": [(0, 0), (10, 5)]})])
+        begin, end = (f"{site_pictures.kLeft + x:.1f},{site_pictures.kTop + y:.1f}" for x, y in ((0, site_pictures.kPlot), (site_pictures.kWidth, 0)))
+        self.assertIn(f'points="{begin} {end}"', picture)
 
 
 if __name__ == "__main__":

@@ -83,7 +83,7 @@ class Device:
         # until the program's own code has begun, or has woken, and what its text took
         steps["load_ms"] += (answer["begin_ns"] - begin_ns) * 1e-6 + answer["text_ms"]
         return {"whole_ms": whole_ms, "steps": steps, "way": site["way"], "state": site["state"], "fell_back": site.get("fell_back", ""),
-                "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"], "results": answer["results"]}
+                "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"], "planned": {w["way"]: w["predicted"] for w in site["ways"] if "predicted" in w}, "results": answer["results"]}
 
     def _ask(self, **command):
         self._write(**command)

@@ -55,7 +55,9 @@ from the start of the process where there is none, until the answer is there.
 
 What cannot depend on something is measured once: the device's way does not depend on the link; the exchange does not depend on the state, so that a
 start is measured with the photos of the smallest size, and its median is added to the exchanges of the others; over slow links the exchange of a raw
-photo is that of the first network, with the computing of the other. A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up
+photo is that of the first network, with the computing of the other; and scaled pictures have as many bytes whatever the photo, so that over links on which
+one takes longer than the limit it is sent once for each size. Plans are made before each run, by the process that answers: their terms for the state are those
+of the process in it, those for the exchange those of the resident process over the link. A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up
 then, but with one photo of each size, and counts as longer; its prediction is not judged."""
 
 

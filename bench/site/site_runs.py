@@ -54,7 +54,7 @@ class Runs:
                 say(f"{model.name}, resident: {i + 1} of {len(wanted)}, {photo['photo']} {photo['size']}")
                 for link, process in devices.items():
                     self._plan(model, photo, link, process)
-                    for way in ("raw", "scaled"):
+                    for way in ("scaled", "raw"):  # what is left of a photo that was given up is behind the other
                         self._exchange(model, photo, link, way, process, is_first_model)
                 self._device(model, photo, devices)
         finally:
@@ -108,13 +108,27 @@ class Runs:
         if (*key, kStates[0], "device") in self.plans:
             return
         told = process.plans(photo["path"])
-        for state in self.flags.states:
-            planned = told["states"][state]
-            for way in planned["ways"]:
-                word = next((word for word, name in kWays.items() if name == way["way"]), None)
-                if not word:
-                    continue  # a way that is not measured here
-                self.plans.add(**dict(zip(kKeys, (*key, state, word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
+        planned = told["states"]["resident"]
+        for way in planned["ways"]:
+            word = next((word for word, name in kWays.items() if name == way["way"]), None)
+            if not word:
+                continue  # a way that is not measured here
+            self.plans.add(**dict(zip(kKeys, (*key, "resident", word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
+
+    def _plan_in(self, state, model, photo, planned):
+        """Plans for all links in a state, of the process that is in it (its steps before the server) and of the resident ones (uploads)."""
+        for link in self.flags.links:
+            key = (model.name, photo["photo"], photo["size"], link)
+            rows = {way: dict(self.plans.rows[(*key, "resident", way)]) for way in kWays if (*key, "resident", way) in self.plans}
+            for way, row in rows.items():
+                own = planned[kWays[way]]
+                row["load_ms"] = own["load_ms"]
+                if way != "raw":  # its photo is decoded by the server
+                    row["preprocess_ms"] = own["preprocess_ms"]
+            choice = min(rows, key=lambda way: sum(rows[way][step] for step in kSteps), default=None)
+            for way, row in rows.items():
+                if (*key, state, way) not in self.plans:
+                    self.plans.add(**{**row, "state": state, "choice": kWays[choice]})
 
     @staticmethod
     def _foreseen(told, way):
@@ -131,6 +145,8 @@ class Runs:
         # what a model adds to an exchange is its computing, which shorter exchanges have
         if not is_first_model and (is_long or (way == "raw" and foreseen > limit_ms / 4)):
             return
+        if way == "scaled" and is_long and not is_example:
+            return  # as many bytes as those of the first photo
         give_up_ms = limit_ms if is_long and not is_example else 0
         done = process.run(photo["path"], way, give_up_ms)
         if done["way"] == kWays[way]:
@@ -162,10 +178,15 @@ class Runs:
                   if (model.name, photo["photo"], photo["size"], link, state, way) not in self.runs]
         say(f"{model.name}, {state}: {len(wanted)} runs")
         if wanted and state == "evicted":
-            return self._evicted(model, link, wanted)
+            return self._evicted(model, wanted)
         for photo, way in wanted:
             done, left = self._started(model, link, state, photo, way)
-            self._add((model.name, photo["photo"], photo["size"], link, state, way), done, photo, "", left)
+            self._count(model, state, photo, way, done, left)
+
+    def _count(self, model, state, photo, way, done, left):
+        if way == "device":
+            self._plan_in(state, model, photo, done["planned"])
+        self._add((model.name, photo["photo"], photo["size"], self._device_link(), state, way), done, photo, "", left)
 
     def _process_for_evicted(self, model):
         process = self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device")
@@ -182,7 +203,7 @@ class Runs:
                 break
         return left
 
-    def _evicted(self, model, link, wanted):
+    def _evicted(self, model, wanted):
         with self._process_for_evicted(model) as process:
             for photo, way in wanted:
                 left = self._evict(model, process)
@@ -192,7 +213,7 @@ class Runs:
                 done = process.run(photo["path"], way)
                 if done["state"] != "evicted":
                     raise device.DeviceFailed(f"[evicted] the program found another state; got {done['state']}")
-                self._add((model.name, photo["photo"], photo["size"], link, "evicted", way), done, photo, "", left)
+                self._count(model, "evicted", photo, way, done, left)
                 process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
 
     def _started(self, model, link, state, photo, way):

@@ -246,7 +246,7 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);
   photo.scaled_bytes = std::max<int64_t>(1, int64_t(memory.scaled_bytes.value_or(1)));
-  const bool is_first = now.state >= StartState::kKilled;
+  const bool is_first = now.state != StartState::kResident;
   photo.device = is_first ? PictureOf(device.first_photo, device.photo, amounts)
                           : PictureOf(device.photo, device.first_photo, amounts);
   photo.device.encode_scaled_ms = device.small.ms();

@@ -37,7 +37,8 @@ struct SideMemory {
   std::array<RecentTimes, kStartStates> start = {};
   RecentTimes compute = {};
   PhotoTimes photo = {};
-  // Of the first photo of a process, whose memory the system has to find first; of the device.
+  // Of the first photo of a process, or behind a pause in which its pages left memory: the system has to find
+  // the memory and the code that decodes; of the device.
   PhotoTimes first_photo = {};
   RecentTimes small =
       {};  // of the scaled picture: encoding on the device; decoding and scaling on the server
