@@ -73,7 +73,8 @@ void SiteDevice::Open(double& ms) {
 std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes) {
   std::string measured;
   const bool has_seen_photos =
-      !memory_.photo.scale.seen().empty() || !memory_.first_photo.scale.seen().empty();
+      std::any_of(memory_.photo.begin(), memory_.photo.end(),
+                  [](const serve::PhotoTimes& photos) { return !photos.scale.seen().empty(); });
   if (!has_seen_photos || !memory_.small.ms() || !scaled_bytes) {
     double ignored = 0;
     const Image image = Decoded(photo, ignored);

@@ -56,7 +56,7 @@ class SiteDevice {
 
  private:
   Image Decoded(const SitePhoto& photo, double& ms);
-  serve::PhotoTimes& times() { return state_ == StartState::kResident ? memory_.photo : memory_.first_photo; }
+  serve::PhotoTimes& times() { return memory_.photo[size_t(state_)]; }
   void Open(double& ms);
 
   const SiteJob& job_;

@@ -104,8 +104,9 @@ std::string SiteServer::Compute(const SitePhoto& photo, std::string scaled, serv
   done.steps.upload_ms += std::max(0.0, watch.ms() - steps.ms());
   if (!reply.steps) return "";
   if (is_raw) {
-    memory_.server.photo.decode.Learn(photo.amounts().Decoded(steps.decode_ms));
-    memory_.server.photo.scale.Learn(photo.amounts().Scaled(steps.scale_ms));
+    serve::PhotoTimes& photos = memory_.server.photo[size_t(StartState::kResident)];
+    photos.decode.Learn(photo.amounts().Decoded(steps.decode_ms));
+    photos.scale.Learn(photo.amounts().Scaled(steps.scale_ms));
   } else {
     memory_.server.small.Learn(steps.decode_ms + steps.scale_ms);
   }

@@ -1,5 +1,5 @@
-"""A process on the device that answers photos on command (`mete run --site --on-command`), measured from outside: from its start, or from the
-command, until its answer is there."""
+"""A process on the device that answers photos on command (`mete run --site --on-command`), measured from outside: from its start (without
+what Python takes to make a process), or from the command, until its answer is there."""
 import ctypes
 import json
 import os
@@ -15,10 +15,12 @@ class DeviceFailed(RuntimeError):
     pass
 
 
-def _enter(namespace, cores):
+def _enter(namespace, cores, clock):
+    """In the new process, before it is the program; tells the time then."""
     if _libc.setns(namespace, _kNewNet):
         raise OSError(ctypes.get_errno(), "setns")
     os.sched_setaffinity(0, cores)
+    os.write(clock, b"%d" % time.monotonic_ns())
 
 
 def words(mete, model, photo, site, way):
@@ -30,9 +32,14 @@ class Device:
 
     def __init__(self, command, namespace, cores, variables, errors, on_start=lambda pid: None):
         self.errors = open(errors, "ab+")
-        begin_ns = time.monotonic_ns()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env={**os.environ, **variables},
-                                        preexec_fn=lambda: _enter(namespace.fileno(), cores), start_new_session=True)
+        told, clock = os.pipe()
+        try:
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env={**os.environ, **variables},
+                                            preexec_fn=lambda: _enter(namespace.fileno(), cores, clock), start_new_session=True)
+            begin_ns = int(os.read(told, 32))
+        finally:
+            os.close(told)
+            os.close(clock)
         try:
             on_start(self.process.pid)
             self.first = self._measured(begin_ns)

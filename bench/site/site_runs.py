@@ -158,7 +158,9 @@ class Runs:
 
     def _device(self, model, photo, devices):
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
-        self._add(key, devices[self._device_link()].run(photo["path"], "device"), photo, "")
+        process = devices[self._device_link()]
+        process.plans(photo["path"])  # as before the other ways: the process is awake
+        self._add(key, process.run(photo["path"], "device"), photo, "")
 
     def _add(self, key, done, photo, bound, left=""):
         self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], bound=bound, pages=left, photo_bytes=photo["bytes"])

@@ -29,11 +29,10 @@ constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"compute_ms", &SideMemory::compute},
                                  {"small_ms", &SideMemory::small}};
 struct PhotoField {
-  const char *decode, *scale;
-  PhotoTimes SideMemory::*times;
+  const char* name;
+  StepTimes PhotoTimes::*times;
 };
-constexpr PhotoField kPhotos[] = {{"decode", "scale", &SideMemory::photo},
-                                  {"first_decode", "first_scale", &SideMemory::first_photo}};
+constexpr PhotoField kPhotos[] = {{"decode", &PhotoTimes::decode}, {"scale", &PhotoTimes::scale}};
 struct StatesField {
   const char* name;
   std::array<RecentTimes, kStartStates> SideMemory::*times;
@@ -45,13 +44,10 @@ Json SideJson(const SideMemory& side) {
   Json json = Json::object();
   for (const TimesField& field : kTimes)
     if ((side.*field.times).ms()) json[field.name] = (side.*field.times).seen();
-  const auto add = [&](const char* name, const StepTimes& times) {
-    for (const SeenStep& step : times.seen()) json[name].push_back({step.first, step.second, step.ms});
-  };
-  for (const PhotoField& field : kPhotos) {
-    add(field.decode, (side.*field.times).decode);
-    add(field.scale, (side.*field.times).scale);
-  }
+  for (const PhotoField& field : kPhotos)
+    for (size_t s = 0; s < kStartStates; ++s)
+      for (const SeenStep& step : (side.photo[s].*field.times).seen())
+        json[field.name][StartStates()[s]].push_back({step.first, step.second, step.ms});
   for (const StatesField& field : kStates)
     for (size_t s = 0; s < kStartStates; ++s)
       if (const RecentTimes& times = (side.*field.times)[s]; times.ms())
@@ -94,12 +90,10 @@ SideMemory SideOf(const Json& json, const std::string& where) {
   SideMemory side;
   for (const TimesField& field : kTimes)
     if (json.contains(field.name)) side.*field.times = TimesOf(json.at(field.name), where, field.name);
-  const auto read = [&](const char* name, StepTimes& times) {
-    if (json.contains(name)) times = StepsOf(json.at(name), where, name);
-  };
   for (const PhotoField& field : kPhotos) {
-    read(field.decode, (side.*field.times).decode);
-    read(field.scale, (side.*field.times).scale);
+    if (!json.contains(field.name)) continue;
+    for (const auto& [state, times] : Object(json.at(field.name), where, field.name).items())
+      side.photo[size_t(ParseStartState(state, where))].*field.times = StepsOf(times, where, field.name);
   }
   for (const StatesField& field : kStates) {
     if (!json.contains(field.name)) continue;
@@ -166,14 +160,18 @@ void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
                LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))}};
 }
 
-// The times of one kind of photos where there are any, else those of the other kind.
-PictureCosts PictureOf(const PhotoTimes& times, const PhotoTimes& others, const PhotoAmounts& photo) {
-  const SeenStep decoded = photo.Decoded(0), scaled = photo.Scaled(0);
-  const auto ms = [&](StepTimes PhotoTimes::*kind, const SeenStep& amounts) {
-    const auto of_kind = (times.*kind).MsOf(amounts.first, amounts.second);
-    return of_kind ? of_kind : (others.*kind).MsOf(amounts.first, amounts.second);
-  };
-  return {.decode_ms = ms(&PhotoTimes::decode, decoded), .scale_ms = ms(&PhotoTimes::scale, scaled)};
+// The time of a step in a state where one was seen, else that in another state, a resident one first.
+std::optional<double> MsOf(const SideMemory& side, StartState state, StepTimes PhotoTimes::*step,
+                           const SeenStep& amounts) {
+  std::optional<double> ms = (side.photo[size_t(state)].*step).MsOf(amounts.first, amounts.second);
+  for (size_t s = 0; s < kStartStates && !ms; ++s)
+    ms = (side.photo[s].*step).MsOf(amounts.first, amounts.second);
+  return ms;
+}
+
+PictureCosts PictureOf(const SideMemory& side, StartState state, const PhotoAmounts& photo) {
+  return {.decode_ms = MsOf(side, state, &PhotoTimes::decode, photo.Decoded(0)),
+          .scale_ms = MsOf(side, state, &PhotoTimes::scale, photo.Scaled(0))};
 }
 
 }  // namespace
@@ -246,11 +244,9 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);
   photo.scaled_bytes = std::max<int64_t>(1, int64_t(memory.scaled_bytes.value_or(1)));
-  const bool is_first = now.state != StartState::kResident;
-  photo.device = is_first ? PictureOf(device.first_photo, device.photo, amounts)
-                          : PictureOf(device.photo, device.first_photo, amounts);
+  photo.device = PictureOf(device, now.state, amounts);
   photo.device.encode_scaled_ms = device.small.ms();
-  photo.server = PictureOf(server.photo, server.first_photo, amounts);
+  photo.server = PictureOf(server, StartState::kResident, amounts);
   photo.server.decode_scaled_ms = server.small.ms();
   if (!photo.server.decode_ms) photo.server.decode_ms = photo.device.decode_ms;
   if (!photo.server.scale_ms) photo.server.scale_ms = photo.device.scale_ms;

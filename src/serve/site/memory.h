@@ -36,10 +36,9 @@ struct SideMemory {
   // reading the model's form, choosing, making the answer's text.
   std::array<RecentTimes, kStartStates> start = {};
   RecentTimes compute = {};
-  PhotoTimes photo = {};
-  // Of the first photo of a process, or behind a pause in which its pages left memory: the system has to find
-  // the memory and the code that decodes; of the device.
-  PhotoTimes first_photo = {};
+  // By the state that a photo finds: in a new process, or behind a pause in which pages left memory, the
+  // system has to find memory for its pixels, and the code that decodes. A server is resident.
+  std::array<PhotoTimes, kStartStates> photo = {};
   RecentTimes small =
       {};  // of the scaled picture: encoding on the device; decoding and scaling on the server
 

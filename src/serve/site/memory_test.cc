@@ -19,8 +19,8 @@ SiteMemory Seen() {
   memory.device.least_load.Learn(15);
   memory.server.ready.Learn(4);
   memory.server.stream.Learn(2);
-  memory.device.photo.decode.Learn({8, 1, 10});
-  memory.device.photo.scale.Learn({8, 1, 2});
+  memory.device.photo[0].decode.Learn({8, 1, 10});
+  memory.device.photo[0].scale.Learn({8, 1, 2});
   memory.device.small.Learn(0.5);
   memory.server.compute.Learn(5);
   memory.server.small.Learn(1);
@@ -115,7 +115,7 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   EXPECT_NEAR(plan().ways[1].steps.total_ms(), raw_ms + 25 + 3, 1e-9);
   SiteMemory seen = Seen();
   seen.device.start[size_t(now.state)].Learn(9);  // of the program's own
-  seen.device.first_photo.decode.Learn({8, 1, 15});
+  seen.device.photo[size_t(now.state)].decode.Learn({8, 1, 15});
   const SiteSteps started = PlanSite(b.graph, CostsOf(b.graph, seen, kLan, now)).ways[0].steps;
   EXPECT_NEAR(started.load_ms, 40 + 10 + 9, 1e-9);
   EXPECT_NEAR(started.preprocess_ms, 15 + 2, 1e-9);
