@@ -11,6 +11,10 @@ namespace {
 // Room for the control block of a shared pointer with a Lender: it takes 56 bytes in libstdc++ 12.
 constexpr size_t kControlBytes = 128, kControlAlign = alignof(std::max_align_t);
 
+// How many times as large as the need a buffer may be. With no limit a small tensor that is lent for long
+// would occupy a large buffer, and the next large tensor would need another one. This value is a guess.
+constexpr size_t kMostRoom = 4;
+
 }  // namespace
 
 struct Buffers::Buffer {
@@ -24,12 +28,12 @@ struct Buffers::Buffer {
 struct Buffers::Pool {
   explicit Pool(MakeTensor make_tensor) : make(std::move(make_tensor)) {}
 
-  // The smallest free one that is large enough, so that what a plan's stages need one after the other has
-  // one memory.
+  // The smallest free one that is large enough, and not far too large, so that what a plan's stages need one
+  // after the other has one memory.
   Buffer* Free(size_t bytes) const {
     Buffer* best = nullptr;
     for (const auto& buffer : all)
-      if (!buffer->lent && buffer->memory.bytes() >= bytes &&
+      if (!buffer->lent && buffer->memory.bytes() >= bytes && buffer->memory.bytes() / kMostRoom <= bytes &&
           (!best || buffer->memory.bytes() < best->memory.bytes()))
         best = buffer.get();
     return best;

@@ -48,7 +48,7 @@ TEST(Buffers, MemoryThatIsFreeServesOtherTypesAndShapesThatItHasRoomFor) {
   const void* const data = buffers.Take(kF32, kShape).data();
   EXPECT_EQ(buffers.Take(DType::kI32, {5, 3}).data(), data);
   EXPECT_EQ(buffers.Take(DType::kU8, {60}).data(), data);
-  EXPECT_EQ(buffers.Take(DType::kU8, {1}).data(), data);
+  EXPECT_EQ(buffers.Take(DType::kU8, {15}).data(), data);
   EXPECT_EQ(made, 1);
   const Tensor larger = buffers.Take(DType::kU8, {61});
   EXPECT_EQ(made, 2);
@@ -58,7 +58,7 @@ TEST(Buffers, MemoryThatIsFreeServesOtherTypesAndShapesThatItHasRoomFor) {
 TEST(Buffers, OfSeveralTheSmallestThatHasRoomIsLent) {
   Buffers buffers;
   const auto data = [&](int64_t bytes) { return buffers.Take(DType::kU8, {bytes}).data(); };
-  std::optional<Tensor> large = buffers.Take(DType::kU8, {300}), small = buffers.Take(DType::kU8, {100});
+  std::optional<Tensor> large = buffers.Take(DType::kU8, {200}), small = buffers.Take(DType::kU8, {100});
   const void *const of_large = large->data(), *const of_small = small->data();
   large.reset();
   small.reset();
@@ -67,6 +67,14 @@ TEST(Buffers, OfSeveralTheSmallestThatHasRoomIsLent) {
   const Tensor taken = buffers.Take(DType::kU8, {50});
   EXPECT_EQ(taken.data(), of_small);
   EXPECT_EQ(data(50), of_large);
+}
+
+TEST(Buffers, ASmallTensorDoesNotOccupyALargeBuffer) {
+  Buffers buffers;
+  const void* const large = buffers.Take(DType::kU8, {1000}).data();
+  const Tensor small = buffers.Take(DType::kU8, {10});
+  EXPECT_NE(small.data(), large);
+  EXPECT_EQ(buffers.Take(DType::kU8, {1000}).data(), large);
 }
 
 TEST(Buffers, TensorsMayOutliveThePool) {

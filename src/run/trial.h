@@ -17,8 +17,8 @@ struct PlanTrial {
 };
 
 // Whether a single processor may be faster than the best plan so far: the whole model on another processor is
-// a further copy of all weights, and seconds of building kernels. One that has become so much faster since it
-// was measured shows as drift, and the session plans and tries again.
+// a further copy of all weights, and seconds of building kernels. A processor that becomes so much faster
+// later is tried where it has a part in the plan, which shows its drift.
 bool IsWorthATrial(const Plan& single, const ReadyPlan& best);
 
 // Runs the plan, the plans that follow from its measured times (run/corrected_plans.h), and the plans of the
