@@ -45,7 +45,8 @@ TEST(ByteSums, AreExactUpTo24Bits) {
   const auto weight = [](int64_t k, int64_t) { return k < 518 ? 127 : 0; };
   const auto longer = [](int64_t k, int64_t n) { return k < 518 ? 127 : n == 1 ? -69 : 0; };
   EXPECT_EQ(LevelsOfF32Sums(Product(1, 519, 2, 0.001, weight).conv()), 0);
-  const QuantizedConvolution conv = Product(1, 519, 2, 0.001, longer).conv();
+  const Product product(1, 519, 2, 0.001, longer);  // has the weights' bytes
+  const QuantizedConvolution conv = product.conv();
   const double u = 0x1p-24, most = 255 * (127 * 518 + 69);
   EXPECT_NEAR(LevelsOfF32Sums(conv), 519 * u * most / (1 - 519 * u) * 0.001, 1e-6);
   EXPECT_TRUE(SumsOf(conv, /*within_a_level=*/false).whole);
