@@ -9,6 +9,7 @@ from site_names import kParts, kStates, kSteps, kWays
 
 kNear = 0.1     # a choice, or a prediction, that is no further off holds
 kAddUp = 0.03   # the steps and the whole
+kWarmUps = 2    # small photos beside one of each size that go each way before anything counts; guess
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,12 +21,15 @@ class Time:
 
 
 class Cells:
-    def __init__(self, runs, plans, links, states):
-        self.runs, self.plans, self.links, self.states = runs, plans, links, states
+    """`not_judged`: (photo, size) of those that Mete has seen in each state before they were measured."""
+
+    def __init__(self, runs, plans, links, states, not_judged=()):
+        self.runs, self.plans, self.links, self.states, self.not_judged = runs, plans, links, states, set(not_judged)
         self.device_link = links[-1]
         self.models = list(dict.fromkeys(key[0] for key in runs))
         self.photos = list(dict.fromkeys(key[1:3] for key in runs))
-        self.starts = {(m, s, w): self._start(m, s, w) for m in self.models for s in states for w in ("raw", "scaled")}
+        self.starts = {(m, s, w, size): self._start(m, s, w, size) for m in self.models for s in states for w in ("raw", "scaled")
+                       for _, size in self.photos}
 
     def all(self):
         """Every cell of which something is known, with {way: Time}."""
@@ -48,7 +52,7 @@ class Cells:
         if own:
             return Time(own["whole_ms"], own["bound"] == ">")
         exchange = self._exchange(model, photo, size, link, way)
-        start = self.starts[model, state, way]
+        start = self.starts.get((model, state, way, size))
         if exchange is None or start is None:
             return None
         return Time(exchange.ms + start, exchange.is_bound, False)
@@ -65,7 +69,7 @@ class Cells:
             if run["bound"] == ">":
                 return Time(run["whole_ms"], True, False)
             near = [self.runs.get((m, photo, size, self.device_link, "resident", way)) for m in (model, other)]
-            if all(near):
+            if all(own and not own["bound"] for own in near):
                 return Time(run["whole_ms"] + near[0]["compute_ms"] - near[1]["compute_ms"], False, False)
         return self._scaled(model, photo, size, link) if way == "scaled" else None
 
@@ -73,18 +77,19 @@ class Cells:
         """Of a scaled picture, which has as many bytes whatever the photo: another photo's exchange with the steps of this one."""
         here = self.runs.get((model, photo, size, self.device_link, "resident", "scaled"))
         for (_, other, of_size, over, state, way), run in self.runs.items():
-            if here and (of_size, over, state, way, run["bound"]) == (size, link, "resident", "scaled", ""):
+            if here and not here["bound"] and (of_size, over, state, way, run["bound"]) == (size, link, "resident", "scaled", ""):
                 return Time(sum(here[step] for step in ("load_ms", "preprocess_ms", "compute_ms")) + run["upload_ms"], False, False)
         return None
 
-    def _start(self, model, state, way):
-        """What a state adds to an exchange: the median over the photos with which it was measured. 0 of a resident model."""
+    def _start(self, model, state, way, of_size):
+        """What a state adds to an exchange: the median over the photos with which it was measured, for a scaled one over those of its size, which the
+        device decodes. 0 of a resident model."""
         if state == "resident":
             return 0.0
         added = []
         for photo, size in self.photos:
             run, beside = (self.runs.get((model, photo, size, self.device_link, s, way)) for s in (state, "resident"))
-            if run and beside:
+            if run and beside and not run["bound"] and not beside["bound"] and (way == "raw" or size == of_size):
                 added.append(run["whole_ms"] - beside["whole_ms"])
         return statistics.median(added) if added else None
 
@@ -95,6 +100,12 @@ class Cells:
             return None
         choice = next(iter(rows.values()))["choice"]
         return rows, next(word for word, name in kWays.items() if name == choice)
+
+
+def warm_ups(photos, smallest):
+    """Of (photo, size): one photo in each size, and others in the smallest. They go each way in each state before anything counts."""
+    last = [photo for photo in photos if photo[0] == photos[-1][0]]
+    return last + [photo for photo in photos if photo[1] == smallest and photo not in last][:kWarmUps]
 
 
 def total(row, without=()):
@@ -114,6 +125,12 @@ def best(times):
     return min((way for way, time in times.items() if not time.is_bound), key=lambda way: times[way].ms)
 
 
+def is_decided(times):
+    """Whether no way that was given up can be as soon as the soonest one, within what counts as near."""
+    soonest = times[best(times)].ms
+    return all(not time.is_bound or time.ms > (1 + kNear) * soonest for time in times.values())
+
+
 def loss(times, way):
     """How much longer a way takes than the soonest one, as a share of that; at least so much where the way was given up."""
     soonest = times[best(times)].ms
@@ -124,26 +141,39 @@ def is_near(predicted, measured):
     return abs(predicted - measured) <= kNear * measured
 
 
+def can_judge(predicted, time):
+    """A way that was given up may take whatever is longer."""
+    return not time.is_bound or (predicted < time.ms and not is_near(predicted, time.ms))
+
+
 @dataclasses.dataclass
 class Judged:
-    """`losses`: of the choice, by cell. `predictions`: (cell, way, predicted ms, measured ms, whether chosen)."""
+    """`losses`: of the choice, by cell. `predictions`: (cell, way, predicted ms, measured ms, whether chosen); of a way that was given up those are here
+    that are too short for what it has taken by then, and are wrong. `whole`: cells each of whose ways is a run in the cell."""
     losses: dict
     predictions: list
     left_out: dict  # {what: {cell: the loss of that choice}}
+    undecided: list  # cells where a way that was given up may have been the soonest
+    whole: set
 
 
 def judge(cells):
-    judged = Judged({}, [], {what: {} for what in kLeftOut})
+    judged = Judged({}, [], {what: {} for what in kLeftOut}, [], set())
     for cell, times in cells.all():
         planned = cells.plan(cell)
-        if not planned:
+        if not planned or cell[1:3] in cells.not_judged:
             continue
         rows, choice = planned
         rows = {way: row for way, row in rows.items() if way in times}
         if choice not in rows:
             continue
+        judged.predictions += [(cell, way, total(row), times[way].ms, way == choice) for way, row in rows.items() if can_judge(total(row), times[way])]
+        if all(time.is_run for time in times.values()):
+            judged.whole.add(cell)
+        if not is_decided(times):
+            judged.undecided.append(cell)
+            continue
         judged.losses[cell] = loss(times, choice)
-        judged.predictions += [(cell, way, total(row), times[way].ms, way == choice) for way, row in rows.items() if not times[way].is_bound]
         for what, without in kLeftOut.items():
             judged.left_out[what][cell] = loss(times, min(rows, key=lambda way: total(rows[way], without)))
     return judged

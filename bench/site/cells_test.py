@@ -8,6 +8,8 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cells
 import site_pictures
+import site_setting
+import site_states
 import site_watch
 from site_names import kParts, kSteps
 from site_table import Table, read
@@ -66,6 +68,16 @@ class Composed(unittest.TestCase):
         self.assertEqual(cells.best(times), "device")
         self.assertEqual(cells.loss(times, "scaled"), 4)
 
+    def test_a_start_before_a_scaled_photo_is_that_of_its_size(self):
+        more = {("a", p, "large", "lan", s, "scaled"): run(ms) for p, s, ms in (("p", "resident", 200), ("p", "killed", 500), ("q", "resident", 210))}
+        made = cells.Cells({**runs(), **more, ("a", "q", "large", "lan", "resident", "raw"): run(100)}, {}, kLinks, kStates)
+        self.assertEqual(made.time(("a", "q", "large", "lan", "killed"), "scaled"), cells.Time(510, False, False))
+        self.assertEqual(made.time(("a", "q", "large", "lan", "killed"), "raw"), cells.Time(140, False, False))
+
+    def test_a_scaled_start_of_another_size_says_nothing(self):
+        made = cells.Cells({**runs(), ("a", "q", "large", "lan", "resident", "scaled"): run(210)}, {}, kLinks, kStates)
+        self.assertIsNone(made.time(("a", "q", "large", "lan", "killed"), "scaled"))
+
     def test_what_was_not_measured_is_not_known(self):
         self.assertIsNone(self.time("a", "p", "large", "lan", "resident", "raw"))
         self.assertEqual(len(list(self.cells.all())), 8)
@@ -83,6 +95,30 @@ class Judged(unittest.TestCase):
         self.assertAlmostEqual(judged.left_out["loading"][cell], 0)       # 100, 90, 90: the first of the least
         self.assertAlmostEqual(judged.left_out["preprocessing"][cell], 0.3)  # 300, 110, 70: the scaled photo, which takes 130
 
+    def test_a_way_that_was_given_up_may_have_been_the_soonest(self):
+        for ms, decided in ((105, False), (111, True)):
+            self.assertEqual(cells.is_decided({"device": cells.Time(100), "raw": cells.Time(ms, True)}), decided)
+        cell = ("a", "p", "small", "lan", "killed")
+        made = runs()
+        made[*cell, "raw"] = run(390, 0, ">")
+        del made[*cell, "scaled"], made["a", "p", "small", "lan", "resident", "scaled"], made["a", "p", "small", "3g", "resident", "scaled"]
+        judged = cells.judge(cells.Cells(made, {(*cell, "device"): plan(250, 50, 0, 50, "device"), (*cell, "raw"): plan(300, 0, 0, 0, "device")}, kLinks, kStates))
+        self.assertEqual((judged.losses, judged.undecided), ({}, [cell]))
+        self.assertEqual([(way, p, m) for _, way, p, m, _ in judged.predictions], [("device", 350, 400), ("raw", 300, 390)])
+
+    def test_a_prediction_is_wrong_that_is_shorter_than_what_was_waited_for(self):
+        for predicted, can in ((700, True), (950, False), (3000, False)):
+            self.assertEqual(cells.can_judge(predicted, cells.Time(1000, True)), can)
+        self.assertTrue(cells.can_judge(3000, cells.Time(1000)))
+
+    def test_what_warmed_mete_up_is_not_judged(self):
+        photos = [(photo, size) for photo in "abcd" for size in ("large", "small")]
+        self.assertEqual(cells.warm_ups(photos, "small"), [("d", "large"), ("d", "small"), ("a", "small"), ("b", "small")])
+        cell = ("a", "p", "small", "lan", "killed")
+        plans = {(*cell, way): plan(1, 1, 1, 1, "device") for way in ("device", "raw")}
+        self.assertIn(cell, cells.judge(cells.Cells(runs(), plans, kLinks, kStates)).losses)
+        self.assertEqual(cells.judge(cells.Cells(runs(), plans, kLinks, kStates, [("p", "small")])).losses, {})
+
     def test_steps_that_do_not_add_up(self):
         self.assertEqual(cells.apart(run(100)), 0)
         self.assertAlmostEqual(cells.apart({**run(100), "upload_ms": -5}), 0.05)
@@ -99,6 +135,46 @@ class Kept(unittest.TestCase):
             again.add(model="b", way="raw", bound=">")
             self.assertEqual(read(path), [{"model": "a", "way": "raw", "whole_ms": 1.5, "bound": ""},
                                           {"model": "b", "way": "raw", "whole_ms": "", "bound": ">"}])
+
+
+class Started(unittest.TestCase):
+    def test_another_setting_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            site_setting.begin(folder, {"speed": 0.25})
+            site_setting.begin(folder, {"speed": 0.25})
+            site_setting.end(folder, 5)
+            site_setting.end(folder, 7)
+            self.assertEqual(site_setting.read(folder), {"speed": 0.25, "seconds": 12})
+            self.assertRaisesRegex(site_setting.OtherSetting, "another speed; got 0.5, expected 0.25", site_setting.begin, folder, {"speed": 0.5})
+            os.remove(os.path.join(folder, site_setting.kName))
+            Table(os.path.join(folder, "runs.csv"), ["way"], [])
+            self.assertRaisesRegex(site_setting.OtherSetting, "without a setting", site_setting.begin, folder, {"speed": 0.25})
+
+
+def answer(way="raw photo", whole=500.0, state="killed", measured="", upload=400.0):
+    return {"way": way, "state": state, "measured_first": measured, "fell_back": "", "whole_ms": whole, "planned": {"raw photo": dict.fromkeys(kSteps, 25)},
+            "steps": {"load_ms": 10, "preprocess_ms": 20, "compute_ms": 70, "upload_ms": upload}}
+
+
+class Answered(unittest.TestCase):
+    @staticmethod
+    def of(*answers, limit_ms=0):
+        left = list(answers)
+        return site_states.answered(lambda: left.pop(0), "killed", "raw", limit_ms)
+
+    def test_the_first_answer_counts_that_is_one_of_its_way_and_state(self):
+        good = answer(whole=77.0)
+        for other in (answer("device", 105.0, upload=5.0), answer(state="cold"), answer(measured="decoding")):
+            self.assertEqual(self.of(other, good), (good, ""))
+
+    def test_a_way_that_takes_too_long_is_a_bound(self):
+        done, bound = self.of(answer("device", 500.0))  # 400 ms after 100 were foreseen
+        self.assertEqual((done["whole_ms"], done["steps"], bound), (400, {}, ">"))
+
+    def test_what_fails_before_its_time_is_no_bound(self):
+        with self.assertRaisesRegex(site_states.device.DeviceFailed, "another way answered; got device"):
+            self.of(*[answer("device", 2999.0)] * site_states.kTries, limit_ms=3000)
+        self.assertEqual(self.of(answer("device", 3100.0), limit_ms=3000)[1], ">")
 
 
 class Watched(unittest.TestCase):

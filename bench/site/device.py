@@ -48,7 +48,7 @@ class Device:
             raise
 
     def run(self, photo, way, give_up_ms=0):
-        """{"whole_ms", "steps", "way", "state", "fell_back", "begin_ns", "answer"} of a photo."""
+        """{"whole_ms", "steps", "way", "state", "choice" (what it planned), "fell_back", "measured_first", "begin_ns", "planned", "results"} of a photo."""
         begin_ns = time.monotonic_ns()
         self._write(do="photo", photo=photo, way=way, give_up_ms=give_up_ms)
         return self._measured(begin_ns)
@@ -89,7 +89,8 @@ class Device:
         steps = {step: site["measured"][step] for step in ("load_ms", "preprocess_ms", "upload_ms", "compute_ms")}
         # until the program's own code has begun, or has woken, and what its text took
         steps["load_ms"] += (answer["begin_ns"] - begin_ns) * 1e-6 + answer["text_ms"]
-        return {"whole_ms": whole_ms, "steps": steps, "way": site["way"], "state": site["state"], "fell_back": site.get("fell_back", ""),
+        return {"whole_ms": whole_ms, "steps": steps, "way": site["way"], "state": site["state"], "choice": site["planned"],
+                "fell_back": site.get("fell_back", ""),
                 "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"], "planned": {w["way"]: w["predicted"] for w in site["ways"] if "predicted" in w}, "results": answer["results"]}
 
     def _ask(self, **command):

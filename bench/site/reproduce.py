@@ -2,7 +2,7 @@
 takes, and what Mete foresaw and chose. Writes docs/results/site.md, its pictures and the steps of all runs.
 
 Needs root, for a lab of network namespaces (docs/lab.md). The device is a core that is slowed from outside, the server another core: an emulation.
-Every run is kept at once (--folder), and a second start goes on; the page is written of all that is there.
+Every run is kept at once (--folder), and a second start with the same flags and program goes on; the page is written of all that is there.
 """
 import json
 import os
@@ -25,6 +25,7 @@ import program_copy
 import site_links
 import site_models
 import site_page
+import site_setting
 import site_watch
 from output import say
 from scene import Scene
@@ -95,6 +96,7 @@ def measure(flags):
     os.makedirs(flags.folder, exist_ok=True)
     models = site_models.models_of(flags, flags.folder)
     photos = photos_of(flags)
+    site_setting.begin(flags.folder, site_setting.of(flags, [(photo["photo"], photo["size"]) for photo in photos], program_copy.digest(flags.mete)))
     program, libraries, files = program_copy.copy(flags.mete, os.path.join(flags.folder, "program"))
     with Scene(flags, program, libraries, files, flags.folder) as scene:
         for model in models:
@@ -118,12 +120,12 @@ def main():
     try:
         if not flags.page_only:
             measure(flags)
-            output.write_json(os.path.join(flags.folder, "setting.json"), site_page.setting(flags, time.monotonic() - began))
+            site_setting.end(flags.folder, time.monotonic() - began)
         site_page.write(flags)
     except networks.BadModel as problem:
         say(f"reproduce.py: {problem}")
         return output.kBadFile
-    except (device.DeviceFailed, lab.LabError) as problem:
+    except (device.DeviceFailed, lab.LabError, site_setting.OtherSetting) as problem:
         say(f"reproduce.py: {problem}")
         return output.kFailure
     return output.kSuccess

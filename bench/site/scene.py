@@ -8,7 +8,6 @@ _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common"), os.path.join(_root, "tools", "lab")]
 import device
 import lab
-import links as lab_links
 import pages
 from site_links import kLinks
 
@@ -35,7 +34,7 @@ class Scene:
         self.address = f"{self.server.address}:{kPort}"
         try:
             self._start_server()
-            self.networks = {name: self.stack.enter_context(open(lab_links.file_of(self.lab._namespace(host.index)), "rb"))
+            self.networks = {name: self.stack.enter_context(open(self.lab.network_of(host), "rb"))
                              for name, host in self.devices.items()}
             self.sites = {name: self._site(name) for name in names}
         except BaseException:

@@ -1,7 +1,6 @@
 """docs/results/site.md, its pictures and steps, of what lies in the folder of a run."""
 import csv
 import io
-import json
 import os
 import statistics
 import sys
@@ -11,10 +10,11 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cells as site_cells
 import dads
-import machine
 import output
 import site_pictures
 import site_runs
+import site_setting
+import site_states
 import site_watch
 from output import say
 from site_links import kLinks
@@ -23,12 +23,6 @@ from tables import aligned, listed, number
 
 kCommand = "make reproduce-site"
 kPage, kStepsFile, kStepsPicture, kTimePicture = "site.md", "site-steps.csv", "site-steps.svg", "site-over-time.svg"
-
-
-def setting(flags, seconds):
-    """What the page says of how it was measured."""
-    return {"machine": machine.describe()["cpu"], "speed": flags.speed, "limit_s": flags.limit, "models": flags.models, "links": flags.links,
-            "states": flags.states, "sizes": flags.sizes, "photos": flags.photos, "cores": flags.cores, "seconds": seconds}
 
 
 def percent(part):
@@ -40,12 +34,14 @@ def head(told):
                       for name in told["links"])
     return f"""# On the device or on a server: Guo's experiment
 
-Written by `{kCommand}` (`bench/site/reproduce.py`); do not edit. Measured on an {told["machine"]} (two virtual cores of a shared host); the last
-start of the command took {told["seconds"] / 60:.0f} minutes.
+Written by `{kCommand}` (`bench/site/reproduce.py`); do not edit. Measured on an {told["machine"]} (two virtual cores of a shared host); the starts
+of the command that came to their end took {told["seconds"] / 60:.0f} minutes.
 
 **The device is an emulation**: core {told["cores"][0]} at {told["speed"]:g} of its speed, slowed from outside (`tools/slowcore`), with its caches and memory as they are. The
 server is `mete serve` on core {told["cores"][1]}, in a network namespace of its own behind a delay line (`docs/lab.md`). SqueezeNet 1.1 has its real weights, AlexNet and
 NIN are of the zoo, with random ones. {told["photos"]} photos fit into 3840x2160, or into half or a quarter of that. Links: {links}.
+**Mete is told the link's rates and round trip before the first photo** (the site's file has the lab's figures, with a connection of one round trip, as
+there is no TLS), and goes on from them by what it measures: these results do not show how it learns a link of which it knows nothing.
 Each request connects anew, and the server is asked first whether it is there where it may be sooner.
 
 A cell is a network, a photo, a size, a link, and a state of the model on the device: `resident`, `evicted` (the process lives, its pages are on the
@@ -53,12 +49,18 @@ disk), `killed` (no process, files in memory), `cold` (no page of model, program
 library and its like stay, as others map them) and `first-ever` (cold, and nothing is packed or timed). Times are from outside: from the command, or
 from the start of the process where there is none, until the answer is there.
 
-What cannot depend on something is measured once: the device's way does not depend on the link; the exchange does not depend on the state, so that a
-start is measured with the photos of the smallest size, and its median is added to the exchanges of the others; over slow links the exchange of a raw
+What cannot depend on something is measured once: the device's way does not depend on the link; the exchange does not depend on the state, so that
+starts are measured over {told["links"][-1]}, with the photos of the smallest size and, for a scaled picture, {site_runs.kScaledStarts} of each other size, and their median is
+added to the exchanges of the others (of the same size, where the picture is scaled); over slow links the exchange of a raw
 photo is that of the first network, with the computing of the other; and scaled pictures have as many bytes whatever the photo, so that over links on which
-one takes longer than the limit it is sent once for each size. Plans are made before each run, by the process that answers: their terms for the state are those
-of the process in it, those for the exchange those of the resident process over the link. A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up
-then, but with one photo of each size, and counts as longer; its prediction is not judged."""
+one takes longer than the limit it is sent once for each size. Plans are made before each run, by the process that answers. Where the model is resident, and over
+{told["links"][-1]} in each state, the choice is that of this process. **Over the other links, where the model is not resident, the choice is composed**: the least of the sums of the terms
+before the server of the process in that state, and of those for the exchange of the resident process over the link.
+
+A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up then, but with one photo of each size, and any way {site_states.kPatience} times later than foreseen, or more: it
+takes longer than that. Its prediction is wrong where it is shorter by more than 10 %, and is not judged elsewhere. A cell in which a way that was given up may
+still be within 10 % of the soonest one is undecided, and no choice is judged there. {len(told["warm_ups"])} photos went each way in each state before any was measured, so
+that times of the program and of its kernels were known; they are not judged."""
 
 
 def share_table(judged, by, names):
@@ -98,13 +100,13 @@ def step_table(cells):
 
 
 def choice_table(cells, judged):
-    """The soonest way as measured, by link and state: in how many cells it is which."""
+    """The soonest way as measured, by link and state: in how many cells it is which. All photos, judged or not."""
     rows = [["link", *cells.states]]
     for link in cells.links:
         row = [link]
         for state in cells.states:
-            won = [site_cells.best(times) for cell, times in cells.all() if cell[3] == link and cell[4] == state]
-            row.append(", ".join(f"{way} {won.count(way)}" for way in kWays if way in won) or "-")
+            won = [site_cells.best(times) if site_cells.is_decided(times) else "undecided" for cell, times in cells.all() if cell[3:] == (link, state)]
+            row.append(", ".join(f"{way} {won.count(way)}" for way in [*kWays, "undecided"] if way in won) or "-")
         rows.append(row)
     return aligned(rows, True)
 
@@ -189,19 +191,33 @@ def dads_text(flags):
         return dads.text({"resnet18": dads.resnet(flags, folder), "tiny_yolov2": dads.yolo(flags, folder)}, True)
 
 
+def near_choices(losses):
+    losses = list(losses)
+    return f"{percent(site_cells.share(losses, lambda loss: loss <= site_cells.kNear))} of {len(losses)}"
+
+
+def near_predictions(predictions):
+    predictions = list(predictions)
+    return f"{percent(site_cells.share(predictions, lambda p: site_cells.is_near(p[2], p[3])))} of {len(predictions)}"
+
+
 def page(told, cells, judged, dads_points):
     everything = list(cells.all())
-    runs = sum(time.is_run for _, times in everything for time in times.values())
-    ways = sum(len(times) for _, times in everything)
+    ways = [time for _, times in everything for time in times.values()]
+    bounds = sum(time.is_bound for time in ways)
+    runs = sum(time.is_run and not time.is_bound for time in ways)
     board = site_watch.kBoard
     idle, active = site_watch.power()
     parts = [head(told), "## What holds",
-             listed([f"{len(everything)} cells, {ways} ways in them: {runs} measured as they are in the cell, the others composed of {len(cells.runs)} runs.",
+             listed([f"{len(everything)} cells, {len(ways)} ways in them: {runs} measured as they are in the cell, {bounds} given up or composed of such runs, the others "
+                     f"composed; {len(cells.runs)} runs in all.",
                      sums(cells),
-                     f"Mete's choice is within 10 % of the best way as measured in {percent(site_cells.share(judged.losses.values(), lambda x: x <= site_cells.kNear))} of "
-                     f"the cells (bar: 95 %).",
-                     f"Its predictions, made before each photo, are within 10 % in {percent(site_cells.share(judged.predictions, lambda x: site_cells.is_near(x[2], x[3])))} of "
-                     f"{len(judged.predictions)} ways of cells (bar: 90 %).",
+                     f"Mete's choice is within 10 % of the best way as measured in {near_choices(judged.losses.values())} cells (bar: 95 %); of those each of whose ways "
+                     f"is a run of its own, in {near_choices(loss for cell, loss in judged.losses.items() if cell in judged.whole)}.",
+                     f"{len(judged.undecided)} more cells are undecided.",
+                     f"Its predictions, made before each photo, are within 10 % in {near_predictions(judged.predictions)} ways of cells (bar: 90 %); in cells each of whose "
+                     f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p[0] in judged.whole)}.",
+                     "A run may stand in several cells: one of the device's way does in those of all links.",
                      *worst(judged)], True),
              "## What would be chosen without a term", "Each row chooses by the same predictions without some of their terms; what it chose is looked up in the measurements.",
              left_out_table(judged),
@@ -228,10 +244,9 @@ def steps_csv(cells):
 
 
 def read(flags):
-    with open(os.path.join(flags.folder, "setting.json"), encoding="utf-8") as file:
-        told = json.load(file)
+    told = site_setting.read(flags.folder)
     return told, site_cells.Cells(site_runs.run_table(flags.folder).rows, site_runs.plan_table(flags.folder).rows, told["links"],
-                                  [s for s in kStates if s in told["states"]])
+                                  [s for s in kStates if s in told["states"]], map(tuple, told["warm_ups"]))
 
 
 def write(flags):

@@ -1,7 +1,7 @@
 """What is measured: runs, each a photo that goes one way in one state over one link, and the plans that Mete makes before them.
 
-Not every cell is a run (cells.py composes the others): the device's way does not depend on the link, the exchange not on the device's state, and a
-start not on the photo where the server computes.
+Not every cell is a run (cells.py composes the others): the device's way does not depend on the link, the exchange not on the device's state, a
+start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone.
 """
 import os
 import shutil
@@ -11,14 +11,16 @@ _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import device
 import pages
+import site_states
+from cells import warm_ups
 from output import say
 from site_names import kParts, kStates, kSteps, kWays
 from site_table import Table
 
 kKeys = ["model", "photo", "size", "link", "state", "way"]
 kSmallSize = "quarter"  # of the photos with which starts are measured whose answer comes from the server
+kScaledStarts = 3  # photos of each other size with which starts of the scaled way are measured: the device decodes them; guess
 kTries = 3   # to reach a state; guess
-kWarmUps = 2  # small photos beside one of each size that go each way before anything counts; guess
 
 
 def run_table(folder):
@@ -85,23 +87,28 @@ class Runs:
                     process.settle()
 
     def _warm_photos(self):
-        """One photo in each size, and others in the smallest."""
-        first = [photo for photo in self.photos if photo["photo"] == self.photos[-1]["photo"]]
-        return first + [photo for photo in self.photos if photo["size"] == self.flags.sizes[-1]][:kWarmUps]
+        by_name = {(photo["photo"], photo["size"]): photo for photo in self.photos}
+        return [by_name[name] for name in warm_ups(list(by_name), self.flags.sizes[-1])]
 
     def _warm_up_states(self, model):
         """Answers from each state, so that what Mete plans for others follows from what it has seen."""
         for state in self.flags.states[1:]:
             say(f"{model.name}, {state}: {len(self._warm_photos())} photos before any counts")
             if state == "evicted":
-                with self._process_for_evicted(model) as process:
-                    for photo in self._warm_photos():
-                        if not self._evict(model, process):
-                            process.run(photo["path"], "device")
+                self._warm_up_evicted(model)
                 continue
             for photo in self._warm_photos():
                 for way in ("device", "raw"):
                     self._started(model, self._device_link(), state, photo, way)
+
+    def _warm_up_evicted(self, model):
+        with self._process_for_evicted(model) as process:
+            try:
+                for photo in self._warm_photos():
+                    self._evict(model, process)
+                    process.run(photo["path"], "device")
+            except site_states.PagesStay as stay:
+                say(stay)
 
     def _plan(self, model, photo, link, process):
         key = (model.name, photo["photo"], photo["size"], link)
@@ -115,20 +122,26 @@ class Runs:
                 continue  # a way that is not measured here
             self.plans.add(**dict(zip(kKeys, (*key, "resident", word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
 
-    def _plan_in(self, state, model, photo, planned):
-        """Plans for all links in a state, of the process that is in it (its steps before the server) and of the resident ones (uploads)."""
+    def _plan_in(self, state, model, photo, done):
+        """Plans for all links in a state. Over the link of the process that is in it, its plan and its choice; over the others they are composed, of
+        its steps before the server and of the resident processes' uploads."""
         for link in self.flags.links:
             key = (model.name, photo["photo"], photo["size"], link)
             rows = {way: dict(self.plans.rows[(*key, "resident", way)]) for way in kWays if (*key, "resident", way) in self.plans}
+            if not rows:
+                continue
+            is_own = link == self._device_link()
             for way, row in rows.items():
-                own = planned[kWays[way]]
-                row["load_ms"] = own["load_ms"]
-                if way != "raw":  # its photo is decoded by the server
-                    row["preprocess_ms"] = own["preprocess_ms"]
-            choice = min(rows, key=lambda way: sum(rows[way][step] for step in kSteps), default=None)
+                row.update((step, done["planned"][kWays[way]][step]) for step in (kSteps if is_own else self._before_the_server(way)))
+            choice = done["choice"] if is_own else kWays[min(rows, key=lambda way: sum(rows[way][step] for step in kSteps))]
             for way, row in rows.items():
                 if (*key, state, way) not in self.plans:
-                    self.plans.add(**{**row, "state": state, "choice": kWays[choice]})
+                    self.plans.add(**{**row, "state": state, "choice": choice})
+
+    @staticmethod
+    def _before_the_server(way):
+        """The steps that depend on the device's state; a raw photo is decoded by the server."""
+        return ["load_ms"] if way == "raw" else ["load_ms", "preprocess_ms"]
 
     @staticmethod
     def _foreseen(told, way):
@@ -148,27 +161,24 @@ class Runs:
         if way == "scaled" and is_long and not is_example:
             return  # as many bytes as those of the first photo
         give_up_ms = limit_ms if is_long and not is_example else 0
-        done = process.run(photo["path"], way, give_up_ms)
-        if done["way"] == kWays[way]:
-            self._add(key, done, photo, "")
-        elif give_up_ms:
-            self._add(key, {"whole_ms": give_up_ms, "steps": {}}, photo, ">")
-        else:
-            say(f"{key}: {done['fell_back']}")
+        self._add(key, *site_states.answered(lambda: process.run(photo["path"], way, give_up_ms), "resident", way, give_up_ms), photo)
 
     def _device(self, model, photo, devices):
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
         process = devices[self._device_link()]
         process.plans(photo["path"])  # as before the other ways: the process is awake
-        self._add(key, process.run(photo["path"], "device"), photo, "")
+        self._add(key, *site_states.answered(lambda: process.run(photo["path"], "device"), "resident", "device"), photo)
 
-    def _add(self, key, done, photo, bound, left=""):
+    def _add(self, key, done, bound, photo, left=""):
         self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], bound=bound, pages=left, photo_bytes=photo["bytes"])
 
     # the other states, over the link on which the device's way is measured
 
     def ways_of(self, photo):
-        return list(kWays) if photo["size"] == self.small_size() else ["device"]
+        if photo["size"] == self.small_size():
+            return list(kWays)
+        first = list(dict.fromkeys(other["photo"] for other in self.photos))[:kScaledStarts]
+        return ["device", "scaled"] if photo["photo"] in first else ["device"]
 
     def small_size(self):
         return kSmallSize if kSmallSize in self.flags.sizes else self.flags.sizes[-1]
@@ -182,13 +192,13 @@ class Runs:
         if wanted and state == "evicted":
             return self._evicted(model, wanted)
         for photo, way in wanted:
-            done, left = self._started(model, link, state, photo, way)
-            self._count(model, state, photo, way, done, left)
+            self._count(model, state, photo, way, lambda: self._started(model, link, state, photo, way))
 
-    def _count(self, model, state, photo, way, done, left):
+    def _count(self, model, state, photo, way, attempt):
+        done, bound = site_states.answered(attempt, state, way)
         if way == "device":
-            self._plan_in(state, model, photo, done["planned"])
-        self._add((model.name, photo["photo"], photo["size"], self._device_link(), state, way), done, photo, "", left)
+            self._plan_in(state, model, photo, done)
+        self._add((model.name, photo["photo"], photo["size"], self._device_link(), state, way), done, bound, photo, done["left"])
 
     def _process_for_evicted(self, model):
         process = self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device")
@@ -196,44 +206,38 @@ class Runs:
         return process
 
     def _evict(self, model, process):
-        """Returns the pages of the model and of what is kept that stay. Those of the program that it needs to wait stay, too."""
+        """The pages of the model and of what is kept leave memory. Those of the program that it needs to wait stay."""
         for _ in range(kTries):
             process.release()
             pages.evict(self.scene.files(model, self.scene.cache))
             left = pages.pages_of(self.scene.model_files(model, self.scene.cache))
             if not left:
-                break
-        return left
+                return
+        raise site_states.PagesStay(f"[evicted] pages stay in memory; got {left} of {model.name}, expected none")
 
     def _evicted(self, model, wanted):
         with self._process_for_evicted(model) as process:
             for photo, way in wanted:
-                left = self._evict(model, process)
-                if left:
-                    say(f"{model.name}, evicted: {left} pages stay; not measured")
-                    continue
-                done = process.run(photo["path"], way)
-                if done["state"] != "evicted":
-                    raise device.DeviceFailed(f"[evicted] the program found another state; got {done['state']}")
-                self._count(model, "evicted", photo, way, done, left)
-                process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
+                try:
+                    self._count(model, "evicted", photo, way, lambda: self._from_evicted(model, process, photo, way))
+                except site_states.PagesStay as stay:
+                    say(f"{stay}; not measured")
+
+    def _from_evicted(self, model, process, photo, way):
+        self._evict(model, process)
+        done = process.run(photo["path"], way)
+        process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
+        return {**done, "left": 0}
 
     def _started(self, model, link, state, photo, way):
-        """(a run of a new process, the pages that were in memory before it)"""
+        """A run of a new process, with the pages that were in memory before it (`left`)."""
         cache = self._first_cache() if state == "first-ever" else self.scene.cache
-        files = self.scene.files(model, cache)
-        if state == "killed":
-            pages.read_through(files)
-        elif pages.evict(files):
-            raise device.DeviceFailed(f"[{state}] pages stay in memory; got {pages.pages_of(files)} of {model.name}, expected none")
-        left = pages.pages_of(files)
+        left = site_states.reach(state, self.scene.files(model, cache))
         with self.scene.start(model, photo["path"], link, way, cache) as process:
-            if process.first["state"] != state:
-                raise device.DeviceFailed(f"[{state}] the program found another state; got {process.first['state']}")
-            first = process.first
+            first = {**process.first, "left": left}
         if state == "first-ever":  # what it has learned of the link and of its times stays
             shutil.copytree(os.path.join(cache, "starts"), os.path.join(self.scene.cache, "starts"), dirs_exist_ok=True)
-        return first, left
+        return first
 
     def _first_cache(self):
         """A folder without timings and packed weights, but with what `mete profile --starts` and earlier photos have told."""

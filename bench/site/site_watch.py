@@ -9,7 +9,7 @@ import tomllib
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
-import pages
+import site_states
 import site_table
 from output import say
 from site_names import kWays
@@ -83,27 +83,27 @@ def watch(flags, scene, model, photo, folder):
             if any(key[:4] == (model.name, link, state, way) for key in rows.rows):
                 continue
             say(f"{model.name}, {state}, {way}: watched")
-            samples = _resident(scene, model, photo, link, way) if state == "resident" else _started(scene, model, photo, link, way, state)
+            samples = []
+            watched = _resident if state == "resident" else _started
+            site_states.answered(lambda: watched(scene, model, photo, link, way, state, samples), state, way)
             first = samples[0][1] if samples else 0
             for at, cpu, kib in samples:
                 rows.add(model=model.name, link=link, state=state, way=way, at_ms=at, cpu_ms=cpu - first, rss_kib=kib,
                          energy_j=joules(at, cpu - first, watts))
 
 
-def _resident(scene, model, photo, link, way):
+def _resident(scene, model, photo, link, way, _state, samples):
     with scene.start(model, photo["path"], link, "device") as process:
         watched = Watch()
         watched.start(process.process.pid)
-        process.run(photo["path"], way)
-        return watched.end()
+        done = process.run(photo["path"], way)
+        samples[:] = watched.end()
+        return done
 
 
-def _started(scene, model, photo, link, way, state):
-    files = scene.files(model, scene.cache)
-    if state == "killed":
-        pages.read_through(files)
-    else:
-        pages.evict(files)
+def _started(scene, model, photo, link, way, state, samples):
+    site_states.reach(state, scene.files(model, scene.cache))
     watched = Watch()
-    with scene.start(model, photo["path"], link, way, on_start=watched.start):
-        return watched.end()
+    with scene.start(model, photo["path"], link, way, on_start=watched.start) as process:
+        samples[:] = watched.end()
+        return process.first

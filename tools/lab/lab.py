@@ -164,7 +164,11 @@ class Lab(_AnyLab):
         links.isolate(self._switch, host.index, on=on)
 
     def entrance(self, host):
-        return ["nsenter", f"--net={links.file_of(self._namespace(host.index))}", "--"]
+        return ["nsenter", f"--net={self.network_of(host)}", "--"]
+
+    def network_of(self, host):
+        """The file of its network namespace, for setns."""
+        return links.file_of(self._namespace(host.index))
 
     def inside(self, pid, host):
         """Whether a program that was started on it has got there yet."""
