@@ -2,12 +2,14 @@
 import os
 import sys
 import tempfile
+import types
 import unittest
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cells
 import site_pictures
+import site_runs
 import site_setting
 import site_states
 import site_watch
@@ -135,6 +137,34 @@ class Kept(unittest.TestCase):
             again.add(model="b", way="raw", bound=">")
             self.assertEqual(read(path), [{"model": "a", "way": "raw", "whole_ms": 1.5, "bound": ""},
                                           {"model": "b", "way": "raw", "whole_ms": "", "bound": ">"}])
+
+
+class PlannedInAState(unittest.TestCase):
+    def test_the_choice_over_the_processs_own_link_is_its_own_and_is_composed_over_others(self):
+        resident = {"device": (0, 30, 0, 50), "raw": (0, 10, 60, 5), "scaled": (0, 40, 20, 5)}
+        process = {name: dict(zip(kSteps, steps)) for name, steps in
+                   (("device", (200, 60, 0, 50)), ("raw photo", (20, 10, 70, 5)), ("scaled photo", (20, 70, 30, 5)))}
+        with tempfile.TemporaryDirectory() as folder:
+            made = site_runs.Runs(types.SimpleNamespace(links=kLinks), None, [], folder)
+            for link in kLinks:
+                for way, steps in resident.items():
+                    made.plans.add(model="a", photo="p", size="small", link=link, state="resident", way=way, **plan(*steps, "device"))
+            made._plan_in("killed", types.SimpleNamespace(name="a"), {"photo": "p", "size": "small"}, {"choice": "scaled photo", "planned": process})
+            of = {link: {way: made.plans.rows["a", "p", "small", link, "killed", way] for way in resident} for link in kLinks}
+            self.assertEqual({row["choice"] for row in of["lan"].values()}, {"scaled photo"})  # whatever the sums say
+            self.assertEqual({row["choice"] for row in of["3g"].values()}, {"raw photo"})  # 310, 95, 115
+            self.assertEqual({way: cells.total(row) for way, row in of["lan"].items()}, {"device": 310, "raw": 105, "scaled": 125})
+            self.assertEqual({way: cells.total(row) for way, row in of["3g"].items()}, {"device": 310, "raw": 95, "scaled": 115})
+
+
+class Sized(unittest.TestCase):
+    def test_some_photos_of_each_other_size_start_the_scaled_way(self):
+        photos = [{"photo": photo, "size": size} for photo in "abcd" for size in ("full", "quarter")]
+        with tempfile.TemporaryDirectory() as folder:
+            made = site_runs.Runs(types.SimpleNamespace(sizes=["full", "quarter"]), None, photos, folder)
+            ways = {(photo["photo"], photo["size"]): made.ways_of(photo) for photo in photos}
+        self.assertEqual(ways["d", "quarter"], ["device", "raw", "scaled"])
+        self.assertEqual((ways["c", "full"], ways["d", "full"]), (["device", "scaled"], ["device"]))
 
 
 class Started(unittest.TestCase):
