@@ -202,9 +202,19 @@ class Answered(unittest.TestCase):
         self.assertEqual((done["whole_ms"], done["steps"], bound), (400, {}, ">"))
 
     def test_what_fails_before_its_time_is_no_bound(self):
-        with self.assertRaisesRegex(site_states.device.DeviceFailed, "another way answered; got device"):
+        with self.assertRaisesRegex(site_states.NoAnswer, "another way answered; got device"):
             self.of(*[answer("device", 2999.0)] * site_states.kTries, limit_ms=3000)
         self.assertEqual(self.of(answer("device", 3100.0), limit_ms=3000)[1], ">")
+
+
+    def test_that_no_answer_counts_is_kept(self):
+        key = ("a", "p", "small", "lan", "killed", "raw")
+        with tempfile.TemporaryDirectory() as folder:
+            made = site_runs.Runs(None, None, [], folder)
+            made._measure(key, {"bytes": 1}, lambda: answer("device", 50.0, upload=1.0))
+            self.assertIn("another way answered", site_runs.failed_table(folder).rows[key]["why"])
+            made._measure(key, {"bytes": 1}, lambda: answer("device"))
+            self.assertEqual([site_runs.run_table(folder).rows[key][name] for name in ("whole_ms", "bound")], [400, ">"])
 
 
 class Watched(unittest.TestCase):

@@ -57,7 +57,7 @@ class Experiment(unittest.TestCase):
             self.check_runs(made)
             judged = cells.judge(made)
             self.assertEqual(len(judged.losses), len(kLinks) * len(kStates))
-            text = site_page.page(told, made, judged, "")
+            text = site_page.page(told, made, judged, "", {})
             self.assertIn("digits, quarter", text)
             self.assertIn(f"of {len(made.runs)} runs have steps", text)
             before = dict(made.runs)

@@ -201,7 +201,13 @@ def near_predictions(predictions):
     return f"{percent(site_cells.share(predictions, lambda p: site_cells.is_near(p[2], p[3])))} of {len(predictions)}"
 
 
-def page(told, cells, judged, dads_points):
+def failures(cells, failed):
+    """In words; a later start may have measured what failed before."""
+    left = [f"{', '.join(key)}: {row['why']}" for key, row in failed.items() if key not in cells.runs]
+    return [f"{len(left)} ways that were to be measured have no answer that counts, and are composed or not known.", *left[:5]]
+
+
+def page(told, cells, judged, dads_points, failed):
     everything = list(cells.all())
     ways = [time for _, times in everything for time in times.values()]
     bounds = sum(time.is_bound for time in ways)
@@ -218,7 +224,7 @@ def page(told, cells, judged, dads_points):
                      f"Its predictions, made before each photo, are within 10 % in {near_predictions(judged.predictions)} ways of cells (bar: 90 %); in cells each of whose "
                      f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p[0] in judged.whole)}.",
                      "A run may stand in several cells: one of the device's way does in those of all links.",
-                     *worst(judged)], True),
+                     *failures(cells, failed), *worst(judged)], True),
              "## What would be chosen without a term", "Each row chooses by the same predictions without some of their terms; what it chose is looked up in the measurements.",
              left_out_table(judged),
              "## Choices and predictions", share_table(judged, 4, cells.states), share_table(judged, 3, cells.links),
@@ -253,7 +259,7 @@ def write(flags):
     told, cells = read(flags)
     judged = site_cells.judge(cells)
     os.makedirs(flags.out, exist_ok=True)
-    files = {kPage: page(told, cells, judged, dads_text(flags)), kStepsFile: steps_csv(cells),
+    files = {kPage: page(told, cells, judged, dads_text(flags), site_runs.failed_table(flags.folder).rows), kStepsFile: steps_csv(cells),
              kStepsPicture: site_pictures.steps("Steps of one photo", list(bars(cells))),
              kTimePicture: site_pictures.over_time("Processor time, memory and joules of the device's process", over_time(flags.folder))}
     for name, text in files.items():

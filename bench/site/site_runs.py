@@ -32,11 +32,16 @@ def plan_table(folder):
     return Table(os.path.join(folder, "plans.csv"), kKeys, ["choice", *kSteps, *kParts])
 
 
+def failed_table(folder):
+    """Ways that were tried and have no answer that counts."""
+    return Table(os.path.join(folder, "failed.csv"), kKeys, ["why"])
+
+
 class Runs:
     def __init__(self, flags, scene, photos, folder):
         """`photos`: those of scaled_photos.py."""
         self.flags, self.scene, self.photos = flags, scene, photos
-        self.runs, self.plans = run_table(folder), plan_table(folder)
+        self.runs, self.plans, self.failed = run_table(folder), plan_table(folder), failed_table(folder)
 
     # resident: a process for each link, which answers all photos
 
@@ -161,15 +166,27 @@ class Runs:
         if way == "scaled" and is_long and not is_example:
             return  # as many bytes as those of the first photo
         give_up_ms = limit_ms if is_long and not is_example else 0
-        self._add(key, *site_states.answered(lambda: process.run(photo["path"], way, give_up_ms), "resident", way, give_up_ms), photo)
+        self._measure(key, photo, lambda: process.run(photo["path"], way, give_up_ms), give_up_ms)
 
     def _device(self, model, photo, devices):
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
         process = devices[self._device_link()]
         process.plans(photo["path"])  # as before the other ways: the process is awake
-        self._add(key, *site_states.answered(lambda: process.run(photo["path"], "device"), "resident", "device"), photo)
+        self._measure(key, photo, lambda: process.run(photo["path"], "device"))
 
-    def _add(self, key, done, bound, photo, left=""):
+    def _measure(self, key, photo, attempt, limit_ms=0, on_answer=lambda done: None):
+        """Keeps the first answer that counts, or that none does."""
+        *_, state, way = key
+        try:
+            done, bound = site_states.answered(attempt, state, way, limit_ms)
+        except site_states.NoAnswer as problem:
+            say(f"{key}: {problem}")
+            self.failed.add(**dict(zip(kKeys, key)), why=problem)
+            return
+        on_answer(done)
+        self._add(key, done, bound, photo, done.get("left", ""))
+
+    def _add(self, key, done, bound, photo, left):
         self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], bound=bound, pages=left, photo_bytes=photo["bytes"])
 
     # the other states, over the link on which the device's way is measured
@@ -195,10 +212,10 @@ class Runs:
             self._count(model, state, photo, way, lambda: self._started(model, link, state, photo, way))
 
     def _count(self, model, state, photo, way, attempt):
-        done, bound = site_states.answered(attempt, state, way)
-        if way == "device":
-            self._plan_in(state, model, photo, done)
-        self._add((model.name, photo["photo"], photo["size"], self._device_link(), state, way), done, bound, photo, done["left"])
+        def plan(done):
+            if way == "device":
+                self._plan_in(state, model, photo, done)
+        self._measure((model.name, photo["photo"], photo["size"], self._device_link(), state, way), photo, attempt, on_answer=plan)
 
     def _process_for_evicted(self, model):
         process = self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device")

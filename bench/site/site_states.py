@@ -17,6 +17,10 @@ class PagesStay(device.DeviceFailed):
     pass
 
 
+class NoAnswer(device.DeviceFailed):
+    pass
+
+
 def reach(state, files):
     """Before the start of a process, which reads `files`; the pages of them that are in memory then."""
     if state == "killed":
@@ -53,4 +57,4 @@ def answered(attempt, state, way, limit_ms=0):
         if bound is not None and done["state"] == state and not done["measured_first"]:
             return {**done, "whole_ms": bound, "steps": {}}, ">"
         say(f"[{state}, {way}] {why}")
-    raise device.DeviceFailed(f"[{state}, {way}] no answer counts of {kTries}; the last: {why}")
+    raise NoAnswer(f"[{state}, {way}] no answer counts of {kTries}; the last: {why}")

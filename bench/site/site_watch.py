@@ -85,7 +85,11 @@ def watch(flags, scene, model, photo, folder):
             say(f"{model.name}, {state}, {way}: watched")
             samples = []
             watched = _resident if state == "resident" else _started
-            site_states.answered(lambda: watched(scene, model, photo, link, way, state, samples), state, way)
+            try:
+                site_states.answered(lambda: watched(scene, model, photo, link, way, state, samples), state, way)
+            except (site_states.NoAnswer, site_states.PagesStay) as problem:
+                say(f"{problem}; not in the picture")
+                continue
             first = samples[0][1] if samples else 0
             for at, cpu, kib in samples:
                 rows.add(model=model.name, link=link, state=state, way=way, at_ms=at, cpu_ms=cpu - first, rss_kib=kib,
