@@ -59,8 +59,8 @@ before the server of the process in that state, and of those for the exchange of
 
 A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up then, but with one photo of each size, and any way {site_states.kPatience} times later than foreseen, or more: it
 takes longer than that. Its prediction is wrong where it is shorter by more than 10 %, and is not judged elsewhere. A cell in which a way that was given up may
-still be within 10 % of the soonest one is undecided, and no choice is judged there. {len(told["warm_ups"])} photos went each way in each state before any was measured, so
-that times of the program and of its kernels were known; they are not judged."""
+still be within 10 % of the soonest one is undecided, and no choice is judged there. {len(told["warm_ups"])} photos (a photo in one size is one) were answered from
+each state before any was measured, so that times of the program and of its kernels were known; they are not judged."""
 
 
 def share_table(judged, by, names):
