@@ -71,9 +71,11 @@ AtSite::AtSite(const SiteJob& job)
       cut_(job, site_, security_, memory_),
       layers_(cut_.Layers()) {}
 
-serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const {
+serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, StartState program,
+                           const NetworkLink& link) const {
   return {.server_answers = true,
           .state = state,
+          .program = program,
           .process_ms = kept_.process_ms(),
           .start_ms = kept_.start_ms(),
           .cut_is_ready = cut_.is_ready(),
@@ -84,7 +86,7 @@ serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, const Netwo
 
 std::string AtSite::MeasureCut(const SiteRequest& request, const NetworkLink& link, std::string& measured) {
   if (request.way != "cut" || !cut_.is_unknown()) return "";
-  const SitePlan plan = PlanFor(Now(request.photo, device_.State(), link), link, request.way);
+  const SitePlan plan = PlanFor(Now(request.photo, device_.State(), program(), link), link, request.way);
   const SiteWay& way = plan.ways[size_t(SiteCandidate::kCut)];
   return way.can() ? cut_.MeasureReady(way.on_device, measured) : "";
 }
@@ -114,10 +116,13 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
   if (measured_first) {  // it is no part of the request
     watch = Stopwatch();
     before_ms = 0;
+    is_new_ = false;
   }
   const StartState state = device_.State();
-  device_.Begin(state);
-  serve::SiteNow now = Now(request.photo, state, link);
+  program_ = program();
+  is_new_ = false;
+  device_.Begin(program_);
+  serve::SiteNow now = Now(request.photo, state, program_, link);
   const auto was_asked = [&] {
     now.server_answers = no_server.empty();
     now.server_wait_ms = server.wait_ms();
@@ -138,7 +143,6 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
   const SiteCandidate chosen = ChosenOf(request.way, plan);
   const SiteWay& way = plan.ways[size_t(chosen)];
   const double begin_ms = before_ms + watch.ms() - ask_ms;
-  state_ = state;
   start_ms_ = measured_first ? std::nullopt : std::optional(begin_ms);
 
   WayDone done{.way = chosen};
@@ -173,7 +177,8 @@ Json AtSite::Plans(const SitePhoto& photo) const {
   const NetworkLink link = this->link();
   Json states;
   for (size_t s = 0; s < kStartStates; ++s)
-    states[StartStates()[s]] = SitePlanJson(PlanFor(Now(photo, StartState(s), link), link, ""));
+    states[StartStates()[s]] =
+        SitePlanJson(PlanFor(Now(photo, StartState(s), StartState(s), link), link, ""));
   return {{"states", states},
           {"link",
            {{"connect_ms", link.connect_ms},

@@ -36,7 +36,7 @@ class AtSite {
   void Settle() { device_.Settle(); }
   // What the last answer's text took, which is a part of its start.
   void KeepWith(double text_ms) {
-    if (start_ms_) memory_.device.start[size_t(state_)].Learn(*start_ms_ + text_ms);
+    if (start_ms_) memory_.device.start[size_t(program_)].Learn(*start_ms_ + text_ms);
     kept_.Write(memory_);
   }
 
@@ -46,8 +46,14 @@ class AtSite {
     return site_.model.empty() ? std::filesystem::path(job_.model_files[0]).stem().string() : site_.model;
   }
 
-  // What a request finds before the server was asked.
-  serve::SiteNow Now(const SitePhoto& photo, StartState state, const NetworkLink& link) const;
+  // Where a photo finds the program: where it finds the model, if it is the process's first one.
+  StartState program() const {
+    const StartState model = device_.State();
+    return is_new_ || model == StartState::kEvicted ? model : StartState::kResident;
+  }
+  // What a request finds before the server was asked. The states are the model's and the program's.
+  serve::SiteNow Now(const SitePhoto& photo, StartState state, StartState program,
+                     const NetworkLink& link) const;
   SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link, const std::string& way) const {
     return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_),
                     {.no_cuts = cut_.WhyNot(way == "cut")});
@@ -69,8 +75,9 @@ class AtSite {
   SiteDevice device_;
   SiteCut cut_;
   const std::optional<serve::SiteLayers> layers_;
-  StartState state_ = StartState::kKilled;  // of the last answer
-  std::optional<double> start_ms_;          // nothing: it had to measure first
+  bool is_new_ = true;                        // whether this process has neither answered nor measured yet
+  StartState program_ = StartState::kKilled;  // that the last photo has found
+  std::optional<double> start_ms_;            // nothing: it had to measure first
 };
 
 }  // namespace mete::cli

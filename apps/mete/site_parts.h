@@ -42,8 +42,8 @@ class SiteDevice {
   // Learns what is not known: the times of the photo's steps, and of a session. Returns what was measured in
   // words; "": nothing.
   std::string MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes);
-  // The state in which the next photo finds the model.
-  void Begin(StartState state) { state_ = state; }
+  // The state in which the next photo finds the program.
+  void Begin(StartState program) { program_ = program; }
   WayDone Compute(const SitePhoto& photo, StartState state);
   // The model's input, decoded and scaled, whose times are added to the steps.
   Tensor Input(const SitePhoto& photo, WayDone& done);
@@ -56,13 +56,13 @@ class SiteDevice {
 
  private:
   Image Decoded(const SitePhoto& photo, double& ms);
-  serve::PhotoTimes& times() { return memory_.photo[size_t(state_)]; }
+  serve::PhotoTimes& times() { return memory_.photo[size_t(program_)]; }
   void Open(double& ms);
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
   std::optional<Session> session_;
-  StartState state_ = StartState::kKilled;
+  StartState program_ = StartState::kKilled;
   std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
 };
 

@@ -81,6 +81,23 @@ class SiteRuns(SiteCase):
             done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--json", "--on-command", env=self.cache, stdin=wrong + "\n")
             self.assertNotEqual(done.returncode, OK, wrong)
 
+    def kept(self, what):
+        """What is kept of the device, of this kind: by state."""
+        kept = [json.loads(path.read_text())["device"] for path in self.path("cache").rglob("*.json") if '"exchanges"' in path.read_text()]
+        return next(device[what] for device in kept if "compute_ms" in device)
+
+    def test_a_process_without_a_session_starts_once(self):
+        self.runs(self.port)  # nothing is left to measure
+        for way in ("scaled", "raw"):
+            ask = json.dumps({"do": "photo", "photo": str(self.photo), "way": way}) + "\n"
+            done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--way", way, "--json", "--on-command", env=self.cache, stdin=2 * ask)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            self.assertEqual([json.loads(line)["site"]["state"] for line in done.stdout.splitlines()], 3 * ["killed"])
+        counts = {state: len(times) for state, times in self.kept("start_ms").items()}
+        self.assertEqual(counts, {"killed": 2, "resident": 4})
+        decoded = {state: len(times) for state, times in self.kept("decode").items()}
+        self.assertEqual(decoded["killed"], 2)  # what the first run has measured, and a process's first one
+
     def test_a_person_reads_the_steps(self):
         done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--explain", env=self.cache)
         self.assertEqual(done.returncode, OK, done.stderr)

@@ -234,9 +234,9 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   costs.server_wait_ms = now.server_wait_ms;
   costs.ask_ms = now.ask_ms;
   costs.state = now.state;
-  const size_t state = size_t(now.state);
-  const std::optional<double> own_ms = device.start[state].ms();
-  costs.start_ms[state] = own_ms ? now.process_ms[state] + *own_ms : now.start_ms[state];
+  const size_t state = size_t(now.state), program = size_t(now.program);
+  const std::optional<double> own_ms = device.start[program].ms();
+  costs.start_ms[state] = own_ms ? now.process_ms[program] + *own_ms : now.start_ms[program];
   costs.loads[state] = LoadCost{*load_ms, *load_ms};
   if (!now.cut_is_ready) AddCutLoad(memory, now.state, costs);
   else costs.cut.load = LoadCost{};
@@ -244,7 +244,7 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);
   photo.scaled_bytes = std::max<int64_t>(1, int64_t(memory.scaled_bytes.value_or(1)));
-  photo.device = PictureOf(device, now.state, amounts);
+  photo.device = PictureOf(device, now.program, amounts);
   photo.device.encode_scaled_ms = device.small.ms();
   photo.server = PictureOf(server, StartState::kResident, amounts);
   photo.server.decode_scaled_ms = server.small.ms();

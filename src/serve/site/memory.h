@@ -65,7 +65,9 @@ SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where)
 struct SiteNow {
   bool server_answers = false;
   double server_wait_ms = 0;
-  StartState state = StartState::kKilled;
+  StartState state = StartState::kKilled;  // of the model
+  // Of the program: once it has answered, a photo starts none, though the model is where it was before.
+  StartState program = StartState::kKilled;
   StartTimes process_ms = {};  // by state: until the program's own code begins
   StartTimes start_ms = {};    // until it may choose, for states of which no start was seen; with process_ms
   Connection connection = Connection::kIdle;

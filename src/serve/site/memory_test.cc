@@ -72,7 +72,7 @@ TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
   b.Output(x);
   InferShapes(b.graph);
   SiteMemory memory = Seen();
-  SiteNow now{.server_answers = true, .state = StartState::kResident};
+  SiteNow now{.server_answers = true, .state = StartState::kResident, .program = StartState::kResident};
   SiteCosts costs = CostsOf(b.graph, memory, kLan, now);
   const auto layer_ms = [&](size_t p, size_t l) { return costs.pool.processors[p].layers[l].us * 1e-3; };
   EXPECT_NEAR(layer_ms(0, 0) + layer_ms(0, 1), 30, 1e-9);
@@ -107,7 +107,7 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   EXPECT_FALSE(all.ways[3].can());
   EXPECT_NE(all.choice, SiteCandidate::kDevice);
   const double raw_ms = all.ways[1].steps.total_ms();
-  now.state = StartState::kCold;  // never seen: as the longest one that was
+  now.state = now.program = StartState::kCold;  // never seen: as the longest one that was
   now.start_ms[size_t(now.state)] = 25;
   now.process_ms[size_t(now.state)] = 10;
   now.ask_ms = 3;
@@ -119,6 +119,10 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   const SiteSteps started = PlanSite(b.graph, CostsOf(b.graph, seen, kLan, now)).ways[0].steps;
   EXPECT_NEAR(started.load_ms, 40 + 10 + 9, 1e-9);
   EXPECT_NEAR(started.preprocess_ms, 15 + 2, 1e-9);
+  now.program = StartState::kResident;  // it has answered before, by a way that needs no session
+  const SiteSteps later = PlanSite(b.graph, CostsOf(b.graph, seen, kLan, now)).ways[0].steps;
+  EXPECT_NEAR(later.load_ms, 40, 1e-9);
+  EXPECT_NEAR(later.preprocess_ms, 10 + 2, 1e-9);
   now.state = StartState::kResident;
   EXPECT_NEAR(plan().ways[0].steps.total_ms(), 12 + 30, 1e-9);
   now.server_answers = false;
