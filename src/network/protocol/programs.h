@@ -12,7 +12,7 @@ namespace mete {
 
 namespace pb = worker::v1;
 
-inline constexpr uint32_t kProtocol = 6;            // of worker.proto
+inline constexpr uint32_t kProtocol = 7;            // of worker.proto
 inline constexpr int kMostProcessorsOfPlan = 1000;  // guess, as in machine/pool_file.h
 
 struct PackedProgram {
