@@ -107,6 +107,11 @@ class Processor {
   // of the processor goes. Thread-safe.
   virtual void CancelPreparing() {}
 
+  // Returns whether shares that are started at once are brought into an order by the processor itself, as one
+  // with a queue of its own does. Callers then start each share at once. False: callers let shares take
+  // turns.
+  virtual bool OrdersShares() const { return false; }
+
   // Returns the core to which a thread that starts this processor's shares should be pinned; -1: any core.
   virtual int CallerCore() const { return -1; }
 

@@ -1,5 +1,6 @@
 #include "run/program_run.h"
 
+#include <optional>
 #include <tuple>
 
 #include "base/clock.h"
@@ -122,7 +123,8 @@ void PreparedProgram::Compute(size_t s, Inbox& inbox, Turn& turn, ProgramMemory&
     memory.next_held.push_back(OutputOf(s, i, memory));
     memory.out.push_back(memory.next_held.back().mutable_view());
   }
-  const Turn::Taken taken(turn, [&] { inbox.Check(); });
+  std::optional<Turn::Taken> taken;
+  if (!processor_.OrdersShares()) taken.emplace(turn, [&] { inbox.Check(); });
   const int64_t compute_ns = NowNs();
   RunShare(*ready_[s], memory.in, memory.out, inbox);
   memory.times[s].compute_us = UsSince(compute_ns);

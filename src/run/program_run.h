@@ -57,9 +57,9 @@ class PreparedProgram {
 
   // Computes a request. `inputs` are the tensors that this processor holds at first: for the caller's own
   // processor the graph's inputs, for others none. After the run memory.held has the tensors that the
-  // processor holds at the end; all others are released. `turn` is taken while a graph is computed.
-  // Thread-safe. Errors are that with which the inbox failed, which also ends a computation under way, and
-  // those that the data cause.
+  // processor holds at the end; all others are released. `turn` is taken while a graph is computed,
+  // unless the processor orders its shares. Thread-safe. Errors are that with which the inbox failed, which
+  // also ends a computation under way, and those that the data cause.
   void Run(std::span<const Tensor> inputs, Inbox& inbox, Outbox& outbox, Turn& turn,
            ProgramMemory& memory) const;
 

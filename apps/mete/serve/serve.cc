@@ -187,7 +187,7 @@ void Serve(const ServeFlags& flags, const Context& context) {
   if (!flags.grpc_listen.empty()) grpc.emplace(server, GrpcOptionsOf(flags, security, routing.bounds));
   std::unique_ptr<Worker> worker;
   if (!flags.worker_listen.empty())
-    worker = StartWorker(flags.worker_listen, security, options.session, server);
+    worker = StartWorker(flags.worker_listen, security, options.session, options.queue.slots, server);
   PrintListening({(security.tls() ? "https://" : "http://") + WithPort(flags.listen, http.port()),
                   grpc ? WithPort(flags.grpc_listen, grpc->port()) : "",
                   worker ? WithPort(flags.worker_listen, worker->port()) : ""},

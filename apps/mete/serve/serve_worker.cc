@@ -7,7 +7,7 @@
 namespace mete::cli {
 
 std::unique_ptr<Worker> StartWorker(const std::string& listen, const Security& security,
-                                    const SessionOptions& session, serve::Server& server) {
+                                    const SessionOptions& session, int slots, serve::Server& server) {
   SessionOptions one = session;
   one.threads = 1;
   one.cores.clear();  // the slot pins its thread
@@ -18,7 +18,7 @@ std::unique_ptr<Worker> StartWorker(const std::string& listen, const Security& s
   if (!security.token.empty()) options.security.ca.clear();  // as over HTTP
   options.session = session;                                 // callers are told how many threads
   options.processors = {std::make_shared<serve::SlotProcessor>(
-      std::make_shared<Cpu>("cpu", session), std::make_shared<Cpu>("cpu", std::move(one)), server)};
+      std::make_shared<Cpu>("cpu", session), std::make_shared<Cpu>("cpu", std::move(one)), slots, server)};
   if (const std::string cache = CacheFolder(); !cache.empty()) options.weights_folder = cache + "/received";
   return std::make_unique<Worker>(options);
 }

@@ -9,9 +9,9 @@
 
 namespace mete::cli {
 
-// Starts a worker that computes in the server's slots. `session` has the cores of all slots; `security` is
+// Starts a worker that computes in the server's slots. `session` has the cores of all of them; `security` is
 // the server's. `server` outlives the result.
 std::unique_ptr<Worker> StartWorker(const std::string& listen, const Security& security,
-                                    const SessionOptions& session, serve::Server& server);
+                                    const SessionOptions& session, int slots, serve::Server& server);
 
 }  // namespace mete::cli

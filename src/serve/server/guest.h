@@ -12,6 +12,7 @@ namespace mete::serve {
 // Where a guest computes: on all cores of the slots, or on one core.
 struct GuestPlace {
   bool wide = false;
+  int slot = 0;   // of !wide
   int core = -1;  // of !wide; -1: any
 };
 using GuestWork = std::function<void(const GuestPlace&)>;

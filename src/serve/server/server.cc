@@ -92,7 +92,7 @@ struct Server::Impl {
   GuestPlace PlaceOf(const Start& start) const {
     if (start.wide || options.queue.slots == 1) return {.wide = true};
     const std::vector<int> cores = NarrowOptions(CoresOf(options), start.slot).cores;
-    return {.core = cores.empty() ? -1 : cores[0]};
+    return {.slot = start.slot, .core = cores.empty() ? -1 : cores[0]};
   }
 
   void Note(const std::string& text) const {

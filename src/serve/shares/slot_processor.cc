@@ -1,14 +1,17 @@
 #include "serve/shares/slot_processor.h"
 
+#include <vector>
+
 #include "base/unpinned.h"
 
 namespace mete::serve {
 namespace {
 
-// A share that is ready on all cores and on one. The server knows it as a guest, whose times it follows.
+// A share that is ready on all cores, and on one for each slot: what is ready computes one run at a time, and
+// several callers may have the share in common. The server knows it as a guest, whose times it follows.
 class SlotReady : public Ready {
  public:
-  SlotReady(std::shared_ptr<Ready> wide, std::shared_ptr<Ready> narrow, Server& server)
+  SlotReady(std::shared_ptr<Ready> wide, std::vector<std::shared_ptr<Ready>> narrow, Server& server)
       : wide_(std::move(wide)), narrow_(std::move(narrow)), server_(server), guest_(server.AddGuest()) {}
   ~SlotReady() override { server_.RemoveGuest(guest_); }
 
@@ -22,20 +25,28 @@ class SlotReady : public Ready {
     Compute([&](Ready& ready) { outputs = ready.Run(inputs, options); });
     return outputs;
   }
-  int64_t memory_bytes() const override { return wide_->memory_bytes() + narrow_->memory_bytes(); }
+  // The shares for the slots have their weights in common: the activations of all but one are left out.
+  int64_t memory_bytes() const override {
+    return wide_->memory_bytes() + (narrow_.empty() ? 0 : narrow_[0]->memory_bytes());
+  }
   int threads() const override { return wide_->threads(); }
-  double prepare_ms() const override { return wide_->prepare_ms() + narrow_->prepare_ms(); }
+  double prepare_ms() const override {
+    double ms = wide_->prepare_ms();
+    for (const auto& narrow : narrow_) ms += narrow->prepare_ms();
+    return ms;
+  }
 
  private:
   template <class Run>
   void Compute(const Run& run) {
     server_.ComputeGuest(guest_, [&](const GuestPlace& place) {
       const PinnedTo pin(place.core);
-      run(place.wide ? *wide_ : *narrow_);
+      run(place.wide ? *wide_ : *narrow_.at(size_t(place.slot)));
     });
   }
 
-  const std::shared_ptr<Ready> wide_, narrow_;
+  const std::shared_ptr<Ready> wide_;
+  const std::vector<std::shared_ptr<Ready>> narrow_;  // by slot; empty: the only slot has all cores
   Server& server_;
   const int guest_;
 };
@@ -43,7 +54,9 @@ class SlotReady : public Ready {
 }  // namespace
 
 std::shared_ptr<Ready> SlotProcessor::Prepare(const Graph& share) {
-  return std::make_shared<SlotReady>(wide_->Prepare(share), narrow_->Prepare(share), server_);
+  std::vector<std::shared_ptr<Ready>> narrow;
+  for (int slot = 0; slot < slots_ && slots_ > 1; ++slot) narrow.push_back(narrow_->PrepareSoon(share));
+  return std::make_shared<SlotReady>(wide_->PrepareSoon(share), std::move(narrow), server_);
 }
 
 ProcessorMemory SlotProcessor::memory() const {
