@@ -35,6 +35,13 @@ HttpAnswer Failed(const Outcome& outcome) {
   return answer;
 }
 
+// An error that another try may not have in a second, which is a guess.
+HttpAnswer UntilLater(const std::string& error) {
+  HttpAnswer answer = ErrorAnswer(503, error);
+  answer.headers.emplace_back("Retry-After", "1");
+  return answer;
+}
+
 }  // namespace
 
 HttpAnswer JsonAnswer(std::string body, int status) {
@@ -74,18 +81,22 @@ HttpAnswer AnswerOf(const Outcome& outcome, double wait_us) {
   return answer;
 }
 
-HttpAnswer TooManyBytes() {
-  HttpAnswer answer =
-      ErrorAnswer(503, "[server] too many bytes of requests and answers are under way; try again");
-  answer.headers.emplace_back("Retry-After", "1");
-  return answer;
+HttpAnswer TooManyBytes(int64_t most) {
+  return UntilLater(fmt::format(
+      "[server] too many bytes of requests and answers are under way; got more than {0}, expected "
+      "{0} at most; try again later, or a smaller request",
+      most));
+}
+
+HttpAnswer NoMemory() {
+  return UntilLater("[server] there is no memory for a request or its answer; try again later");
 }
 
 HttpAnswer Made(const std::function<HttpAnswer()>& make) {
   try {
     return make();
   } catch (const std::bad_alloc&) {
-    return TooManyBytes();
+    return NoMemory();
   } catch (const std::exception& error) {
     return ErrorAnswer(500, error.what());
   }

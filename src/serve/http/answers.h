@@ -1,6 +1,7 @@
 // Answers over HTTP: of errors, of what became of a request, and of a connection that has none.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -22,8 +23,10 @@ HttpAnswer ErrorAnswer(const Error& error);
 void AddWait(HttpAnswer& answer, double wait_us);
 HttpAnswer AnswerOf(const Outcome& outcome, double wait_us);
 
-// 503: what is under way leaves no memory for a request or its answer.
-HttpAnswer TooManyBytes();
+// 503: the bytes of the requests and answers that are under way would be more than `most`.
+HttpAnswer TooManyBytes(int64_t most);
+// 503: the system has no memory for a request or its answer.
+HttpAnswer NoMemory();
 
 // Returns what `make` returns, or says that it has failed.
 HttpAnswer Made(const std::function<HttpAnswer()>& make);

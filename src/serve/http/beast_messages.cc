@@ -1,5 +1,7 @@
 #include "serve/http/beast_messages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
@@ -23,10 +25,13 @@ HttpRequest RequestOf(const http::request_header<>& header) {
   return request;
 }
 
-std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body) {
+std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body, int64_t header_bytes) {
   if (problem == http::error::header_limit || problem == http::error::body_limit)
-    return in_body ? ErrorAnswer(413, "[server] the body is too large for one whose length is not told")
-                   : ErrorAnswer(431, "[server] the header is too large");
+    return in_body
+               ? ErrorAnswer(413, "[server] the body is too large for one whose length is not told")
+               : ErrorAnswer(431, fmt::format("[server] the header is too large; got more than {0} bytes, "
+                                              "expected {0} at most; try fewer or shorter fields",
+                                              header_bytes));
   if (!problem || problem.category() != http::make_error_code(http::error::end_of_stream).category())
     return std::nullopt;
   return ErrorAnswer(400, std::string("[server] the request") + (in_body ? "'s body" : "") +

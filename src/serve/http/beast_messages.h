@@ -12,8 +12,9 @@ namespace mete::serve {
 HttpRequest RequestOf(const boost::beast::http::request_header<>& header);
 
 // The answer to bytes that are no HTTP/1.1, or too many of it, in a header or in a body whose length is not
-// told; nothing: there is no problem, or the connection was lost or is too slow.
-std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body);
+// told, where a header may have `header_bytes`; nothing: there is no problem, or the connection was lost or
+// is too slow.
+std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body, int64_t header_bytes);
 
 // The place for a body of so many bytes. Elements in bytes are placed so that they need no copy. The system
 // gives the memory when bytes come.

@@ -27,6 +27,7 @@ using Time = std::chrono::steady_clock::time_point;
 // Of a body whose length is not told before it comes. This value is a guess: callers with large tensors know
 // it.
 constexpr int64_t kMostUntoldBytes = 32 << 20;
+constexpr size_t kMostReadAway = 1 << 20;  // guess: a tensor, which takes less than to connect again
 
 template <class Stream>
 class ConnectionOf : public Connection, public std::enable_shared_from_this<ConnectionOf<Stream>> {
@@ -103,7 +104,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   void HasHeader(Problem problem) {
     received_ = std::chrono::steady_clock::now();
     if (problem == http::error::end_of_stream) return End();
-    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, false)) return Refuse(std::move(*refusal));
+    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, false, owner_.limits.header_bytes))
+      return Refuse(std::move(*refusal));
     if (problem) return;
     request_ = RequestOf(parser_->get());
     request_bytes_ = 0;
@@ -127,7 +129,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     else try {
         request_.body = RoomFor(request_, size_t(told.value_or(0)));
       } catch (const std::bad_alloc&) {
-        return Refuse(TooManyBytes());
+        return Refuse(NoMemory());
       }
     Tcp().expires_after(owner_.limits.body);
     if (beast::iequals(request_.header("expect"), "100-continue")) return Continue();
@@ -149,12 +151,14 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     return true;
   }
 
+  HttpAnswer TooMany() const { return TooManyBytes(owner_.most_bytes); }
+
   void ReadRest() {
     if (parser_->chunked()) return ReadChunks();
     HttpBody& body = request_.body;
     const size_t there = net::buffer_copy(net::buffer(body.data(), body.size()), buffer_.data());
     buffer_.consume(there);
-    if (!Count(there)) return Refuse(TooManyBytes());
+    if (!Count(there)) return Refuse(TooMany());
     if (there == body.size()) return Answer();
     // all that is there at a time, where 64 KiB are Asio's default
     const auto rest = [this, there](const Problem& problem, size_t read) {
@@ -164,7 +168,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
                     [self = this->shared_from_this(), there](Problem problem, size_t read) {
                       if (problem) return;
                       const size_t all = self->request_.body.size();
-                      if (there + read < all || !self->Count(all)) return self->Refuse(TooManyBytes());
+                      if (there + read < all || !self->Count(all)) return self->Refuse(self->TooMany());
                       self->Answer();
                     });
   }
@@ -177,9 +181,10 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void HasChunks(Problem problem) {
-    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, true)) return Refuse(std::move(*refusal));
+    if (std::optional<HttpAnswer> refusal = RefusalOf(problem, true, owner_.limits.header_bytes))
+      return Refuse(std::move(*refusal));
     if (problem) return;
-    if (!Count(parser_->get().body().size())) return Refuse(TooManyBytes());
+    if (!Count(parser_->get().body().size())) return Refuse(TooMany());
     if (!parser_->is_done()) return ReadChunks();
     request_.body = std::move(parser_->get().body());
     Answer();
@@ -224,7 +229,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     request_.body = HttpBody();      // of a request that was refused
     ReleaseBytes();
     if (int64_t(answer.body.size()) > owner_.limits.small_answer && !Count(answer.body.size()))
-      answer = TooManyBytes();
+      answer = TooMany();
     const bool stay = keep_alive_ && !owner_.closing;
     answer_bytes_ = int64_t(answer.body.size());
     answer_ = MessageOf(std::move(answer), request_, stay);
@@ -250,6 +255,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
   }
 
   void End() {
+    SetEnding();  // before the caller can see the end: another connection may have this one's place
     if constexpr (kTls) {
       Tcp().expires_after(owner_.limits.header);
       stream_.async_shutdown([self = this->shared_from_this()](Problem) {});
@@ -264,9 +270,6 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     owner_.Release(reserved_);
     reserved_ = 0;
   }
-
-  static constexpr size_t kMostReadAway = 1
-                                          << 20;  // a guess: a tensor, which takes less than to connect again
 
   ConnectionOwner& owner_;
   Stream stream_;

@@ -24,18 +24,26 @@ class Connection {
  public:
   virtual ~Connection() = default;
   virtual void CloseIfIdle() = 0;  // any thread
-  // Since when nothing has come; nothing: a request is under way.
+  // Since when nothing has come, or when it began to end; nothing: a request is under way.
   std::optional<std::chrono::steady_clock::time_point> idle_since() const {
     const int64_t ns = idle_since_;
     if (ns == 0) return std::nullopt;
     return std::chrono::steady_clock::time_point(std::chrono::nanoseconds(ns));
   }
 
+  // Whether the last answer is written and the caller may still read it.
+  bool ending() const { return ending_; }
+
  protected:
   void SetIdle(bool idle) { idle_since_ = idle ? NowNs() : 0; }
+  void SetEnding() {
+    ending_ = true;
+    SetIdle(true);
+  }
 
  private:
   std::atomic<int64_t> idle_since_{0};
+  std::atomic<bool> ending_{false};
 };
 
 // What connections have in common.
@@ -50,7 +58,7 @@ class ConnectionOwner {
   void Add(const std::shared_ptr<Connection>& connection);
   void Remove(Connection* connection);
   int Count() const;
-  void CloseIdle();
+  void CloseIdle();  // but not those that end by themselves
   // Makes room for another connection. False: a request is under way on each.
   bool CloseLongestIdle();
   void WaitUntilNone(std::chrono::milliseconds limit);

@@ -23,7 +23,7 @@ void ConnectionOwner::CloseIdle() {
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [pointer, connection] : connections_)
-      if (auto alive = connection.lock()) all.push_back(std::move(alive));
+      if (auto alive = connection.lock(); alive && !alive->ending()) all.push_back(std::move(alive));
   }
   for (const auto& connection : all) connection->CloseIfIdle();
 }

@@ -30,6 +30,7 @@ TEST_F(HttpServerTest, RefusesBytesBeyondThoseOfAllRequests) {
   Answer refused;
   while (refused.result_int() != 503) refused = Ask(whole);  // until the server has read the first one's
   EXPECT_EQ(refused["Retry-After"], "1");
+  EXPECT_NE(refused.body().find("got more than 100, expected 100 at most"), std::string::npos);
   EXPECT_FALSE(refused.keep_alive());
   const std::string chunked =
       "POST /v2/models/digits/classify HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -87,6 +88,20 @@ TEST_F(HttpServerTest, AHeaderIsNotWaitedForAsLongAsARequest) {
   EXPECT_EQ(socket.read_some(net::buffer(&byte, 1), problem), 0u);
   EXPECT_TRUE(problem);
   EXPECT_EQ(Ask(Get("/v2")).result_int(), 200u);  // one that comes at once
+}
+
+// Who has been answered for the last time and still sends keeps no other caller out.
+TEST_F(HttpServerTest, AConnectionThatEndsMakesRoom) {
+  HttpOptions options;
+  options.limits.connections = 1;
+  Start(OfHundredBytes(), options);
+  tcp::socket first = Connect();
+  EXPECT_EQ(Ask(first, Post("/v2/models/digits/classify", std::string(1000, 'x'))).result_int(), 413u);
+  char byte = 0;
+  boost::system::error_code problem;
+  EXPECT_EQ(first.read_some(net::buffer(&byte, 1), problem), 0u);
+  EXPECT_EQ(problem, net::error::eof);
+  EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
 }
 
 // The only slot is busy until it is opened.
@@ -153,6 +168,8 @@ TEST_F(BusyServer, TakesTheNextRequestOfAConnectionForNoFarewell) {
   net::write(socket, net::buffer(Post("/v2/models/digits/classify", picture)));
   while (server_->waiting() == 0) std::this_thread::yield();
   net::write(socket, net::buffer(Get("/v2")));
+  // The server's only thread for connections has seen the bytes when it answers another caller.
+  EXPECT_EQ(Ask(Get("/v2/health/live")).result_int(), 200u);
   Open();
   EXPECT_EQ(Read(socket).result_int(), 200u);
   EXPECT_EQ(Read(socket).result_int(), 200u);

@@ -35,7 +35,8 @@ void AwaitLeaving(boost::asio::ip::tcp::socket& socket, std::shared_ptr<void> ke
                   std::function<void()> gone);
 
 // Reads what the caller still sends before the connection ends, such as a body that was refused, so that the
-// answer is not lost by a reset. Keeps `keep`, which owns the others, until the end.
+// answer is not lost by a reset; for some seconds at most, however slowly the caller sends. Keeps `keep`,
+// which owns the others, until the end.
 void Linger(boost::beast::tcp_stream& stream, boost::beast::flat_buffer& buffer, std::shared_ptr<void> keep);
 
 }  // namespace mete::serve
