@@ -59,6 +59,24 @@ bool IsWay(const std::string& word) {
          std::any_of(std::begin(kWays), std::end(kWays), [&](const WayWord& w) { return word == w.word; });
 }
 
+// A photo until it has its answer.
+struct AtSite::UnderWay {
+  const SiteRequest& request;
+  const NetworkLink link;
+  SiteServer server;
+  double before_ms = 0;  // before the watch
+  Stopwatch watch = {};
+  bool asked = false;           // whether the server was asked if it is there
+  bool measured_first = false;  // what no request counts
+  double ask_ms = 0;
+  std::string no_server = {}, no_cut = {};  // why there is none; "": there is, or it was not asked
+  std::string measured = {};                // in words
+  std::string fell_back = {};               // why the device computes instead; "": it does not
+  SitePlan plan = {};
+
+  double ms() const { return before_ms + watch.ms(); }
+};
+
 AtSite::AtSite(const SiteJob& job)
     : job_(job),
       graph_(DivisibleOf(job.model)),
@@ -78,7 +96,7 @@ serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, StartState 
           .program = program,
           .process_ms = kept_.process_ms(),
           .start_ms = kept_.start_ms(),
-          .cut_is_ready = cut_.is_ready(),
+          .ready_cut = cut_.ready(),
           .ask_ms = link.connect_ms + link.round_trip_ms,
           .file_bytes = int64_t(photo.bytes.size()),
           .pixels = photo.pixels};
@@ -88,7 +106,7 @@ std::string AtSite::MeasureCut(const SiteRequest& request, const NetworkLink& li
   if (request.way != "cut" || !cut_.is_unknown()) return "";
   const SitePlan plan = PlanFor(Now(request.photo, device_.State(), program(), link), link, request.way);
   const SiteWay& way = plan.ways[size_t(SiteCandidate::kCut)];
-  return way.can() ? cut_.MeasureReady(way.on_device, measured) : "";
+  return way.can() ? cut_.MeasureReady(way.on_device, PatienceMs(link), measured) : "";
 }
 
 std::string AtSite::Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
@@ -102,74 +120,86 @@ std::string AtSite::Send(const SitePhoto& photo, const SiteWay& way, double give
   return server.Compute(photo, std::move(scaled), deadline, done);
 }
 
-SiteAnswer AtSite::Answer(const SiteRequest& request) {
-  Stopwatch watch;
-  const NetworkLink link = this->link();
-  SiteServer server(job_, options_, model_name(), memory_);
-  std::string no_server, measured;
-  bool asked = !server.known();
-  double before_ms = request.before_ms, ask_ms = 0;
-  if (asked) no_server = server.Ask(link);
-  measured = device_.MeasureUnknown(request.photo, memory_.scaled_bytes);
-  const std::string no_cut = no_server.empty() ? MeasureCut(request, link, measured) : "";
-  const bool measured_first = asked || !measured.empty();
-  if (measured_first) {  // it is no part of the request
-    watch = Stopwatch();
-    before_ms = 0;
-    is_new_ = false;
+void AtSite::MeasureUnknown(UnderWay& u) {
+  u.asked = !u.server.known();
+  if (u.asked) u.no_server = u.server.Ask(u.link);
+  u.measured = device_.MeasureUnknown(u.request.photo, memory_.scaled_bytes);
+  if (u.no_server.empty()) u.no_cut = MeasureCut(u.request, u.link, u.measured);
+  u.measured_first = u.asked || !u.measured.empty();
+  if (!u.measured_first) return;
+  u.watch = Stopwatch();
+  u.before_ms = 0;
+  is_new_ = false;
+}
+
+void AtSite::PlanAndAsk(StartState state, UnderWay& u) {
+  serve::SiteNow now = Now(u.request.photo, state, program_, u.link);
+  const auto plan_anew = [&](double asked_ms) {
+    now.server_answers = u.no_server.empty();
+    now.server_wait_ms = u.server.wait_ms();
+    now.ask_ms = 0;
+    now.asked_ms = asked_ms;
+    u.plan = PlanFor(now, u.link, u.request.way);
+  };
+  if (u.asked) return plan_anew(0);
+  u.plan = PlanFor(now, u.link, u.request.way);
+  if (ChosenOf(u.request.way, u.plan) == SiteCandidate::kDevice) return;
+  u.asked = true;
+  const Stopwatch asking;
+  u.no_server = u.server.Ask(u.link);
+  u.ask_ms = asking.ms();
+  if (!u.no_server.empty() || u.server.wait_ms() > 0) plan_anew(now.ask_ms);
+}
+
+WayDone AtSite::Compute(SiteCandidate chosen, StartState state, UnderWay& u) {
+  if (chosen == SiteCandidate::kDevice) return device_.Compute(u.request.photo, state);
+  const SiteWay& way = u.plan.ways[size_t(chosen)];
+  WayDone done{.way = chosen};
+  u.fell_back = u.no_server.empty() ? u.no_cut : u.no_server;
+  if (u.fell_back.empty()) {
+    const double give_up_ms =
+        u.request.give_up_ms > 0 ? u.request.give_up_ms : GiveUpMs(way, u.plan.ways[0], 0);
+    u.fell_back = way.can() ? Send(u.request.photo, way, give_up_ms, u.server, done) : way.why_not;
   }
+  return u.fell_back.empty() ? done : device_.Compute(u.request.photo, state);
+}
+
+SiteAnswer AtSite::Answer(const SiteRequest& request) {
+  UnderWay u{.request = request,
+             .link = link(),
+             .server = SiteServer(job_, options_, model_name(), memory_),
+             .before_ms = request.before_ms};
+  MeasureUnknown(u);
   const StartState state = device_.State();
   program_ = program();
   is_new_ = false;
   device_.Begin(program_);
-  serve::SiteNow now = Now(request.photo, state, program_, link);
-  const auto was_asked = [&] {
-    now.server_answers = no_server.empty();
-    now.server_wait_ms = server.wait_ms();
-    now.ask_ms = 0;
-  };
-  if (asked) was_asked();
-  SitePlan plan = PlanFor(now, link, request.way);
-  if (!asked && ChosenOf(request.way, plan) != SiteCandidate::kDevice) {
-    asked = true;
-    const Stopwatch asking;
-    no_server = server.Ask(link);
-    ask_ms = asking.ms();
-    if (!no_server.empty() || server.wait_ms() > 0) {
-      was_asked();
-      plan = PlanFor(now, link, request.way);
-    }
-  }
-  const SiteCandidate chosen = ChosenOf(request.way, plan);
-  const SiteWay& way = plan.ways[size_t(chosen)];
-  const double begin_ms = before_ms + watch.ms() - ask_ms;
-  start_ms_ = measured_first ? std::nullopt : std::optional(begin_ms);
+  PlanAndAsk(state, u);
+  const double begin_ms = u.ms() - u.ask_ms;
+  start_ms_ = u.measured_first ? std::nullopt : std::optional(begin_ms);
 
-  WayDone done{.way = chosen};
-  std::string why = no_server.empty() ? no_cut : no_server;  // the device answers without being asked to
-  if (chosen != SiteCandidate::kDevice && why.empty()) {
-    const double give_up_ms = request.give_up_ms > 0 ? request.give_up_ms : GiveUpMs(way, plan.ways[0], 0);
-    why = way.can() ? Send(request.photo, way, give_up_ms, server, done) : way.why_not;
-  }
-  const bool fell_back = chosen != SiteCandidate::kDevice && !why.empty();
-  if (fell_back || chosen == SiteCandidate::kDevice) done = device_.Compute(request.photo, state);
+  const SiteCandidate chosen = ChosenOf(request.way, u.plan);
+  WayDone done = Compute(chosen, state, u);
   done.steps.load_ms += begin_ms;
-  done.steps.upload_ms += ask_ms;
-  done.whole_ms = before_ms + watch.ms();
+  done.steps.upload_ms += u.ask_ms;
+  done.whole_ms = u.ms();
   if (done.way == SiteCandidate::kCut) cut_.TellSteps(done);
-  if (!why.empty()) PrintNote(job_.context, "this device answers, not the server: " + why);
-  const SiteReport report{site_.name,
-                          plan,
-                          state,
-                          chosen,
-                          done,
-                          fell_back ? why : "",
-                          asked,
-                          no_server,
-                          measured,
-                          layers_.has_value(),
-                          server.connect_ms(),
-                          server.round_trip_ms()};
+  // Where there is no server, the plan may be the device, which falls back from nothing.
+  if (const std::string& why = u.fell_back.empty() ? u.no_server : u.fell_back; !why.empty())
+    PrintNote(job_.context, "this device answers, not the server: " + why);
+  const SiteReport report{.site = site_.name,
+                          .plan = u.plan,
+                          .state = state,
+                          .process_ms = kept_.process_ms()[size_t(program_)],
+                          .chosen = chosen,
+                          .done = done,
+                          .fell_back = u.fell_back,
+                          .asked = u.asked,
+                          .no_server = u.no_server,
+                          .measured = u.measured,
+                          .knows_layers = layers_.has_value(),
+                          .connect_ms = u.server.connect_ms(),
+                          .round_trip_ms = u.server.round_trip_ms()};
   return {done.outputs, done.turned, done.whole_ms, SiteReportJson(report), SiteReportText(report)};
 }
 

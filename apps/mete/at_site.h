@@ -41,6 +41,7 @@ class AtSite {
   }
 
  private:
+  struct UnderWay;
   NetworkLink link() const { return LinkOf(site_.link, memory_); }
   std::string model_name() const {
     return site_.model.empty() ? std::filesystem::path(job_.model_files[0]).stem().string() : site_.model;
@@ -64,6 +65,12 @@ class AtSite {
   // Sends the photo by this way. Returns why there is no answer; "": there is.
   std::string Send(const SitePhoto& photo, const SiteWay& way, double give_up_ms, SiteServer& server,
                    WayDone& done);
+  // What is not known of the server, the device and a cut, which is no part of the request.
+  void MeasureUnknown(UnderWay& u);
+  // Plans, and where the server may be sooner asks it; plans anew where that tells something new.
+  void PlanAndAsk(StartState state, UnderWay& u);
+  // Computes the photo by the chosen way, else on this device.
+  WayDone Compute(SiteCandidate chosen, StartState state, UnderWay& u);
 
   const SiteJob& job_;
   const Graph& graph_;

@@ -23,6 +23,7 @@ constexpr int kServer = 1;
 constexpr std::chrono::milliseconds kReport{500};
 // Until the weights are there and all kernels are chosen, once for a model. Guess: VGG-19 over 10 Mbit/s.
 constexpr std::chrono::minutes kFirstTime{10};
+constexpr double kMostPatienceMs = 30e3;  // guess: as a worker is waited for that is asked what it lacks
 
 // Ends what is under way with a worker at a time, unless this object goes before.
 class GiveUpAt {
@@ -91,11 +92,15 @@ std::optional<serve::SiteLayers> SiteCut::Layers() const {
   return serve::SiteLayers{profile->costs.processors[0].layers, profile->costs.processors[kServer].layers};
 }
 
+std::unique_ptr<RemoteMember> SiteCut::MakeWorker() const {
+  const std::string host = PoolOfSite(site_).devices[kServer].name;
+  return std::make_unique<RemoteMember>(RemoteAddress{host, site_.worker}, security_);
+}
+
 std::unique_ptr<SiteCut::Deployed> SiteCut::Deploy(CutPlan cut, serve::Deadline deadline) {
   auto deployed = std::make_unique<Deployed>();
   deployed->cut = std::move(cut);
-  const std::string host = PoolOfSite(site_).devices[kServer].name;
-  deployed->worker = std::make_unique<RemoteMember>(RemoteAddress{host, site_.worker}, security_);
+  deployed->worker = MakeWorker();
   const auto prepare = [&](const Graph& share) {
     const Stopwatch preparing;
     auto ready = home_->PrepareSoon(share);
@@ -122,9 +127,10 @@ void SiteCut::LearnReady(double all_ms, double own_ms, const OnDevice& on_device
   memory_.device.least_load.Learn(std::clamp((own_ms - part * *load_ms) / (1 - part), 0.0, *load_ms));
 }
 
-std::string SiteCut::MeasureReady(const OnDevice& on_device, std::string& measured) try {
+std::string SiteCut::MeasureReady(const OnDevice& on_device, double patience_ms, std::string& measured) try {
   measured += measured.empty() ? "" : " and ";
   measured += "how soon a cut is ready, for which the worker has all weights now";
+  (void)MakeWorker()->CheckThere(std::chrono::milliseconds(int64_t(std::min(patience_ms, kMostPatienceMs))));
   const Graph& graph = DivisibleOf(job_.model);
   const serve::Deadline deadline = std::chrono::steady_clock::now() + kFirstTime;
   (void)Deploy({graph, PlanOnOne(graph, kProcessors, kServer)}, deadline);
@@ -137,7 +143,7 @@ std::string SiteCut::MeasureReady(const OnDevice& on_device, std::string& measur
 }
 
 double SiteCut::Load(const OnDevice& on_device, serve::Deadline deadline) {
-  if (is_ready() && deployed_->on_device == on_device) return 0;
+  if (ready() == on_device) return 0;
   const Stopwatch loading;
   deployed_ = Deploy(PlanOfCut(DivisibleOf(job_.model), on_device, kProcessors), deadline);
   deployed_->on_device = on_device;
@@ -163,11 +169,13 @@ std::string SiteCut::Compute(const SitePhoto& photo, const SiteWay& way, serve::
 
 void SiteCut::TellSteps(WayDone& done) {
   const auto until = std::chrono::steady_clock::now() + kReport;
-  const double server_ms = Milliseconds(deployed_->plan->AwaitStages(kServer, deployed_->photos, until));
+  const std::vector<StageTimes> stages = deployed_->plan->AwaitStages(kServer, deployed_->photos, until);
+  const double server_ms = Milliseconds(stages);
   done.steps.compute_ms = std::min(ran_.ms, ran_.device_ms + server_ms);
   const double upload_ms = ran_.ms - done.steps.compute_ms;
   done.steps.upload_ms += upload_ms;
-  if (deployed_->photos == 1) memory_.server.stream.Learn(std::max(0.0, upload_ms - ran_.exchange_ms));
+  if (deployed_->photos == 1 && !stages.empty())  // without a report its computing would count as upload
+    memory_.server.stream.Learn(std::max(0.0, upload_ms - ran_.exchange_ms));
 }
 
 }  // namespace mete::cli

@@ -23,14 +23,16 @@ class SiteCut {
   std::string WhyNot(bool is_wanted) const;
   // Whether it is not known how soon a cut is ready.
   bool is_unknown() const { return !site_.worker.empty() && !memory_.server.ready.ms(); }
-  // Whether a cut is ready on both sides: that of the last photo that was cut.
-  bool is_ready() const { return deployed_ && !deployed_->plan->failed(); }
+  // The cut that is ready on both sides, which is that of the last photo that was cut; empty: none is.
+  OnDevice ready() const {
+    return deployed_ && !deployed_->plan->failed() ? deployed_->on_device : OnDevice{};
+  }
   // What `mete profile MODEL --processors SITE.toml` has measured of the layers; nothing: it has not.
   std::optional<serve::SiteLayers> Layers() const;
   // Learns how long a cut takes until it is ready. The worker gets all of the model's weights for it, once,
-  // so that no later cut sends any. Adds what is measured in words, and returns why that failed; "": it did
-  // not.
-  std::string MeasureReady(const OnDevice& on_device, std::string& measured);
+  // so that no later cut sends any. It has `patience_ms` to say that it is there. Adds what is measured in
+  // words, and returns why that failed; "": it did not.
+  std::string MeasureReady(const OnDevice& on_device, double patience_ms, std::string& measured);
   // Computes a photo, and adds all steps but two. Returns why there is no answer; "": there is.
   std::string Compute(const SitePhoto& photo, const SiteWay& way, serve::Deadline deadline,
                       SiteDevice& device, WayDone& done);
@@ -53,6 +55,7 @@ class SiteCut {
     double ms = 0, device_ms = 0;
     double exchange_ms = 0;  // as predicted
   };
+  std::unique_ptr<RemoteMember> MakeWorker() const;  // not yet connected
   std::unique_ptr<Deployed> Deploy(CutPlan cut, serve::Deadline deadline);
   // Lets the cut be ready on both sides, and returns how long that took.
   double Load(const OnDevice& on_device, serve::Deadline deadline);

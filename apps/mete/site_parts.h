@@ -66,6 +66,9 @@ class SiteDevice {
   std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
 };
 
+// Returns how long a server is waited for that is asked whether it is there.
+double PatienceMs(const NetworkLink& link);
+
 // The server's side, for one request: it is connected anew.
 class SiteServer {
  public:
@@ -101,6 +104,7 @@ struct SiteReport {
   const std::string& site;
   const SitePlan& plan;
   StartState state;           // of the model, when the request came
+  double process_ms;          // of predicted loads: until the program's clock begins
   SiteCandidate chosen;       // what was tried: the plan's choice, or that of --way
   const WayDone& done;        // what gave the answer
   std::string fell_back;      // why the device answers instead; "": it does not

@@ -73,9 +73,12 @@ serve::Reply SiteServer::Infer(std::string picture, serve::Deadline deadline) {
   return reply;
 }
 
+double PatienceMs(const NetworkLink& link) {
+  return kPatience * link.late_ratio * (link.connect_ms + 2 * link.round_trip_ms) + kLeastPatienceMs;
+}
+
 std::string SiteServer::Ask(const NetworkLink& link) {
-  const double patience_ms =
-      kPatience * link.late_ratio * (link.connect_ms + 2 * link.round_trip_ms) + kLeastPatienceMs;
+  const double patience_ms = PatienceMs(link);
   const serve::Deadline deadline = After(patience_ms);
   const serve::Reply there = client_.Health(deadline);
   if (!there.ok()) return WhyNot(there);

@@ -98,6 +98,23 @@ class SiteRuns(SiteCase):
         decoded = {state: len(times) for state, times in self.kept("decode").items()}
         self.assertEqual(decoded["killed"], 2)  # what the first run has measured, and a process's first one
 
+    def test_steps_are_foreseen_as_they_are_measured(self):
+        server, port = self.serve()
+        self.runs(port)  # nothing is left to measure
+        self.end(server)
+        site = self.runs(port, "--way", "raw")[0]["site"]
+        self.assertEqual((site["way"], site["chosen"]), ("device", "raw photo"))
+        for of in ("predicted", "measured"):  # the time of having asked
+            self.assertGreater(site[of]["upload_ms"], 0)
+        self.answer("profile", "--starts", self.model, "--rounds", 1, env=self.cache)
+        words = ("run", self.model, self.photo, "--site", self.site(self.port))
+        site = self.answer(*words, env=self.cache)["site"]  # measures first, hence starts nothing
+        self.assertEqual(site["process_ms"], 0)
+        site = self.answer(*words, env=self.cache)["site"]
+        self.assertGreater(site["process_ms"], 0)
+        self.assertGreaterEqual(site["predicted"]["load_ms"], site["process_ms"])
+        self.assertIn("The process's own start before that took", mete(*words, "--explain", env=self.cache).stdout)
+
     def test_a_person_reads_the_steps(self):
         done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--explain", env=self.cache)
         self.assertEqual(done.returncode, OK, done.stderr)

@@ -38,6 +38,7 @@ class CutSearch {
   }
 
   SiteWay Do() {
+    if (const OnDevice& ready = model_.costs().cut.ready; !ready.empty()) Weigh(ready);
     for (const OnDevice& prefix : Prefixes(model_.cuts())) Weigh(prefix);
     switch (objective_.of) {
       case PoolObjective::kLatency: TryDearer(model_.TimeRates()); break;

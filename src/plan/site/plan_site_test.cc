@@ -93,8 +93,20 @@ TEST(PlanSite, ACutAloneWaitsForTheServersPart) {
     EXPECT_NEAR(plan.ways[c].steps.load_ms, before.ways[c].steps.load_ms + (cuts ? 50 : 0), 1e-9);
     EXPECT_NEAR(plan.ways[c].steps.upload_ms, before.ways[c].steps.upload_ms + (cuts ? 3 : 0), 1e-9);
   }
+  // The division that is ready takes none of this, and each other one all of it.
+  const OnDevice three{true, true, true, false, false};
+  costs.cut.ready = three;
+  const SiteWay ready = WayOf(PlanSite(graph, costs), SiteCandidate::kCut);
+  EXPECT_EQ(ready.on_device, three);
+  ExpectSteps(ready, 0, 0, 1 + 4.096 + 0.016, 3 * 2 + 2 * 0.2);
+  for (LayerCost& layer : costs.pool.processors[0].layers) layer.us = 50'000;
+  const SiteWay other = WayOf(PlanSite(graph, costs), SiteCandidate::kCut);
+  EXPECT_EQ(other.on_device, (OnDevice{true, false, false, false, false}));
+  EXPECT_NEAR(other.steps.load_ms, 50, 1e-9);
+  costs.cut.ready = {true};
+  EXPECT_THROW(PlanSite(graph, costs), Error);
   const SiteWay none =
-      WayOf(PlanSite(graph, costs, {.no_cuts = "nobody computes a part"}), SiteCandidate::kCut);
+      WayOf(PlanSite(graph, Costs(graph), {.no_cuts = "nobody computes a part"}), SiteCandidate::kCut);
   EXPECT_EQ(none.why_not, "nobody computes a part");
 }
 

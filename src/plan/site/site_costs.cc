@@ -140,8 +140,9 @@ void Verify(const SiteCosts& costs, const Graph& graph) {
     });
   }
   problems.Try([&] {
-    if (!IsTime(costs.ask_ms))
-      Invalid("server", "nobody asks for such a time; got {} ms, expected 0 or more", costs.ask_ms);
+    if (!IsTime(costs.ask_ms) || !IsTime(costs.asked_ms))
+      Invalid("server", "nobody asks for such times; got {} and {} ms, expected 0 or more", costs.ask_ms,
+              costs.asked_ms);
   });
   if (costs.photo) CheckPhoto(*costs.photo, graph, problems);
   problems.ThrowIfAny();

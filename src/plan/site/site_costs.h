@@ -12,6 +12,7 @@
 #include "costs/pool.h"
 #include "costs/starts.h"
 #include "graph/graph.h"
+#include "plan/site/min_cut.h"
 
 namespace mete {
 
@@ -73,6 +74,8 @@ struct CutCosts {
   // Of the device's part, to which a session of the whole model is of no use; nothing: as of the model in its
   // state.
   std::optional<LoadCost> load = {};
+  // The division that is ready on both sides, which takes none of these times; empty: none is.
+  OnDevice ready = {};
 };
 
 struct SiteCosts {
@@ -90,6 +93,7 @@ struct SiteCosts {
   Loads loads = {};          // beyond that, of the device by state; nothing: not known
   // Until the server has said that it is there, of every way that asks it; 0: it is not asked before.
   double ask_ms = 0;
+  double asked_ms = 0;  // of having asked already, of every way
   std::optional<PhotoCosts> photo = {};
 
   std::optional<LoadCost> load() const { return loads[size_t(state)]; }

@@ -31,6 +31,7 @@ double PriceOfScaled(const PhotoCosts& photo, const CutRates& rates) {
 
 SiteModel::SiteModel(const Graph& graph, const SiteCosts& costs) : costs_(costs), cuts_(graph) {
   Verify(costs, graph);
+  if (!costs.cut.ready.empty()) CheckCut(cuts_, costs.cut.ready);
 }
 
 SiteWay SiteModel::Without(SiteCandidate candidate, std::string why_not) const {
@@ -84,8 +85,8 @@ SiteWay SiteModel::Cut(const OnDevice& on_device) const {
   way.on_device = on_device;
   Amounts amounts;
   AddLayers(on_device, way, amounts);
-  AddLoad(on_device, way, amounts);
-  amounts.is_cut = HasBothSides(on_device);
+  amounts.prepares_cut = HasBothSides(on_device) && on_device != costs_.cut.ready;
+  if (amounts.prepares_cut || !HasBothSides(on_device)) AddLoad(on_device, way, amounts);
   AddPicture(SentBy(cuts_, on_device, 0).input ? Input::kSent : Input::kStays, way, amounts);
   Rate(way, amounts);
   return way;
@@ -148,11 +149,11 @@ void SiteModel::Rate(SiteWay& way, const Amounts& a) const {
   way.server_ms = a.server_ms;
   way.wait_ms = a.asks_server ? costs_.server_wait_ms : 0;
   const double start_ms = costs_.start_ms[size_t(costs_.state)];
-  way.ask_ms = a.asks_server ? costs_.ask_ms : 0;
-  way.steps.load_ms = start_ms + a.load_ms + (a.is_cut ? costs_.cut.ready_ms : 0) +
+  way.ask_ms = costs_.asked_ms + (a.asks_server ? costs_.ask_ms : 0);
+  way.steps.load_ms = start_ms + a.load_ms + (a.prepares_cut ? costs_.cut.ready_ms : 0) +
                       (a.asks_server ? costs_.server_load.ms : 0);
   way.steps.preprocess_ms = a.device_picture_ms + a.server_picture_ms;
-  way.steps.upload_ms = way.ask_ms + way.upload.ms() + (a.is_cut ? costs_.cut.stream_ms : 0);
+  way.steps.upload_ms = way.ask_ms + way.upload.ms() + (a.prepares_cut ? costs_.cut.stream_ms : 0);
   way.steps.compute_ms = a.device_ms + a.server_ms + way.wait_ms;
   way.late_ms = way.steps.total_ms() + (link.late_ratio - 1) * way.steps.upload_ms;
   way.period_ms = std::max({a.device_picture_ms + a.device_ms, a.server_picture_ms + a.server_ms,

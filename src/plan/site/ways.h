@@ -38,7 +38,8 @@ class SiteModel {
   struct Amounts {
     double load_ms = 0, device_picture_ms = 0, server_picture_ms = 0, device_ms = 0, server_ms = 0;
     int64_t up_bytes = 0, down_bytes = 0;
-    bool asks_server = true, is_cut = false;
+    bool asks_server = true;
+    bool prepares_cut = false;  // on both sides
   };
   void AddLayers(const OnDevice& on_device, SiteWay& way, Amounts& amounts) const;
   enum class Input { kSent, kStays };

@@ -30,7 +30,7 @@ constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"small_ms", &SideMemory::small}};
 struct PhotoField {
   const char* name;
-  StepTimes PhotoTimes::*times;
+  SeenSteps PhotoTimes::*times;
 };
 constexpr PhotoField kPhotos[] = {{"decode", &PhotoTimes::decode}, {"scale", &PhotoTimes::scale}};
 struct StatesField {
@@ -74,8 +74,8 @@ RecentTimes TimesOf(const Json& json, const std::string& where, const char* what
   return times;
 }
 
-StepTimes StepsOf(const Json& json, const std::string& where, const char* what) {
-  StepTimes times;
+SeenSteps StepsOf(const Json& json, const std::string& where, const char* what) {
+  SeenSteps times;
   for (const Json& step : Times(json, where, what)) {
     if (List(step, where, what).size() != 3)
       Invalid(where, "'{}' has no such step; got {}, expected two amounts and a time", what,
@@ -161,7 +161,7 @@ void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
 }
 
 // The time of a step in a state where one was seen, else that in another state, a resident one first.
-std::optional<double> MsOf(const SideMemory& side, StartState state, StepTimes PhotoTimes::*step,
+std::optional<double> MsOf(const SideMemory& side, StartState state, SeenSteps PhotoTimes::*step,
                            const SeenStep& amounts) {
   std::optional<double> ms = (side.photo[size_t(state)].*step).MsOf(amounts.first, amounts.second);
   for (size_t s = 0; s < kStartStates && !ms; ++s)
@@ -233,13 +233,14 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   costs.connection = now.connection;
   costs.server_wait_ms = now.server_wait_ms;
   costs.ask_ms = now.ask_ms;
+  costs.asked_ms = now.asked_ms;
   costs.state = now.state;
   const size_t state = size_t(now.state), program = size_t(now.program);
   const std::optional<double> own_ms = device.start[program].ms();
   costs.start_ms[state] = own_ms ? now.process_ms[program] + *own_ms : now.start_ms[program];
   costs.loads[state] = LoadCost{*load_ms, *load_ms};
-  if (!now.cut_is_ready) AddCutLoad(memory, now.state, costs);
-  else costs.cut.load = LoadCost{};
+  AddCutLoad(memory, now.state, costs);
+  costs.cut.ready = now.ready_cut;
   const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;
   photo.file_bytes = std::max<int64_t>(1, now.file_bytes);

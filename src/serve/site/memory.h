@@ -16,8 +16,8 @@ namespace mete::serve {
 
 // Times of a photo's steps.
 struct PhotoTimes {
-  StepTimes decode = {};  // by megapixels and megabytes: what is unpacked, and what is read
-  StepTimes scale = {};   // by megapixels and a constant, for the picture that comes of it
+  SeenSteps decode = {};  // by megapixels and megabytes: what is unpacked, and what is read
+  SeenSteps scale = {};   // by megapixels and a constant, for the picture that comes of it
 
   bool operator==(const PhotoTimes&) const = default;
 };
@@ -71,10 +71,11 @@ struct SiteNow {
   StartTimes process_ms = {};  // by state: until the program's own code begins
   StartTimes start_ms = {};    // until it may choose, for states of which no start was seen; with process_ms
   Connection connection = Connection::kIdle;
-  bool cut_is_ready = false;  // whether a cut is ready on both sides
-  double ask_ms = 0;          // until the server has told that it is there; 0: it has told already
-  int64_t file_bytes = 1;     // of the photo
-  double pixels = 0;          // of the photo; 0: not known
+  OnDevice ready_cut = {};  // the division that is ready on both sides; empty: none is
+  double ask_ms = 0;        // until the server has told that it is there; 0: it has told already
+  double asked_ms = 0;      // that it took until the server has told, whichever way is chosen now
+  int64_t file_bytes = 1;   // of the photo
+  double pixels = 0;        // of the photo; 0: not known
 };
 
 // What a photo's steps are counted by. Pixels that are not known are those of as many bytes, a guess.

@@ -81,10 +81,10 @@ TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
   EXPECT_EQ(costs.cut.load, (LoadCost{40, 15}));  // the whole model's session is of no use to a part
   EXPECT_EQ(costs.cut.ready_ms, 4);
   EXPECT_EQ(costs.cut.stream_ms, 2);
-  now.cut_is_ready = true;
+  now.ready_cut = {true, false};
   costs = CostsOf(b.graph, memory, kLan, now, SiteLayers{{{100, 0}, {200, 0}}, {{300, 0}, {100, 0}}});
-  EXPECT_EQ(costs.cut.load, LoadCost{});
-  EXPECT_EQ(costs.cut.ready_ms + costs.cut.stream_ms, 0);
+  EXPECT_EQ(costs.cut.load, (LoadCost{40, 15}));  // of each other division
+  EXPECT_EQ(costs.cut.ready, now.ready_cut);
   EXPECT_NEAR(layer_ms(0, 0), 10, 1e-9);
   EXPECT_NEAR(layer_ms(0, 1), 20, 1e-9);
   EXPECT_NEAR(layer_ms(1, 0), 3.75, 1e-9);
@@ -113,6 +113,11 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   now.ask_ms = 3;
   EXPECT_NEAR(plan().ways[0].steps.load_ms, 40 + 25, 1e-9);
   EXPECT_NEAR(plan().ways[1].steps.total_ms(), raw_ms + 25 + 3, 1e-9);
+  EXPECT_NEAR(plan().ways[0].steps.upload_ms, 0, 1e-9);
+  std::swap(now.ask_ms, now.asked_ms);
+  EXPECT_NEAR(plan().ways[1].steps.total_ms(), raw_ms + 25 + 3, 1e-9);
+  EXPECT_NEAR(plan().ways[0].steps.upload_ms, 3, 1e-9);
+  now.asked_ms = 0;
   SiteMemory seen = Seen();
   seen.device.start[size_t(now.state)].Learn(9);  // of the program's own
   seen.device.photo[size_t(now.state)].decode.Learn({8, 1, 15});

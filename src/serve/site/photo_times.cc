@@ -47,9 +47,9 @@ std::optional<double> PixelsOfJpeg(std::string_view jpeg) {
 
 }  // namespace
 
-void StepTimes::Learn(const SeenStep& step) { Keep(seen_, step, kSteps); }
+void SeenSteps::Learn(const SeenStep& step) { Keep(seen_, step, kSteps); }
 
-std::optional<double> StepTimes::MsOf(double first, double second) const {
+std::optional<double> SeenSteps::MsOf(double first, double second) const {
   // of amounts by their times: aa x + ab y = a, ab x + bb y = b
   double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
   for (const SeenStep& step : seen_) {

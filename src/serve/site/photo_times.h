@@ -15,7 +15,7 @@ struct SeenStep {
 };
 
 // The last steps of a kind on one side, for one kind of photos.
-class StepTimes {
+class SeenSteps {
  public:
   // Forgets the oldest step if there are too many.
   void Learn(const SeenStep& step);
@@ -25,7 +25,7 @@ class StepTimes {
   std::optional<double> MsOf(double first, double second) const;
 
   const std::vector<SeenStep>& seen() const { return seen_; }  // the oldest first
-  bool operator==(const StepTimes&) const = default;
+  bool operator==(const SeenSteps&) const = default;
 
  private:
   std::vector<SeenStep> seen_;

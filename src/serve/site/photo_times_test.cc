@@ -7,8 +7,8 @@
 namespace mete::serve {
 namespace {
 
-TEST(StepTimes, AreATimeForEachUnitOfBothAmounts) {
-  StepTimes times;
+TEST(SeenSteps, AreATimeForEachUnitOfBothAmounts) {
+  SeenSteps times;
   EXPECT_FALSE(times.MsOf(1, 1));
   const auto learn = [&](double pixels, double bytes) {
     times.Learn({pixels, bytes, 7 * pixels + 20 * bytes});
@@ -20,16 +20,16 @@ TEST(StepTimes, AreATimeForEachUnitOfBothAmounts) {
   EXPECT_NEAR(*times.MsOf(3, 1), 7 * 3 + 20, 1e-6);
 }
 
-TEST(StepTimes, ThatCannotBeToldApartAreInProportionToTheFirstAmount) {
-  StepTimes times;
+TEST(SeenSteps, ThatCannotBeToldApartAreInProportionToTheFirstAmount) {
+  SeenSteps times;
   for (const double size : {1.0, 2.0, 5.0}) times.Learn({size, size / 10, 12 * size});
   EXPECT_NEAR(*times.MsOf(3, 7), 36, 1e-9);
   times.Learn({1, 0.01, 30});  // fewer bytes take longer, which no time for bytes explains
   EXPECT_GT(*times.MsOf(3, 100), 0);
 }
 
-TEST(StepTimes, ForgetTheOldest) {
-  StepTimes times;
+TEST(SeenSteps, ForgetTheOldest) {
+  SeenSteps times;
   for (int i = 1; i <= 100; ++i) times.Learn({1, 0, double(i)});
   EXPECT_EQ(times.seen().size(), 32u);
   EXPECT_EQ(times.seen().front().ms, 69);
