@@ -4,16 +4,14 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstring>
 #include <optional>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "serve/server/batch.h"
 
 namespace mete::serve {
 namespace {
-
-using Jobs = std::vector<std::unique_ptr<InferJob>>;
 
 // Batches of more rows are counted together, since callers choose the rows. This value is a guess.
 constexpr int64_t kMostCountedRows = 1024;
@@ -68,44 +66,6 @@ void MakeInputs(InferJob& job) {
   job.steps.decode_us = Us(decoded - start);
   job.steps.scale_us = Us(NowNs() - decoded);
   job.loaded->HasPrepared(bytes, NowNs() - start);
-}
-
-// Returns for each input the rows of all jobs, one after the other.
-std::vector<Tensor> Joined(const Jobs& jobs) {
-  std::vector<Tensor> joined;
-  for (size_t i = 0; i < jobs[0]->inputs.size(); ++i) {
-    Shape shape = jobs[0]->inputs[i].shape();
-    shape[0] = 0;
-    for (const auto& job : jobs) shape[0] += job->inputs[i].shape()[0];
-    for (const auto& job : jobs) {
-      const Tensor& other = job->inputs[i];
-      if (other.type() != jobs[0]->inputs[i].type() || other.shape().rank() != shape.rank() ||
-          other.shape().Elements(1, shape.rank()) != shape.Elements(1, shape.rank()))
-        Invalid("server", "requests of one batch have inputs of different shapes");
-    }
-    Tensor all(jobs[0]->inputs[i].type(), shape);
-    std::byte* to = static_cast<std::byte*>(all.mutable_view().data);
-    for (const auto& job : jobs) {
-      std::memcpy(to, job->inputs[i].data(), job->inputs[i].bytes());
-      to += job->inputs[i].bytes();
-    }
-    joined.push_back(std::move(all));
-  }
-  return joined;
-}
-
-// Returns rows [first, first + rows) of each output. The results share the outputs' memory.
-std::vector<Tensor> RowsOf(const std::vector<Tensor>& outputs, int64_t first, int64_t rows) {
-  std::vector<Tensor> parts;
-  for (const Tensor& output : outputs) {
-    Shape shape = output.shape();
-    const size_t bytes = output.bytes() / size_t(shape[0]);
-    shape[0] = rows;
-    const auto owner = std::make_shared<const Tensor>(output);
-    parts.emplace_back(output.type(), shape,
-                       static_cast<const std::byte*>(output.data()) + size_t(first) * bytes, owner);
-  }
-  return parts;
 }
 
 NamedTensor Named(const std::string& name, Tensor tensor) {
@@ -173,12 +133,6 @@ void Answer(InferJob& job, const std::vector<Tensor>& outputs) {
   outcome.steps = job.steps;
   job.output = NowNs() - computed;
   job.End(std::move(outcome));
-}
-
-int64_t RowsOfAll(const Jobs& jobs) {
-  int64_t rows = 0;
-  for (const auto& job : jobs) rows += job->rows;
-  return rows;
 }
 
 // Gives each job its outcome, of which the outputs are those of all. Returns the time of computing.

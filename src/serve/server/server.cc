@@ -5,14 +5,14 @@
 
 #include <algorithm>
 #include <atomic>
-#include <map>
 #include <set>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/problems.h"
-#include "mete/image.h"
 #include "serve/repository/repository.h"
+#include "serve/server/batch.h"
+#include "serve/server/described.h"
 #include "serve/server/infer_job.h"
 #include "serve/server/later.h"
 #include "serve/server/versions.h"
@@ -36,37 +36,6 @@ std::vector<std::string> ProcessorsOf(const ServerOptions& options) {
     names.push_back(cores.empty() ? "cpu" : fmt::format("cpu:{}", fmt::join(cores, "-")));
   }
   return names;
-}
-
-// What requests of one key have in common, so that they may be one batch: the type and the shape of a row of
-// each input. 0: the request is computed alone.
-uint64_t BatchKeyOf(const InferJob& job) {
-  const ServedModel& model = *job.loaded->model;
-  if (!model.has_open_batch() || job.loaded->times.most_in_batch < 2) return 0;
-  std::string text;
-  for (size_t i = 0; i < job.inputs.size(); ++i) {
-    const Shape& shape = job.pictures.empty() ? job.inputs[i].shape() : model.inputs()[i].shape;
-    text += fmt::format("{};", int(model.inputs()[i].type));
-    for (int d = 1; d < shape.rank(); ++d) text += fmt::format("{},", shape[d]);
-  }
-  return std::hash<std::string>()(text) | 1;
-}
-
-int64_t RowsOf(const InferJob& job) {
-  if (!job.loaded->model->has_open_batch()) return 1;
-  if (!job.pictures.empty()) return int64_t(job.pictures.size());
-  const int64_t rows = job.inputs[0].shape()[0];
-  for (const Tensor& input : job.inputs)
-    if (input.shape()[0] != rows) return 0;  // which are no batch
-  return rows;
-}
-
-TensorMetadata TensorOf(const Port& port) {
-  TensorMetadata metadata{port.name, DatatypeOf(port.type), {}};
-  const Shape& shape = port.declared.known() ? port.declared : port.shape;
-  metadata.shape.assign(shape.begin(), shape.end());
-  if (!shape.known()) metadata.shape = {-1};
-  return metadata;
 }
 
 // What is wrong with a model in the repository, to be added to an error.
@@ -256,26 +225,11 @@ void Server::Cancel(uint64_t request) { impl_->slots.Cancel(request); }
 
 ModelMetadata Server::Metadata(const std::string& model, const std::string& version) const {
   const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
-  ModelMetadata metadata{loaded->name, "mete", impl_->versions.ReadyOf(model), {}, {}};
-  for (const Port& port : loaded->model->inputs()) metadata.inputs.push_back(TensorOf(port));
-  for (const Port& port : loaded->model->outputs()) {
-    metadata.outputs.push_back(TensorOf(port));
-    if (loaded->model->has_open_outputs()) metadata.outputs.back().shape[0] = -1;
-  }
-  return metadata;
+  return MetadataOf(*loaded, impl_->versions.ReadyOf(model));
 }
 
 PictureUse Server::Pictures(const std::string& model, const std::string& version) const {
-  const std::shared_ptr<Loaded> loaded = impl_->versions.Find(model, version);
-  const ServedModel& served = *loaded->model;
-  PictureUse use;
-  use.why_not = served.why_no_classes();
-  use.classifies = use.why_not.empty();
-  if (!served.takes_pictures()) return use;
-  const PictureShape shape = PictureShapeOf(served.inputs()[0].shape);
-  use.width = shape.width;
-  use.height = shape.height;
-  return use;
+  return PictureUseOf(*impl_->versions.Find(model, version)->model);
 }
 
 bool Server::IsReady(const std::string& model, const std::string& version) const {
