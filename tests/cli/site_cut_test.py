@@ -35,21 +35,21 @@ class SiteCuts(SiteCase):
         self.assertEqual(site["way"], "cut", site)
         return site
 
-    def cut_twice(self, port, between, late=1000):
-        """Both answers of a process that cuts two photos, with a call between them, and its notes."""
-        site = self.site(self.port, f'worker = "127.0.0.1:{port}"\n', late=late)
+    def cut_twice(self, port, between, give_up_ms=0):
+        """Both answers of a process that cuts two photos, with a call between them, and its notes. The second one may be given up."""
+        site = self.site(self.port, f'worker = "127.0.0.1:{port}"\n')
         words = ["run", self.model, self.photo, "--site", site, "--way", "cut", "--on-command", "--json"]
         process = subprocess.Popen([cli_testing.METE, *map(str, words)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, env={**os.environ, **self.cache})
         first = json.loads(process.stdout.readline())
         self.assertEqual(first["site"]["way"], "cut")
         between()
-        ask = json.dumps({"do": "photo", "photo": str(self.photo), "way": "cut"}) + "\n"
+        ask = json.dumps({"do": "photo", "photo": str(self.photo), "way": "cut", "give_up_ms": give_up_ms}) + "\n"
         rest, notes = process.communicate(ask, timeout=cli_testing.LONG_S)
         self.assertEqual(process.returncode, OK, notes)
         return first, json.loads(rest), notes
 
-    def breaks_in_a_request(self, port, broken, late=1000):
+    def breaks_in_a_request(self, port, broken, give_up_ms=0):
         """The answer and the notes of a run whose cut is ready when the worker breaks, at the first bytes of its answer."""
         pipe = Pipe(port, None, broken, answers=True)
 
@@ -57,7 +57,7 @@ class SiteCuts(SiteCase):
             pipe.most = 0
 
         self.cut_twice(pipe.port, lambda: None)  # nothing is left to measure: the pipe's port is another site's
-        _, answer, notes = self.cut_twice(pipe.port, arm, late)
+        _, answer, notes = self.cut_twice(pipe.port, arm, give_up_ms)
         pipe.close()
         return answer, notes
 
@@ -166,7 +166,7 @@ class SiteCuts(SiteCase):
                 os.waitpid(self.worker.pid, os.WUNTRACED)  # its threads run on until the one that gets the signal has been scheduled
                 stands.set()
 
-        answer, notes = self.breaks_in_a_request(self.worker_port, stop, late=1)
+        answer, notes = self.breaks_in_a_request(self.worker_port, stop, give_up_ms=500)
         self.assertTrue(stands.is_set())
         self.expect_device(answer, notes)
         answer, notes = self.cuts(late=1)  # nothing is known now, and it is asked whether it is there
