@@ -232,6 +232,8 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/workers.h LAYERS machine remote)
 mete_exceptions("it is the server's side"
   apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server worker
+  apps/mete/serve/serve_text.cc LAYERS serve_grpc serve_http serve_server
+  apps/mete/serve/serve_text.h LAYERS serve_grpc serve_http serve_server
   apps/mete/serve/serve_worker.cc LAYERS cpu serve_server serve_shares worker
   apps/mete/serve/serve_worker.h LAYERS serve_server worker)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"

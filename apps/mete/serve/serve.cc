@@ -17,6 +17,7 @@
 #include "serve/http/http_server.h"
 #include "serve/http/routes.h"
 #include "serve/server/server.h"
+#include "serve_text.h"
 #include "serve_worker.h"
 #include "terminal.h"
 
@@ -74,38 +75,6 @@ serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& con
   return options;
 }
 
-// The form of the log's lines: for people, or JSON.
-std::function<void(const serve::HttpLogLine&)> LogOf(const ServeFlags& flags) {
-  if (flags.log == "none") return {};
-  const bool json = flags.log == "json";
-  return [json](const serve::HttpLogLine& line) {
-    if (!json) {
-      fmt::print(stderr, "{} {} {} {} {:.2f} ms\n", line.peer, line.method, Printable(line.target),
-                 line.status, line.ms);
-      return;
-    }
-    Json object{{"peer", line.peer},     {"method", line.method},          {"target", line.target},
-                {"status", line.status}, {"bytes_in", line.request_bytes}, {"bytes_out", line.answer_bytes},
-                {"ms", line.ms}};
-    if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
-    PrintJsonLine(object);
-  };
-}
-
-std::function<void(const serve::GrpcLogLine&)> GrpcLogOf(const ServeFlags& flags) {
-  if (flags.log == "none") return {};
-  const bool json = flags.log == "json";
-  return [json](const serve::GrpcLogLine& line) {
-    if (!json) {
-      fmt::print(stderr, "{} gRPC {} {} {:.2f} ms\n", line.peer, line.method, line.code, line.ms);
-      return;
-    }
-    Json object{{"peer", line.peer}, {"rpc", line.method}, {"code", line.code}, {"ms", line.ms}};
-    if (!line.traceparent.empty()) object["traceparent"] = line.traceparent;
-    PrintJsonLine(object);
-  };
-}
-
 serve::HttpOptions HttpOptionsOf(const ServeFlags& flags, const Security& security) {
   serve::HttpOptions options;
   options.listen = flags.listen;
@@ -113,7 +82,7 @@ serve::HttpOptions HttpOptionsOf(const ServeFlags& flags, const Security& securi
   if (security.tls())
     options.keys = {security.token.empty() ? security.ca : "", security.certificate, security.key};
   options.limits.connections = flags.connections;
-  options.log = LogOf(flags);
+  options.log = LogOf(flags.log);
   return options;
 }
 
@@ -125,39 +94,13 @@ serve::GrpcOptions GrpcOptionsOf(const ServeFlags& flags, const Security& securi
   if (!security.token.empty()) options.security.ca.clear();  // as over HTTP
   options.bounds = bounds;
   options.version = METE_VERSION;
-  options.log = GrpcLogOf(flags);
+  options.log = GrpcLogOf(flags.log);
   return options;
 }
 
 // Returns `listen` with the port that was opened.
 std::string WithPort(const std::string& listen, int port) {
   return fmt::format("{}:{}", listen.substr(0, listen.rfind(':')), port);
-}
-
-// Where callers reach the server. Empty: not in this way.
-struct Listening {
-  std::string http, grpc, worker;
-};
-
-void PrintListening(const Listening& at, const serve::Server& server, const Context& context) {
-  const std::vector<serve::IndexEntry> index = server.Index();
-  if (context.json) {
-    Json models = Json::array();
-    for (const serve::IndexEntry& entry : index)
-      models.push_back({{"name", entry.name}, {"version", entry.version}, {"state", entry.state}});
-    Json object{{"listening", at.http}, {"models", models}};
-    if (!at.grpc.empty()) object["grpc"] = at.grpc;
-    if (!at.worker.empty()) object["worker"] = at.worker;
-    PrintJson(object);
-  } else {
-    Rows rows{{"model", "version", "state"}};
-    for (const serve::IndexEntry& entry : index) rows.push_back({entry.name, entry.version, entry.state});
-    fmt::print("{}", FormatTable(rows, "lrl"));
-    if (!at.grpc.empty()) PrintText(fmt::format("listening on {} for gRPC", at.grpc));
-    if (!at.worker.empty()) PrintText(fmt::format("listening on {} for parts of models", at.worker));
-    PrintText(fmt::format("listening on {}; Ctrl-C ends it", at.http));
-  }
-  std::fflush(stdout);
 }
 
 void Serve(const ServeFlags& flags, const Context& context) {
