@@ -151,6 +151,7 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     return true;
   }
 
+  void ExpireWith(size_t come) { Tcp().expires_at(received_ + owner_.limits.BodyTime(int64_t(come))); }
   HttpAnswer TooMany() const { return TooManyBytes(owner_.most_bytes); }
 
   void ReadRest() {
@@ -160,8 +161,10 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     buffer_.consume(there);
     if (!Count(there)) return Refuse(TooMany());
     if (there == body.size()) return Answer();
+    ExpireWith(there);
     // all that is there at a time, where 64 KiB are Asio's default
     const auto rest = [this, there](const Problem& problem, size_t read) {
+      ExpireWith(there + read);
       return problem || !Count(there + read) ? size_t(0) : request_.body.size() - there - read;
     };
     net::async_read(stream_, net::buffer(body.data() + there, body.size() - there), rest,

@@ -40,6 +40,15 @@ TEST_F(HttpServerTest, RefusesBytesBeyondThoseOfAllRequests) {
     EXPECT_EQ(Ask(whole).result_int(), 400u);
 }
 
+// Of 1.1 MB over 0.13 Mbit/s, which take 68 s, half has come after 34 s.
+TEST(HttpLimits, GiveALongBodyTheTimeThatASlowLinkNeeds) {
+  const HttpLimits limits;
+  EXPECT_EQ(limits.BodyTime(0), limits.body);
+  for (int s = 0; s < 100000; s += 1000)
+    EXPECT_GT(limits.BodyTime(int64_t(s) * 130000 / 8), std::chrono::seconds(s));
+  EXPECT_LT(limits.BodyTime(1000 * 1000), std::chrono::seconds(1000));  // of a byte each millisecond
+}
+
 TEST_F(HttpServerTest, ALengthThatIsToldKeepsNobodyOut) {
   HttpOptions options;
   options.limits.bytes_together = 100;

@@ -35,6 +35,14 @@ struct HttpLimits {
   int64_t small_answer = 64 << 10;
   int64_t header_bytes = 16 << 10;                      // guess: twice what common servers take
   std::chrono::seconds header{10}, body{60}, idle{75};  // guesses: how long a caller may take
+  // A body may take longer than `body` if it comes at this rate at least. Guess: half of 0.13 Mbit/s, the
+  // slowest of the links for which a site is planned.
+  int64_t slowest_bytes_per_s = 8 << 10;
+
+  // How long a body may have taken of which so many bytes have come.
+  std::chrono::seconds BodyTime(int64_t come) const {
+    return body + std::chrono::seconds(come / slowest_bytes_per_s);
+  }
 };
 
 struct HttpOptions {
