@@ -139,7 +139,7 @@ TEST(DeployedPlan, WhoWaitsForAnotherIsNotToBlame) {
 TEST(DeployedPlan, IsRefusedByWhoSpeaksAnotherProtocolOrWantsAToken) {
   Pool pool(1, 3);
   WorkerOptions options;
-  options.protocol = 7;
+  options.protocol = kProtocol + 1;
   const Worker other(options);
   RemoteMember remote({"other", "127.0.0.1:" + std::to_string(other.port())}, {});
   EXPECT_TELLS(remote.CheckThere(kLong), "another version of the protocol");
