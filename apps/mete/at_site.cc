@@ -8,6 +8,7 @@
 #include "base/mapped_file.h"
 #include "engine/model.h"
 #include "installed_files.h"
+#include "on_command.h"
 #include "network/workers.h"
 #include "terminal.h"
 
@@ -61,11 +62,11 @@ bool IsWay(const std::string& word) {
 
 // A photo until it has its answer.
 struct AtSite::UnderWay {
+  Stopwatch watch = {};  // the first member: what it takes to make the others counts
   const SiteRequest& request;
   const NetworkLink link;
   SiteServer server;
-  double before_ms = 0;  // before the watch
-  Stopwatch watch = {};
+  double before_ms = 0;         // before the watch
   bool asked = false;           // whether the server was asked if it is there
   bool measured_first = false;  // what no request counts
   double ask_ms = 0;
@@ -184,6 +185,7 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
   done.steps.upload_ms += u.ask_ms;
   done.whole_ms = u.ms();
   if (done.way == SiteCandidate::kCut) cut_.TellSteps(done);
+  const int64_t answered_ns = MonotonicNs();
   // Where there is no server, the plan may be the device, which falls back from nothing.
   if (const std::string& why = u.fell_back.empty() ? u.no_server : u.fell_back; !why.empty())
     PrintNote(job_.context, "this device answers, not the server: " + why);
@@ -200,7 +202,8 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
                           .knows_layers = layers_.has_value(),
                           .connect_ms = u.server.connect_ms(),
                           .round_trip_ms = u.server.round_trip_ms()};
-  return {done.outputs, done.turned, done.whole_ms, SiteReportJson(report), SiteReportText(report)};
+  return {done.outputs,           done.turned,           done.whole_ms, answered_ns,
+          SiteReportJson(report), SiteReportText(report)};
 }
 
 Json AtSite::Plans(const SitePhoto& photo) const {

@@ -154,13 +154,14 @@ double SiteCut::Load(const OnDevice& on_device, serve::Deadline deadline) {
 
 std::string SiteCut::Compute(const SitePhoto& photo, const SiteWay& way, serve::Deadline deadline,
                              SiteDevice& device, WayDone& done) try {
-  const std::vector<Tensor> inputs{device.Input(photo, done)};
+  std::vector<Tensor> inputs{device.Input(photo, done)};
   done.steps.load_ms = Load(way.on_device, deadline);
   const Stopwatch running;
   RequestTimes times;
   done.outputs = deployed_->plan->Run(inputs, Until(deadline), &times);
   ran_ = {running.ms(), times.compute_us[0] * 1e-3, way.upload.ms()};
   ++deployed_->photos;
+  device.GiveBack(photo, inputs, done);
   return "";
 } catch (const Error& error) {
   memory_.server.ready = {};  // so that none is chosen until one has worked again

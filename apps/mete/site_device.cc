@@ -66,8 +66,8 @@ void SiteDevice::Open(double& ms) {
   if (session_) return;
   const Stopwatch watch;
   session_ = job_.make_session();
-  ms = watch.ms();
   mapped_ = MappedOfModel(job_.model_files);
+  ms = watch.ms();
 }
 
 std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<double>& scaled_bytes) {
@@ -115,17 +115,26 @@ Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
   }  // to give the pixels back takes a part of it
   const double ms = watch.ms();
   done.steps.preprocess_ms += ms;
-  times().scale.Learn(photo.amounts().Scaled(ms - decode_ms));
+  scale_ms_ = ms - decode_ms;
   return input;
+}
+
+void SiteDevice::GiveBack(const SitePhoto& photo, std::vector<Tensor>& inputs, WayDone& done) {
+  const Stopwatch watch;
+  inputs.clear();
+  const double ms = watch.ms();
+  done.steps.preprocess_ms += ms;
+  times().scale.Learn(photo.amounts().Scaled(scale_ms_ + ms));
 }
 
 WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
   WayDone done;
-  const std::vector<Tensor> inputs{Input(photo, done)};
+  std::vector<Tensor> inputs{Input(photo, done)};
   Open(done.steps.load_ms);
   const Stopwatch computing;
   done.outputs = session_->Run(inputs, {job_.context.cancel, nullptr});
   done.steps.compute_ms = computing.ms();
+  GiveBack(photo, inputs, done);
   if (state == StartState::kResident) {
     memory_.compute.Learn(done.steps.compute_ms);
     return done;

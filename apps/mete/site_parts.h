@@ -47,6 +47,10 @@ class SiteDevice {
   WayDone Compute(const SitePhoto& photo, StartState state);
   // The model's input, decoded and scaled, whose times are added to the steps.
   Tensor Input(const SitePhoto& photo, WayDone& done);
+  // Ends the model's inputs after the run. The input lies behind the pixels of the photo on the heap, so that
+  // the allocator may give the pixels' memory back only now: milliseconds of large photos, which belong to
+  // scaling.
+  void GiveBack(const SitePhoto& photo, std::vector<Tensor>& inputs, WayDone& done);
   // Measures what the session still has to measure of its kernels, if there is one.
   void Settle() {
     if (session_) session_->Settle();
@@ -63,6 +67,7 @@ class SiteDevice {
   serve::SideMemory& memory_;
   std::optional<Session> session_;
   StartState program_ = StartState::kKilled;
+  double scale_ms_ = 0;              // of the last input, until GiveBack()
   std::vector<std::string> mapped_;  // files of the model and of what is kept of it that the session maps
 };
 

@@ -55,6 +55,7 @@ struct SiteAnswer {
   std::vector<Tensor> outputs;  // as a session has them
   std::string turned;           // as in Answer; "" also where the server has decoded the photo
   double ms = 0;                // from the program's begin, or from the command, to the answer
+  int64_t answered_ns = 0;      // when the answer was there, by MonotonicNs(): its texts were made later
   Json json;                    // the steps as predicted and as measured
   std::string text;             // the same for people
 };
