@@ -191,8 +191,8 @@ class Starts {
 
   std::string LibraryPath() const {
     const char* inherited = getenv("LD_LIBRARY_PATH");
-    if (!inherited || !*inherited) return copy_.library_folder;
-    return fmt::format("{}:{}", copy_.library_folder, inherited);
+    if (!inherited || !*inherited) return copy_.libraries;
+    return fmt::format("{}:{}", copy_.libraries, inherited);
   }
 
   void Tell(const std::string& state, int done, int all) const {

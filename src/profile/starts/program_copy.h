@@ -10,7 +10,7 @@ namespace mete {
 
 struct ProgramCopy {
   std::string program;
-  std::string library_folder;      // which the copy has to look in first: LD_LIBRARY_PATH
+  std::string libraries;           // which the copy has to look in first: LD_LIBRARY_PATH
   std::vector<std::string> files;  // all that was copied
 };
 
