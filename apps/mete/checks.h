@@ -37,6 +37,12 @@ inline CLI::Validator Between(double least, double most) {
   return CLI::Validator(check, "");
 }
 
+// Refuses an option beside any of these options of its command; the command may lack some of them.
+inline void ExcludeOthers(CLI::App& command, CLI::Option& option, std::initializer_list<const char*> others) {
+  for (const char* name : others)
+    if (CLI::Option* other = command.get_option_no_throw(name)) option.excludes(other);
+}
+
 inline CLI::Validator Folder() {
   const auto check = [](const std::string& path) {
     std::error_code error;

@@ -156,9 +156,9 @@ void AddSiteFlags(CLI::App& command, SiteFlags& flags) {
                                       "computed where, and the four steps of each way")
                           ->type_name("FILE.toml")
                           ->group("Site");
-  for (const char* other : {"--machine", "--processors", "--policy", "--cores", "--interference", "--runs",
-                            "--trace", "--save-plan"})
-    if (CLI::Option* option = command.get_option_no_throw(other)) site->excludes(option);
+  ExcludeOthers(command, *site,
+                {"--machine", "--processors", "--policy", "--cores", "--interference", "--runs", "--trace",
+                 "--save-plan"});
   command.add_option("--state", flags.state, "where the model is on the device when the request comes")
       ->type_name("NAME")
       ->check(OneOf(StartStates()))

@@ -11,9 +11,9 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
                                       "whichever is sooner; --explain says why")
                           ->type_name("FILE.toml")
                           ->group("Site");
-  for (const char* other : {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan",
-                            "--objective", "--precision", "--reference"})
-    if (CLI::Option* option = command.get_option_no_throw(other)) site->excludes(option);
+  ExcludeOthers(command, *site,
+                {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan", "--objective",
+                 "--precision", "--reference"});
   command
       .add_option(
           "--way", flags.way,
