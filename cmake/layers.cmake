@@ -237,7 +237,7 @@ mete_exceptions("it is the server's side"
   apps/mete/serve/serve_worker.cc LAYERS cpu serve_server serve_shares worker
   apps/mete/serve/serve_worker.h LAYERS serve_server worker)
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
-  apps/mete/at_site.cc LAYERS engine machine plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/at_site.cc LAYERS engine image machine plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/at_site.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.cc LAYERS cpu engine engine_pool plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.h LAYERS plan_site processor remote run serve_client serve_site simulate_site

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/mapped_file.h"
 #include "engine/model.h"
+#include "image/decode.h"
 #include "installed_files.h"
 #include "on_command.h"
 #include "network/workers.h"
@@ -51,7 +52,7 @@ SiteCandidate ChosenOf(const std::string& word, const SitePlan& plan) {
 SitePhoto PhotoAt(const std::string& path) {
   const auto file = MappedFile::Open(path);
   SitePhoto photo{path, {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()}, 0};
-  photo.pixels = serve::PixelsOf(photo.bytes).value_or(0);
+  photo.pixels = double(PixelsOf(std::as_bytes(std::span(photo.bytes))).value_or(0));
   return photo;
 }
 

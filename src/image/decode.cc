@@ -47,6 +47,12 @@ Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& op
 
 }  // namespace
 
+std::optional<int64_t> PixelsOf(Bytes bytes) {
+  if (IsJpeg(bytes)) return PixelsOfJpeg(bytes);
+  if (IsPng(bytes)) return PixelsOfPng(bytes);
+  return std::nullopt;
+}
+
 Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
   if (bytes.empty()) Fail(Code::kDataLoss, name, "the picture is empty; got 0 bytes");
   Image image = DecodeStored(bytes, name, options);

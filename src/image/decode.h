@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -20,6 +22,12 @@ Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& opti
 Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodeBmp(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodePnm(Bytes bytes, const std::string& name, const DecodeOptions& options);
+
+// Returns the pixels of a JPEG or PNG as its header says, without decoding it. Nothing: the picture is of
+// another format, or its header cannot be read.
+std::optional<int64_t> PixelsOf(Bytes bytes);
+std::optional<int64_t> PixelsOfJpeg(Bytes bytes);
+std::optional<int64_t> PixelsOfPng(Bytes bytes);
 
 // Checks the size in a picture's header. Decoders call this function before they allocate memory of that
 // size. Throws DATA_LOSS if a side is not positive, and RESOURCE_EXHAUSTED if the picture has too many

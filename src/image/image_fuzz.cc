@@ -1,10 +1,12 @@
 // A libFuzzer target that decodes any bytes as a picture and applies every stage of the preprocessing to it.
 // It also parses the bytes as a preprocessing file.
 #include "base/error.h"
+#include "image/decode.h"
 #include "mete/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto bytes = std::as_bytes(std::span(data, size));
+  (void)mete::PixelsOf(bytes);
   try {
     mete::DecodeOptions options;
     options.jpeg_denominator = size == 0 ? 1 : 1 << (data[size - 1] & 3);

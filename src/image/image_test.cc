@@ -1,3 +1,4 @@
+#include "image/decode.h"
 #include "image/image_testing.h"
 
 #include <gtest/gtest.h>
@@ -267,6 +268,18 @@ TEST(Exif, PngHasItToo) {
   const Image image = DecodeImage(AsBytes(EncodePng(Gradient(19, 13), {.exif = tiff})), "pic");
   EXPECT_EQ(image.exif_orientation, 8);
   EXPECT_EQ(image.width, 13);
+}
+
+TEST(PixelsOf, AreThoseOfTheHeader) {
+  for (const std::string& file :
+       {EncodeJpeg(Gradient(40, 24)), EncodeJpeg(Gradient(40, 24), {.progressive = true}),
+        EncodePng(Gradient(40, 24))}) {
+    EXPECT_EQ(PixelsOf(AsBytes(file)), 40 * 24);
+    EXPECT_EQ(PixelsOf(AsBytes(file.substr(0, file.size() - 20))), 40 * 24);  // the header is whole
+    for (size_t size = 0; size < 12; ++size) EXPECT_FALSE(PixelsOf(AsBytes(file.substr(0, size)))) << size;
+  }
+  EXPECT_FALSE(PixelsOf(AsBytes("P6 2 2 255\n............")));
+  EXPECT_FALSE(PixelsOf(AsBytes("\xff\xd8" + std::string(1000, '\xff'))));
 }
 
 TEST(DecodeImage, FlippedBitsNeverCrash) {

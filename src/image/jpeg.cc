@@ -121,6 +121,12 @@ bool IsJpeg(Bytes b) {
   return b.size() >= 3 && b[0] == std::byte{0xff} && b[1] == std::byte{0xd8} && b[2] == std::byte{0xff};
 }
 
+std::optional<int64_t> PixelsOfJpeg(Bytes bytes) {
+  Reader r;
+  if (!Start(r, bytes.data(), bytes.size())) return std::nullopt;
+  return int64_t(r.jpeg.image_width) * r.jpeg.image_height;
+}
+
 Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   const int d = options.jpeg_denominator;
   if (d != 1 && d != 2 && d != 4 && d != 8)

@@ -14,6 +14,9 @@
 namespace mete {
 namespace {
 
+void OnError(png_structp png, png_const_charp message);
+void OnWarning(png_structp, png_const_charp) {}  // warnings are about metadata; lost pixels are errors
+
 struct Reader {
   png_structp png = nullptr;
   png_infop info = nullptr;
@@ -23,6 +26,14 @@ struct Reader {
   Reader() = default;
   Reader(const Reader&) = delete;
   ~Reader() { png_destroy_read_struct(&png, &info, nullptr); }
+
+  // False: there is no memory for libpng's own state.
+  bool Begin(Bytes bytes) {
+    rest = bytes;
+    png = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, OnError, OnWarning);
+    if (png) info = png_create_info_struct(png);
+    return info != nullptr;
+  }
 };
 
 void OnError(png_structp png, png_const_charp message) {
@@ -30,7 +41,6 @@ void OnError(png_structp png, png_const_charp message) {
   std::snprintf(r->reason, sizeof r->reason, "%s", message);
   png_longjmp(png, 1);
 }
-void OnWarning(png_structp, png_const_charp) {}  // warnings are about metadata; lost pixels are errors
 
 void Read(png_structp png, png_bytep to, size_t n) {
   auto* r = static_cast<Reader*>(png_get_io_ptr(png));
@@ -93,12 +103,15 @@ bool IsPng(Bytes b) {
   return b.size() >= 8 && png_sig_cmp(reinterpret_cast<png_const_bytep>(b.data()), 0, 8) == 0;
 }
 
+std::optional<int64_t> PixelsOfPng(Bytes bytes) {
+  Reader r;
+  if (!r.Begin(bytes) || !ReadHeader(r)) return std::nullopt;
+  return int64_t(png_get_image_width(r.png, r.info)) * png_get_image_height(r.png, r.info);
+}
+
 Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& options) {
   Reader r;
-  r.rest = bytes;
-  r.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &r, OnError, OnWarning);
-  if (r.png) r.info = png_create_info_struct(r.png);
-  if (!r.info) Fail(Code::kResourceExhausted, name, "cannot start the PNG decoder");
+  if (!r.Begin(bytes)) Fail(Code::kResourceExhausted, name, "cannot start the PNG decoder");
   if (!ReadHeader(r)) CorruptImage(name, "PNG", r.reason);
   CheckImageSize(png_get_image_width(r.png, r.info), png_get_image_height(r.png, r.info), name, options);
   if (!CanHold(bytes.size(), r.png, r.info))

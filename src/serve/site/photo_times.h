@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string_view>
 #include <vector>
 
 namespace mete::serve {
@@ -43,9 +42,5 @@ class RecentTimes {
  private:
   std::vector<double> seen_;
 };
-
-// Returns the pixels of a picture by its first bytes, without decoding it: of a JPEG or PNG. Nothing: it is
-// neither, or says none.
-std::optional<double> PixelsOf(std::string_view picture);
 
 }  // namespace mete::serve

@@ -44,27 +44,5 @@ TEST(RecentTimes, AreNotMovedByAnOutlierAndFollowAChange) {
   EXPECT_EQ(times.ms(), 90);
 }
 
-// The beginning of a JPEG of 40x24 pixels: a marker of an application, a table, and the frame.
-const std::string kJpeg(
-    "\xff\xd8\xff\xe0\0\x04"
-    "12\xff\xff\xc4\0\x03"
-    "3\xff\xc2\0\x11\x08\0\x18\0\x28\x03",
-    24);
-
-TEST(PixelsOf, APictureAreInItsFirstBytes) {
-  EXPECT_EQ(PixelsOf(kJpeg), 40 * 24);
-  const std::string png("\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\x01\0\0\0\0\x10", 24);
-  EXPECT_EQ(PixelsOf(png), 256 * 16);
-}
-
-TEST(PixelsOf, OtherBytesIsNothing) {
-  for (size_t size = 0; size + 2 < kJpeg.size(); ++size)
-    EXPECT_FALSE(PixelsOf(kJpeg.substr(0, size))) << size;
-  EXPECT_FALSE(PixelsOf("P6 2 2 255\n............"));
-  EXPECT_FALSE(PixelsOf("\xff\xd8" + std::string(1000, '\xff')));
-  EXPECT_FALSE(
-      PixelsOf(std::string("\xff\xd8\xff\xe0\0\0\xff\xe0\0\0\xff\xe0\0\0", 14)));  // lengths of nothing
-}
-
 }  // namespace
 }  // namespace mete::serve
