@@ -12,7 +12,6 @@ import json
 import os
 import pathlib
 import statistics
-import subprocess
 import sys
 import tempfile
 
@@ -26,6 +25,7 @@ import measured
 import networks
 import page
 import quantizer
+import sources
 from output import say
 from tables import aligned, listed, number
 
@@ -160,14 +160,6 @@ def summary(by_network, classes):
     return lines
 
 
-def state():
-    """The commit of the sources, for people."""
-    def git(*words):
-        return subprocess.run(["git", "-C", _root, *words], capture_output=True, text=True, check=False).stdout.strip()
-    commit = git("rev-parse", "--short=8", "HEAD") or "an unknown commit"
-    return commit + (" with changes" if git("status", "--porcelain", "--untracked-files=no", "--", "src", "apps", "include", "bench") else "")
-
-
 kHead = """# What each precision costs on a CPU, a GPU and both
 
 Written by `make bench-precision` (`bench/chip/precision.py`); do not edit.
@@ -188,7 +180,7 @@ kLegend = [
 
 def document(flags, by_network, pictures, described):
     parts = [kHead, f"Measured on {datetime.date.today().isoformat()} on one core of an {described['cpu']} and PoCL's sub-device of another core, "
-             f"commit {state()}, {len(pictures.paths)} pictures with known classes; {flags.calibration} pictures, spread over all, are the "
+             f"commit {sources.state()}, {len(pictures.paths)} pictures with known classes; {flags.calibration} pictures, spread over all, are the "
              "quantizer's calibration. **The GPU is an OpenCL device that computes on a CPU and has no arithmetic of halves**: its answers "
              "have the roundings that Mete's kernels have on any GPU, and its milliseconds are no GPU's. Other programs may have run meanwhile."]
     parts += [f"## {name}\n\n" + table(results, pictures.classes) for name, results in by_network.items()]

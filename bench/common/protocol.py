@@ -24,18 +24,27 @@ def last_words(text):
 
 
 class Worker:
-    """A process that answers lines of JSON. It runs on `cores` alone; between commands it waits for stdin."""
+    """A process that answers lines of JSON. It runs on `cores` alone; between commands it waits for stdin. `variables` are added to its
+    environment. `enter` runs in the new process before the program does."""
 
-    def __init__(self, command, cores):
+    def __init__(self, command, cores, variables=None, enter=lambda: None):
+        def prepare():
+            os.sched_setaffinity(0, cores)
+            enter()
+
         self.errors = tempfile.TemporaryFile("w+", errors="replace")
         self.spawn_ns = time.monotonic_ns()
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, text=True, bufsize=1,
-                                        preexec_fn=lambda: os.sched_setaffinity(0, cores))
+                                        env={**os.environ, **(variables or {})}, preexec_fn=prepare)
         try:
-            self.greeting = self.answer()
-        except WorkerFailed:
+            self.greeting = self.greet()
+        except BaseException:
             self.close()
             raise
+
+    def greet(self):
+        """What it says before any command."""
+        return self.answer()
 
     def ask(self, **command):
         self.send(**command)
@@ -48,9 +57,12 @@ class Worker:
             pass  # it has ended; answer() finds the reason
 
     def answer(self):
+        return json.loads(self.line())
+
+    def line(self):
         line = self.process.stdout.readline()
         if line:
-            return json.loads(line)
+            return line
         code = self.process.wait()
         self.errors.seek(0)
         words = last_words(self.errors.read())

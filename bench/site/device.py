@@ -3,77 +3,66 @@ what Python takes to make a process), or from the command, until its answer is t
 import ctypes
 import json
 import os
-import subprocess
+import sys
 import time
+
+_here = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(_here, "..", "common")]
+import protocol
 
 _libc = ctypes.CDLL(None, use_errno=True)
 _kNewNet = 0x40000000  # CLONE_NEWNET of sched.h
-kEndS = 20  # guess: until a process has ended after its input
 
-
-class DeviceFailed(RuntimeError):
-    pass
-
-
-def _enter(namespace, cores, clock):
-    """In the new process, before it is the program; tells the time then."""
-    if _libc.setns(namespace, _kNewNet):
-        raise OSError(ctypes.get_errno(), "setns")
-    os.sched_setaffinity(0, cores)
-    os.write(clock, b"%d" % time.monotonic_ns())
+DeviceFailed = protocol.WorkerFailed
 
 
 def words(mete, model, photo, site, way):
     return [mete, "run", model, photo, "--site", site, "--way", way, "--cache-weights", "--json", "--on-command"]
 
 
-class Device:
+class Device(protocol.Worker):
     """The process. `namespace`: an open file of its network. `first`: its answer to the photo of its command line, as run() has it."""
 
-    def __init__(self, command, namespace, cores, variables, errors, on_start=lambda pid: None):
-        self.errors = open(errors, "ab+")
-        told, clock = os.pipe()
+    def __init__(self, command, namespace, cores, variables, on_start=lambda pid: None):
+        self._on_start = on_start
+        self._told, clock = os.pipe()
+
+        def enter():
+            """In the new process, before it is the program; tells the time then."""
+            os.setsid()
+            if _libc.setns(namespace.fileno(), _kNewNet):
+                raise OSError(ctypes.get_errno(), "setns")
+            os.write(clock, b"%d" % time.monotonic_ns())
+
         try:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors, env={**os.environ, **variables},
-                                            preexec_fn=lambda: _enter(namespace.fileno(), cores, clock), start_new_session=True)
-            begin_ns = int(os.read(told, 32))
+            super().__init__(command, cores, variables, enter)
         finally:
-            os.close(told)
+            os.close(self._told)
             os.close(clock)
-        try:
-            on_start(self.process.pid)
-            self.first = self._measured(begin_ns)
-        except BaseException:
-            self.close()
-            raise
+        self.first = self.greeting
+
+    def greet(self):
+        begin_ns = int(os.read(self._told, 32))
+        self._on_start(self.process.pid)
+        return self._measured(begin_ns)
 
     def run(self, photo, way, give_up_ms=0):
         """{"whole_ms", "steps", "way", "state", "choice" (what it planned), "fell_back", "measured_first", "begin_ns", "planned", "results"} of a photo."""
         begin_ns = time.monotonic_ns()
-        self._write(do="photo", photo=photo, way=way, give_up_ms=give_up_ms)
+        self.send(do="photo", photo=photo, way=way, give_up_ms=give_up_ms)
         return self._measured(begin_ns)
 
     def plans(self, photo):
         """What it plans for a photo by what it knows now: {state: {"choice", "ways"}}, and its link."""
-        return self._ask(do="plan", photo=photo)
+        return self.ask(do="plan", photo=photo)
 
     def settle(self):
         """Measures what it still has to of its kernels."""
-        self._ask(do="settle")
+        self.ask(do="settle")
 
     def release(self):
         """It lets go of the pages of files that it maps."""
-        self._ask(do="release")
-
-    def close(self):
-        self.process.stdin.close()
-        try:
-            self.process.wait(kEndS)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-        self.process.stdout.close()
-        self.errors.close()
+        self.ask(do="release")
 
     def __enter__(self):
         return self
@@ -82,7 +71,7 @@ class Device:
         self.close()
 
     def _measured(self, begin_ns):
-        line = self._line()
+        line = self.line()
         whole_ms = (time.monotonic_ns() - begin_ns) * 1e-6
         answer = json.loads(line)
         site = answer["site"]
@@ -90,24 +79,5 @@ class Device:
         # until the program's own code has begun, or has woken, and what its text took
         steps["load_ms"] += (answer["begin_ns"] - begin_ns) * 1e-6 + answer["text_ms"]
         return {"whole_ms": whole_ms, "steps": steps, "way": site["way"], "state": site["state"], "choice": site["planned"],
-                "fell_back": site.get("fell_back", ""),
-                "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"], "planned": {w["way"]: w["predicted"] for w in site["ways"] if "predicted" in w}, "results": answer["results"]}
-
-    def _ask(self, **command):
-        self._write(**command)
-        return json.loads(self._line())
-
-    def _write(self, **command):
-        try:
-            self.process.stdin.write((json.dumps(command) + "\n").encode())
-            self.process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the answer tells
-
-    def _line(self):
-        line = self.process.stdout.readline()
-        if line:
-            return line
-        self.process.wait()
-        self.errors.seek(0)
-        raise DeviceFailed(f"[device] the program has ended with {self.process.returncode}: {self.errors.read().decode(errors='replace')[-400:]}")
+                "fell_back": site.get("fell_back", ""), "measured_first": site.get("measured_first", ""), "begin_ns": answer["begin_ns"],
+                "planned": {way["way"]: way["predicted"] for way in site["ways"] if "predicted" in way}, "results": answer["results"]}

@@ -61,7 +61,7 @@ class Scene:
         """A device's process, which has answered its first photo."""
         variables = {"METE_CACHE": cache or self.cache, "LD_LIBRARY_PATH": self.libraries, **self.lab.variables(self.devices[link])}
         command = device.words(self.program, model.device, photo, self.sites[link], way)
-        return device.Device(command, self.networks[link], {self.flags.cores[0]}, variables, os.path.join(self.folder, "device.txt"), **more)
+        return device.Device(command, self.networks[link], {self.flags.cores[0]}, variables, **more)
 
     def files(self, model, cache):
         """All that a start reads."""

@@ -34,8 +34,8 @@ def head(told):
                       for name in told["links"])
     return f"""# On the device or on a server: Guo's experiment
 
-Written by `{kCommand}` (`bench/site/reproduce.py`); do not edit. Measured on an {told["machine"]} (two virtual cores of a shared host); the starts
-of the command that came to their end took {told["seconds"] / 60:.0f} minutes.
+Written by `{kCommand}` (`bench/site/reproduce.py`); do not edit. Measured on an {told["machine"]} (two virtual cores of a shared host), commit
+{told["commit"]}; the starts of the command that came to their end took {told["seconds"] / 60:.0f} minutes.
 
 **The device is an emulation**: core {told["cores"][0]} at {told["speed"]:g} of its speed, slowed from outside (`tools/slowcore`), with its caches and memory as they are. The
 server is `mete serve` on core {told["cores"][1]}, in a network namespace of its own behind a delay line (`docs/lab.md`). SqueezeNet 1.1 has its real weights, AlexNet and

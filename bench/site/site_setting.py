@@ -8,6 +8,7 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cells
 import machine
 import output
+import sources
 
 kName = "setting.json"
 
@@ -18,7 +19,7 @@ class OtherSetting(RuntimeError):
 
 def of(flags, photos, program):
     """`photos`: (photo, size); `program`: the digest of what is measured."""
-    return {"machine": machine.describe()["cpu"], "program": program, "speed": flags.speed, "limit_s": flags.limit, "rounds": flags.rounds,
+    return {"machine": machine.describe()["cpu"], "commit": sources.state(), "program": program, "speed": flags.speed, "limit_s": flags.limit, "rounds": flags.rounds,
             "cores": list(flags.cores), "models": list(flags.models), "links": list(flags.links), "states": list(flags.states), "sizes": list(flags.sizes),
             "photos": flags.photos, "warm_ups": [list(photo) for photo in cells.warm_ups(photos, flags.sizes[-1])]}
 

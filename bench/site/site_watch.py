@@ -9,6 +9,7 @@ import tomllib
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
+import machine
 import site_states
 import site_table
 from output import say
@@ -36,13 +37,12 @@ def joules(ms, cpu_ms, watts):
 def sample(pid):
     """(ms of processor time, KiB in memory) of a process; nothing: it has ended."""
     try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            fields = file.read().rpartition(")")[2].split()
+        cpu_ms = 1e3 * machine.process_s(pid)
         with open(f"/proc/{pid}/statm", encoding="utf-8") as file:
             resident = int(file.read().split()[1])
     except (OSError, IndexError):
         return None
-    return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK"), resident * os.sysconf("SC_PAGE_SIZE") // 1024
+    return cpu_ms, resident * os.sysconf("SC_PAGE_SIZE") // 1024
 
 
 class Watch:
