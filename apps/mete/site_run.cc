@@ -59,7 +59,7 @@ void ObeyAtSite(const SiteJob& job, const std::function<Json(SiteAnswer, const s
     const double text_ms = MsSince(answered_ns) + making.ms();
     json["text_ms"] = text_ms;
     PrintLine(json);
-    site.KeepWith(text_ms);  // nobody waits for it
+    site.KeepWith(text_ms);  // after the answer was printed
   };
   answer({.photo = PhotoAt(job.picture), .way = job.flags.way}, job.start.begin_ns);
   for (std::string line; std::getline(std::cin, line);) {

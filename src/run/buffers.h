@@ -7,7 +7,7 @@
 
 namespace mete {
 
-// Lends tensors. A tensor comes back by itself when its last copy goes, in whatever thread, and its memory is
+// Lends tensors. A tensor comes back when its last copy is destroyed, in any thread, and its memory is
 // then lent again, for types and shapes that need most of it: a steady run allocates nothing. Tensors that
 // are lent may outlive the pool. Thread-safe.
 class Buffers {

@@ -76,8 +76,8 @@ class DeployedPlan : private PlanEvents {
   // Returns by processor the times of its stages in the last request that it has reported: a report mostly
   // comes after the outputs. Empty: no report yet.
   std::vector<std::vector<StageTimes>> LastStages() const;
-  // Waits until a processor has reported so many requests, `until` at the latest, and returns what
-  // LastStages() has of it.
+  // Waits until a processor has reported `requests` requests, or until `until`, and returns the processor's
+  // entry of LastStages().
   std::vector<StageTimes> AwaitStages(int processor, uint64_t requests, Clock::Time until);
 
   bool failed() const;

@@ -1,5 +1,4 @@
-// A cut of a model between a device and a server as a plan of two processors, which whatever runs plans can
-// run.
+// A cut of a model between a device and a server as a plan of two processors, which a DeployedPlan runs.
 #pragma once
 
 #include <string>

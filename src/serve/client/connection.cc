@@ -110,8 +110,8 @@ struct ClientConnection::Impl {
   Problem Send(const Request& request);
   Problem Receive(Received& received);
   void Close() { stream.reset(); }
-  // Whether what the system has not sent yet is dropped when the connection is closed, as at a deadline: else
-  // a slow link would be busy with it for longer, although nobody waits for the answer.
+  // Sets whether closing the connection drops the bytes that the system has not sent yet, as at a deadline:
+  // they would occupy a slow link, although their answer is not needed any more.
   void DropWhenClosed(bool drop) {
     Problem ignored;  // it would be sent
     if (stream) stream->next_layer().socket().set_option(net::socket_base::linger(drop, 0), ignored);

@@ -41,7 +41,7 @@ class CallLog {
 // gone.
 class Leaving {
  public:
-  // Calls `work` when the caller goes, or now if it has gone. Once the call is over, nobody goes any more.
+  // Calls `work` when the caller goes, or now if it has gone. A call that is over calls nothing.
   void Then(std::function<void()> work);
   void HasGone();
 

@@ -12,8 +12,8 @@ namespace mete::serve {
 namespace {
 
 // Of the messages of all callers while they come. They are in memory twice while they are parsed, which gRPC
-// does not count, so that this is half of HttpLimits::bytes_together: 48 callers of 60 MiB, of whom nobody
-// has the token, then take 569 MiB of memory at most, and 787 MiB with twice the quota.
+// does not count, so that this is half of HttpLimits::bytes_together: 48 callers of 60 MiB without the
+// token then take 569 MiB of memory at most, and 787 MiB with twice the quota.
 constexpr size_t kBytesTogether = size_t(256) << 20;
 constexpr int kStreams = 256;    // of one connection at a time; guess: more than callers have threads
 constexpr int kIdleMs = 75'000;  // after which a connection without calls is closed; as HttpLimits::idle

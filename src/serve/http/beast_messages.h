@@ -16,8 +16,8 @@ HttpRequest RequestOf(const boost::beast::http::request_header<>& header);
 // is too slow.
 std::optional<HttpAnswer> RefusalOf(boost::system::error_code problem, bool in_body, int64_t header_bytes);
 
-// The place for a body of so many bytes. Elements in bytes are placed so that they need no copy. The system
-// gives the memory when bytes come.
+// Returns memory for a body of `bytes` bytes, aligned so that a binary tensor in it can be read in place. The
+// operating system supplies a page when the first of its bytes is written.
 HttpBody RoomFor(const HttpRequest& request, size_t bytes);
 
 // `stay`: whether the connection goes on. To HEAD the answer has the length of its body alone.

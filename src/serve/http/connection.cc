@@ -143,8 +143,8 @@ class ConnectionOf : public Connection, public std::enable_shared_from_this<Conn
     });
   }
 
-  // Counts the bytes of the body that are there: a caller who tells a length and sends nothing keeps nobody
-  // out. False: there are too many of all bodies.
+  // Counts the bytes of the body that have come: a length without bytes reserves nothing. False: all bodies
+  // together have too many.
   bool Count(size_t bytes) {
     if (!owner_.Reserve(int64_t(bytes) - reserved_)) return false;
     reserved_ = int64_t(bytes);

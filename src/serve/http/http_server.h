@@ -30,8 +30,8 @@ struct HttpLimits {
   // Of all bodies at a time, of requests as far as they have come, and of answers; guess. Where one request
   // may have more, as many as that.
   int64_t bytes_together = int64_t(512) << 20;
-  // Answers up to this size count not, and are bounded by the number of connections: health is told whatever
-  // is under way. Guess.
+  // Answers up to this size are not counted, because the number of connections bounds them: health is
+  // answered also while bodies fill the memory. Guess.
   int64_t small_answer = 64 << 10;
   int64_t header_bytes = 16 << 10;                      // guess: twice what common servers take
   std::chrono::seconds header{10}, body{60}, idle{75};  // guesses: how long a caller may take
@@ -39,7 +39,7 @@ struct HttpLimits {
   // slowest of the links for which a site is planned.
   int64_t slowest_bytes_per_s = 8 << 10;
 
-  // How long a body may have taken of which so many bytes have come.
+  // Returns the time after which a body is given up, of which `come` bytes have come.
   std::chrono::seconds BodyTime(int64_t come) const {
     return body + std::chrono::seconds(come / slowest_bytes_per_s);
   }

@@ -1,5 +1,5 @@
-// Whether a request that changes something comes from a web page of somebody else: browsers send such
-// requests for any page that a person has open, also to servers that only this host reaches.
+// Whether a request that changes something was sent by a web page of another server: a browser sends the
+// requests of every open page, also to servers that only this host reaches.
 #pragma once
 
 #include <string>

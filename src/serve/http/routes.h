@@ -34,8 +34,8 @@ class Routes {
   // 403.
   std::optional<HttpAnswer> Refusal(const HttpRequest& request) const;
 
-  // The answer to a request that finds no place now, whatever its body is: 429, or 503 in a drain; nothing:
-  // its body is worth reading. It is counted as a refusal, so that it is to be asked once.
+  // Returns the refusal of a request that the queue has no place for, before its body is read: 429, or 503 in
+  // a drain. Nothing: the body is to be read. Each refusal is counted, so that a request asks once.
   std::optional<HttpAnswer> RefusalByLoad(const HttpRequest& request) const;
 
   // The most bytes of the body of this request, and of any.

@@ -29,7 +29,7 @@ struct SlotCores {
 // where cores are given.
 SessionOptions NarrowOptions(const SlotCores& cores, int i);
 
-// Whether each output has so many rows, so that those of a batch can be divided.
+// Returns whether each output has `rows` rows, so that the answers of a batch can be divided.
 bool HaveRows(const std::vector<Tensor>& outputs, int64_t rows);
 
 class ServedModel {

@@ -77,8 +77,8 @@ class Server {
   uint64_t Infer(const std::string& model, const std::string& version, InferRequest request,
                  std::optional<std::chrono::steady_clock::time_point> deadline, OnOutcome done);
 
-  // Why a request for this model would be refused now, whatever it has: the queue is full, or a drain has
-  // begun; nothing: Infer() decides. A refusal is counted as one of Infer().
+  // Returns why the server would refuse a request for this model now, before its inputs are known: the queue
+  // is full, or a drain has begun. Nothing: Infer() decides. A refusal is counted as one of Infer().
   std::optional<Outcome> RefusalByLoad(const std::string& model, const std::string& version);
 
   // Decodes a picture, preprocesses it as the model's TOML file says, and computes its classes. The answer

@@ -12,9 +12,9 @@ namespace mete::serve {
 
 class SlotProcessor : public Processor {
  public:
-  // `wide` has all cores of the server's slots, of which there are so many, `narrow` one thread, which is the
-  // slot's. Each share is made ready on `wide`, and for each slot on `narrow`, whose shares have their
-  // weights in common. `server` outlives this object and all that it has prepared.
+  // `wide` has all cores of the server's slots, `narrow` has one thread, which is the slot's. Each share is
+  // made ready on `wide`, and for each slot on `narrow`, whose shares have their weights in common. `server`
+  // outlives this object and all that it has prepared.
   SlotProcessor(std::shared_ptr<Processor> wide, std::shared_ptr<Processor> narrow, int slots, Server& server)
       : wide_(std::move(wide)), narrow_(std::move(narrow)), slots_(slots), server_(server) {}
 

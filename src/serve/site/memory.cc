@@ -123,7 +123,8 @@ constexpr LinkCosts kAtOnce{0, 0, 1e12, 1e12};
 // 2020's processors do.
 constexpr double kOperationsPerByte = 8;
 
-// What layers have to do, as times in a unit that nobody knows.
+// Returns an estimate of each layer's work, of which only the proportions count: operations, and bytes of
+// memory in the operations that take as long.
 std::vector<LayerCost> WorkOf(const Graph& graph) {
   std::vector<LayerCost> layers;
   for (const Layer& layer : LayersOf(graph)) {
