@@ -129,7 +129,7 @@ void SiteCut::LearnReady(double all_ms, double own_ms, const OnDevice& on_device
 
 std::string SiteCut::MeasureReady(const OnDevice& on_device, double patience_ms, std::string& measured) try {
   measured += measured.empty() ? "" : " and ";
-  measured += "how soon a cut is ready, for which the worker has all weights now";
+  measured += "how soon a cut is ready, for which the worker is sent all weights";
   (void)MakeWorker()->CheckThere(std::chrono::milliseconds(int64_t(std::min(patience_ms, kMostPatienceMs))));
   const Graph& graph = DivisibleOf(job_.model);
   const serve::Deadline deadline = std::chrono::steady_clock::now() + kFirstTime;

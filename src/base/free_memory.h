@@ -3,9 +3,9 @@
 
 namespace mete {
 
-// Gives the pages of freed memory back to the operating system, as far as the allocator can. What a driver's
-// compiler has freed, and constants of a GPU, are hundreds of MiB that glibc would keep, by thread. Takes
-// some milliseconds, in which other threads that allocate may wait.
+// Gives the pages of freed memory back to the operating system, as far as the allocator can. glibc
+// keeps what a driver's compiler and the constants of a GPU have freed, for each thread. The call blocks
+// other threads that allocate until it returns.
 void ReturnFreeMemory();
 
 }  // namespace mete
