@@ -34,6 +34,13 @@ int LayersOnDevice(const SiteWay& way) {
   return int(std::count(way.on_device.begin(), way.on_device.end(), true));
 }
 
+Json CutJson(const SiteWay& cut) {
+  return {{"layers_on_device", LayersOnDevice(cut)},
+          {"layers", cut.on_device.size()},
+          {"up_bytes", cut.up_bytes},
+          {"down_bytes", cut.down_bytes}};
+}
+
 // "In the cut the device computes 3 of 10 layers and sends 80.0 kB"; what the plan of a cut has to say beside
 // its steps.
 std::string CutText(const SiteReport& r, const SiteWay& cut) {
@@ -65,6 +72,7 @@ Json SitePlanJson(const SitePlan& plan) {
                     {"bytes_ms", way.upload.bytes_ms},
                     {"slow_start_ms", way.upload.slow_start_ms},
                     {"late_ms", way.late_ms}});
+    if (way.candidate == SiteCandidate::kCut) one["cut"] = CutJson(way);
     json["ways"].push_back(std::move(one));
   }
   return json;
@@ -90,12 +98,10 @@ Json SiteReportJson(const SiteReport& r) {
     Json one{{"way", NameOf(way.candidate)}};
     if (way.can()) one["predicted"] = StepsJson(way.steps);
     else one["why_not"] = WhyNot(r, way);
-    if (way.candidate == SiteCandidate::kCut && way.can())
-      one["cut"] = {{"layers_on_device", LayersOnDevice(way)},
-                    {"layers", way.on_device.size()},
-                    {"up_bytes", way.up_bytes},
-                    {"down_bytes", way.down_bytes},
-                    {"layers_are_measured", r.knows_layers}};
+    if (way.candidate == SiteCandidate::kCut && way.can()) {
+      one["cut"] = CutJson(way);
+      one["cut"]["layers_are_measured"] = r.knows_layers;
+    }
     json["ways"].push_back(std::move(one));
   }
   return json;

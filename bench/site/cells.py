@@ -9,6 +9,7 @@ from site_names import kParts, kStates, kSteps, kWays
 
 kNear = 0.1     # a choice, or a prediction, that is no further off holds
 kAddUp = 0.03   # the steps and the whole
+kWorthCut = 2   # a cut is measured that is foreseen to take at most so many times as long as the soonest way; guess
 kWarmUps = 2    # small photos beside one of each size that go each way before anything counts; guess
 
 
@@ -51,6 +52,8 @@ class Cells:
         own = self.runs.get((*cell, way))
         if own:
             return Time(own["whole_ms"], own["bound"] == ">")
+        if way == "cut":
+            return None
         exchange = self._exchange(model, photo, size, link, way)
         start = self.starts.get((model, state, way, size))
         if exchange is None or start is None:
@@ -102,6 +105,11 @@ class Cells:
         return rows, next(word for word, name in kWays.items() if name == choice)
 
 
+def is_cut_measured(foreseen):
+    """`foreseen`: ms by way. A cut that is not measured is none of the cell's ways, and is never Mete's choice."""
+    return "cut" in foreseen and foreseen["cut"] <= kWorthCut * min(foreseen.values())
+
+
 def warm_ups(photos, smallest):
     """Of (photo, size): one photo in each size, and others in the smallest. They go each way in each state before anything counts."""
     last = [photo for photo in photos if photo[0] == photos[-1][0]]
@@ -118,6 +126,27 @@ kLeftOut = {
     "round trips (asking, connecting, the round trip, slow start)": [part for part in kParts if part != "bytes_ms"],
     "preprocessing": ["preprocess_ms"],
 }
+
+
+@dataclasses.dataclass(frozen=True)
+class Cut:
+    """Of a cell. `foreseen`: times the soonest other way as foreseen; `measured`: times the soonest other way as measured, nothing where either was not
+    measured to its end."""
+    layers: float  # on the device
+    foreseen: float
+    measured: float | None
+
+
+def cuts(cells, model, link):
+    """The cuts that were planned of a resident model over a link."""
+    for cell, times in cells.all():
+        rows, _ = cells.plan(cell) or ({}, None)
+        if (cell[0], *cell[3:]) != (model, link, "resident") or "cut" not in rows:
+            continue
+        others = {way: time for way, time in times.items() if way != "cut"}
+        own, soonest = times.get("cut"), others[best(others)].ms
+        foreseen = total(rows["cut"]) / min(total(row) for way, row in rows.items() if way != "cut")
+        yield Cut(rows["cut"]["layers"], foreseen, own.ms / soonest if own and not own.is_bound else None)
 
 
 def best(times):

@@ -36,7 +36,7 @@ def runs():
 
 
 def plan(load, preprocess, upload, compute, choice, ask=0):
-    return {**dict(zip(kSteps, (load, preprocess, upload, compute))), **dict.fromkeys(kParts, 0), "ask_ms": ask, "choice": choice}
+    return {**dict(zip(kSteps, (load, preprocess, upload, compute))), **dict.fromkeys(kParts, 0), "ask_ms": ask, "choice": choice, "layers": ""}
 
 
 class Composed(unittest.TestCase):
@@ -80,6 +80,12 @@ class Composed(unittest.TestCase):
         made = cells.Cells({**runs(), ("a", "q", "large", "lan", "resident", "scaled"): run(210)}, {}, kLinks, kStates)
         self.assertIsNone(made.time(("a", "q", "large", "lan", "killed"), "scaled"))
 
+    def test_a_cut_is_not_composed(self):
+        made = cells.Cells({**runs(), ("a", "p", "small", "lan", "resident", "cut"): run(55)}, {}, kLinks, kStates)
+        self.assertEqual(made.time(("a", "p", "small", "lan", "resident"), "cut"), cells.Time(55))
+        for model, link, state in (("b", "lan", "resident"), ("a", "3g", "resident"), ("a", "lan", "killed")):
+            self.assertIsNone(made.time((model, "p", "small", link, state), "cut"))
+
     def test_what_was_not_measured_is_not_known(self):
         self.assertIsNone(self.time("a", "p", "large", "lan", "resident", "raw"))
         self.assertEqual(len(list(self.cells.all())), 8)
@@ -112,6 +118,21 @@ class Judged(unittest.TestCase):
         for predicted, can in ((700, True), (950, False), (3000, False)):
             self.assertEqual(cells.can_judge(predicted, cells.Time(1000, True)), can)
         self.assertTrue(cells.can_judge(3000, cells.Time(1000)))
+
+    def test_a_cut_is_measured_that_is_foreseen_near_the_soonest_way(self):
+        for ms, is_measured in ((200, True), (201, False), (90, True)):
+            self.assertEqual(cells.is_cut_measured({"device": 100, "raw": 150, "cut": ms}), is_measured)
+        self.assertFalse(cells.is_cut_measured({"device": 100}))
+
+    def test_a_cut_stands_beside_the_soonest_other_way(self):
+        cell = ("a", "p", "small", "lan", "resident")  # measured: device 100, raw 60, scaled 90
+        plans = {(*cell, "device"): plan(0, 50, 0, 50, "cut"), (*cell, "raw"): plan(0, 20, 60, 10, "cut"),
+                 (*cell, "cut"): {**plan(0, 30, 20, 22, "cut"), "layers": 7}}
+        for more, measured in (({}, None), ({(*cell, "cut"): run(54)}, 0.9), ({(*cell, "cut"): run(900, bound=">")}, None)):
+            made = cells.Cells({**runs(), **more}, plans, kLinks, kStates)
+            self.assertEqual(list(cells.cuts(made, "a", "lan")), [cells.Cut(7, 0.8, measured)])
+            self.assertEqual(list(cells.cuts(made, "b", "lan")), [])
+        self.assertEqual(cells.judge(cells.Cells({**runs(), (*cell, "cut"): run(54)}, plans, kLinks, kStates)).losses, {cell: 0})
 
     def test_what_warmed_mete_up_is_not_judged(self):
         photos = [(photo, size) for photo in "abcd" for size in ("large", "small")]
@@ -149,10 +170,12 @@ class PlannedInAState(unittest.TestCase):
             for link in kLinks:
                 for way, steps in resident.items():
                     made.plans.add(model="a", photo="p", size="small", link=link, state="resident", way=way, **plan(*steps, "device"))
+                made.plans.add(model="a", photo="p", size="small", link=link, state="resident", way="cut", **plan(0, 1, 1, 1, "device"))
             made._plan_in("killed", types.SimpleNamespace(name="a"), {"photo": "p", "size": "small"}, {"choice": "scaled photo", "planned": process})
             of = {link: {way: made.plans.rows["a", "p", "small", link, "killed", way] for way in resident} for link in kLinks}
             self.assertEqual({row["choice"] for row in of["lan"].values()}, {"scaled photo"})  # whatever the sums say
             self.assertEqual({row["choice"] for row in of["3g"].values()}, {"raw photo"})  # 310, 95, 115
+            self.assertNotIn(("a", "p", "small", "lan", "killed", "cut"), made.plans)
             self.assertEqual({way: cells.total(row) for way, row in of["lan"].items()}, {"device": 310, "raw": 105, "scaled": 125})
             self.assertEqual({way: cells.total(row) for way, row in of["3g"].items()}, {"device": 310, "raw": 95, "scaled": 115})
 

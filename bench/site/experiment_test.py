@@ -1,11 +1,13 @@
 """A small experiment in a real lab, as root: models/digits.onnx, a picture, two links, three states. Of its times no more is said than that an exchange
 takes longer than the lab's delays. Skipped where files cannot leave memory."""
 import argparse
+import math
 import os
 import sys
 import tempfile
 import types
 import unittest
+import unittest.mock as mock
 
 _here = os.path.dirname(os.path.abspath(__file__))
 _root = os.path.normpath(os.path.join(_here, "..", ".."))
@@ -20,7 +22,7 @@ import site_page
 import site_setting
 import site_watch
 from scene import Scene
-from site_names import kSteps, kWays
+from site_names import kSteps, kWholeWays
 from site_runs import Runs
 
 kMete = None
@@ -47,7 +49,7 @@ def files_leave_memory(folder):
 
 class Experiment(unittest.TestCase):
     def test_it_measures_composes_and_goes_on(self):
-        with tempfile.TemporaryDirectory(dir=os.path.dirname(kMete)) as folder:
+        with tempfile.TemporaryDirectory(dir=os.path.dirname(kMete)) as folder, mock.patch.object(cells, "kWorthCut", math.inf):
             flags = types.SimpleNamespace(mete=kMete, links=kLinks, states=kStates, sizes=["quarter"], cores=cores(), speed=1, limit=3,
                                           rounds=1, folder=folder, out=folder, photos=1, models=["digits"])
             model = site_models.SiteModel("digits", os.path.join(_root, "models", "digits.onnx"), folder, 32)
@@ -67,7 +69,7 @@ class Experiment(unittest.TestCase):
     def measure(self, flags, model):
         program, libraries, files = program_copy.copy(flags.mete, os.path.join(flags.folder, "program"))
         with Scene(flags, program, libraries, files, flags.folder) as scene:
-            reproduce.profile_starts(flags, scene, model)
+            reproduce.profile(flags, scene, model)
             runs = Runs(flags, scene, [photo()], flags.folder)
             runs.resident(model, True)
             for state in flags.states[1:]:
@@ -79,9 +81,9 @@ class Experiment(unittest.TestCase):
         return cells.Cells(site_page.site_runs.run_table(flags.folder).rows, site_page.site_runs.plan_table(flags.folder).rows, kLinks, kStates)
 
     def check_runs(self, made):
-        # resident: both exchanges over each link, and the device's way once; the other states over one link
-        self.assertEqual(len(made.runs), 2 * len(kLinks) + 1 + len(kWays) * 2)
-        self.assertEqual(len(made.plans), len(kLinks) * len(kStates) * len(kWays))
+        # resident: both exchanges and a cut over each link, and the device's way once; the other states over one link
+        self.assertEqual(len(made.runs), 3 * len(kLinks) + 1 + len(kWholeWays) * 2)
+        self.assertEqual(len(made.plans), len(kLinks) * (len(kStates) * len(kWholeWays) + 1))
         for key, run in made.runs.items():
             self.assertLessEqual(sum(run[step] for step in kSteps), run["whole_ms"] + 0.1, key)
             self.assertEqual(run["upload_ms"] > 0, key[-1] != "device", key)

@@ -79,17 +79,19 @@ def photos_of(flags):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def profile_starts(flags, scene, model):
-    """What Mete measures of starts before any photo comes, once."""
-    done = os.path.join(scene.cache, f"{model.name}.profiled")
-    if os.path.exists(done):
-        return
-    say(f"{model.name}: mete profile --starts")
-    told = scene.lab.hosts[0].run(["env", f"METE_CACHE={scene.cache}", f"LD_LIBRARY_PATH={scene.libraries}", scene.program, "profile", "--starts", model.device, "--rounds", str(flags.rounds),
-                                   "--json"], timeout=1200)
-    if told.returncode:
-        raise device.DeviceFailed(f"[{model.name}] mete profile --starts: {told.stderr[-400:]}")
-    output.write_whole(done, told.stdout)
+def profile(flags, scene, model):
+    """What Mete measures before any photo comes, once: starts, and single layers on both sides."""
+    link = flags.links[-1]
+    for name, words in {"starts": ["--starts", "--rounds", str(flags.rounds)], "layers": ["--processors", scene.sites_with_worker[link]]}.items():
+        done = os.path.join(scene.cache, f"{model.name}.{name}")
+        if os.path.exists(done):
+            continue
+        say(f"{model.name}: mete profile, {name}")
+        told = scene.devices[link].run(["env", f"METE_CACHE={scene.cache}", f"LD_LIBRARY_PATH={scene.libraries}", scene.program, "profile", model.device, *words,
+                                        "--json"], timeout=1200)
+        if told.returncode:
+            raise device.DeviceFailed(f"[{model.name}] mete profile {' '.join(words)}: {told.stderr[-400:]}")
+        output.write_whole(done, told.stdout)
 
 
 def measure(flags):
@@ -100,7 +102,7 @@ def measure(flags):
     program, libraries, files = program_copy.copy(flags.mete, os.path.join(flags.folder, "program"))
     with Scene(flags, program, libraries, files, flags.folder) as scene:
         for model in models:
-            profile_starts(flags, scene, model)
+            profile(flags, scene, model)
         runs = Runs(flags, scene, photos, flags.folder)
         for model in models:
             runs.resident(model, model is models[0])

@@ -11,7 +11,7 @@ import lab
 import pages
 from site_links import kLinks
 
-kPort = 8080
+kPort, kWorkerPort = 8080, 8081
 kRecipe = 'resize = {size}\nchannels = "bgr"\nmean = [104, 117, 123]\n'  # as Caffe's own classifier: stretched, means of ImageNet
 
 
@@ -37,6 +37,7 @@ class Scene:
             self.networks = {name: self.stack.enter_context(open(self.lab.network_of(host), "rb"))
                              for name, host in self.devices.items()}
             self.sites = {name: self._site(name) for name in names}
+            self.sites_with_worker = {name: self._site(name, f"{self.server.address}:{kWorkerPort}") for name in names}
         except BaseException:
             self.stack.close()
             raise
@@ -47,20 +48,21 @@ class Scene:
 
     def _start_server(self):
         command = ["env", f"METE_CACHE={self.folder}/server", self.flags.mete, "serve", os.path.join(self.folder, "models"), "--listen", self.address,
-                   "--insecure", "--log", "none"]
+                   "--worker-listen", f"{self.server.address}:{kWorkerPort}", "--insecure", "--log", "none"]
         self.server_process = self.server.start(command, log=os.path.join(self.folder, "server.txt"))
         self.server.await_port(self.server_process, kPort, timeout=120)
 
-    def _site(self, name):
-        path = os.path.join(self.folder, f"site-{name}.toml")
+    def _site(self, name, worker=""):
+        path = os.path.join(self.folder, f"site-{name}{'-worker' if worker else ''}.toml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(kLinks[name].site(name, self.address))
+            file.write(kLinks[name].site(name, self.address, worker))
         return path
 
-    def start(self, model, photo, link, way, cache=None, **more):
-        """A device's process, which has answered its first photo."""
+    def start(self, model, photo, link, way, cache=None, sites=None, **more):
+        """A device's process, which has answered its first photo. `sites`: their files by link (default: those without a worker, so that nothing is
+        cut)."""
         variables = {"METE_CACHE": cache or self.cache, "LD_LIBRARY_PATH": self.libraries, **self.lab.variables(self.devices[link])}
-        command = device.words(self.program, model.device, photo, self.sites[link], way)
+        command = device.words(self.program, model.device, photo, (sites or self.sites)[link], way)
         return device.Device(command, self.networks[link], {self.flags.cores[0]}, variables, **more)
 
     def files(self, model, cache):

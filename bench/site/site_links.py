@@ -19,11 +19,13 @@ class Link:
         wire = lines.links.kFrameBytes / lines.kPayloadBytes  # a frame's size over that of a stream's bytes in it
         return lines.Line(mbit=(self.up * wire, self.down * wire), delay_ms=self.round_trip / 2)
 
-    def site(self, name, address):
-        """The text of a site's file: what is known before the first exchange. There is no TLS, so that connecting takes one round trip."""
+    def site(self, name, address, worker=""):
+        """The text of a site's file: what is known before the first exchange. There is no TLS, so that connecting takes one round trip.
+        `worker`: the address of the server's worker; without one nothing is cut."""
         def figure(value):
             return f'{{ value = {value}, source = "the lab" }}'
-        return (f'name = "{name}"\n[server]\naddress = "{address}"\n[link]\nprofile = "lan"\nconnect_ms = {figure(self.round_trip)}\n'
+        of_worker = f'worker = "{worker}"\n' if worker else ""
+        return (f'name = "{name}"\n[server]\naddress = "{address}"\n{of_worker}[link]\nprofile = "lan"\nconnect_ms = {figure(self.round_trip)}\n'
                 f"round_trip_ms = {figure(self.round_trip)}\nup_mbit_per_s = {figure(self.up)}\ndown_mbit_per_s = {figure(self.down)}\n"
                 f"late_ratio = {figure(2)}\n")
 

@@ -18,7 +18,7 @@ import site_states
 import site_watch
 from output import say
 from site_links import kLinks
-from site_names import kStates, kSteps, kWays
+from site_names import kStates, kSteps, kWays, kWholeWays
 from tables import aligned, listed, number
 
 kCommand = "make reproduce-site"
@@ -53,7 +53,8 @@ What cannot depend on something is measured once: the device's way does not depe
 starts are measured over {told["links"][-1]}, with the photos of the smallest size and, for a scaled picture, {site_runs.kScaledStarts} of each other size, and their median is
 added to the exchanges of the others (of the same size, where the picture is scaled); over slow links the exchange of a raw
 photo is that of the first network, with the computing of the other; and scaled pictures have as many bytes whatever the photo, so that over links on which
-one takes longer than the limit it is sent once for each size. Plans are made before each run, by the process that answers. Where the model is resident, and over
+one takes longer than the limit it is sent once for each size. A cut, in which the device computes the first layers and the worker of the server the others,
+is a way where the model is resident: no process keeps a cut ready in the other states, and the site's file of those processes names no worker. Plans are made before each run, by the process that answers. Where the model is resident, and over
 {told["links"][-1]} in each state, the choice is that of this process. **Over the other links, where the model is not resident, the choice is composed**: the least of the sums of the terms
 before the server of the process in that state, and of those for the exchange of the resident process over the link.
 
@@ -137,7 +138,7 @@ def device_table(cells):
 def exchange_table(cells):
     """Ways with a resident model over the links, of the first network."""
     rows = [["ms, median over the photos (least to most)", *cells.links]]
-    for way in ("raw", "scaled"):
+    for way in ("raw", "scaled", "cut"):
         for size in dict.fromkeys(size for _, size in cells.photos):
             row = [f"{way}, {size}"]
             for link in cells.links:
@@ -148,6 +149,24 @@ def exchange_table(cells):
     return aligned(rows, True)
 
 
+def cut_table(cells):
+    """Cuts of resident models, by network and link: where they are, in how many cells they were measured, and how they stand beside other ways."""
+    rows = [["", "layers on the device", "cells", "foreseen, of the soonest way foreseen", "measured in", "of the soonest other way measured", "soonest in"]]
+    for model in cells.models:
+        for link in cells.links:
+            found = list(site_cells.cuts(cells, model, link))
+            if found:
+                measured = [cut.measured for cut in found if cut.measured]
+                rows.append([f"{model}, {link}", ranged([cut.layers for cut in found]), str(len(found)), spread([cut.foreseen for cut in found]),
+                             str(len(measured)), spread(measured), str(sum(ratio < 1 for ratio in measured))])
+    return aligned(rows, True)
+
+
+def ranged(values):
+    least, most = int(min(values)), int(max(values))
+    return str(least) if least == most else f"{least} to {most}"
+
+
 def bars(cells):
     """For a picture: the steps of the first photo at its largest size, of each way and state, over the links."""
     model, (photo, size) = cells.models[0], cells.photos[0]
@@ -156,7 +175,7 @@ def bars(cells):
         if run:
             yield f"device, {state}", {step: run[step] for step in kSteps}
     for link in cells.links:
-        for way in ("raw", "scaled"):
+        for way in ("raw", "scaled", "cut"):
             run = cells.runs.get((model, photo, size, link, "resident", way))
             if run and run["bound"] != ">" and run["whole_ms"] < 3000:
                 yield f"{way}, {link}", {step: run[step] for step in kSteps}
@@ -168,7 +187,7 @@ def over_time(folder):
     for state in dict.fromkeys(row["state"] for row in rows):
         for figure, label, unit in (("cpu_ms", "processor time", "ms"), ("rss_kib", "memory", "KiB"), ("energy_j", "joules (simulated)", "J")):
             plots.append((f"{state}: {label}", unit, {way: [(row["at_ms"], row[figure]) for row in rows if (row["state"], row["way"]) == (state, way)]
-                                                      for way in kWays}))
+                                                      for way in kWholeWays}))
     return plots
 
 
@@ -231,6 +250,8 @@ def page(told, cells, judged, dads_points, failed):
              share_table(judged, 0, cells.models), way_table(judged),
              "Predicted over measured of each step of more than 1 ms, the median, and how many are within 10 %:", step_table(cells),
              "## The soonest way", "In how many cells which way was the soonest as measured.", choice_table(cells, judged),
+             "## Cuts", f"The best cut of a resident model as Mete plans it; it is measured where it is foreseen to take at most {site_cells.kWorthCut} times as long as "
+             "the soonest way. Ratios are medians over the photos, with the least and the most.", cut_table(cells),
              "## Times", "The device's way:", device_table(cells), f"Over the links, {cells.models[0]}, resident:", exchange_table(cells),
              f"The steps of all runs are in `{kStepsFile}`.", f"![Steps of one photo]({kStepsPicture})",
              "## Processor, memory and joules over time",

@@ -1,7 +1,8 @@
 """What is measured: runs, each a photo that goes one way in one state over one link, and the plans that Mete makes before them.
 
 Not every cell is a run (cells.py composes the others): the device's way does not depend on the link, the exchange not on the device's state, a
-start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone.
+start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone. A cut is a way of a resident model alone: no
+process keeps it ready in the other states.
 """
 import os
 import shutil
@@ -12,9 +13,9 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import device
 import pages
 import site_states
-from cells import warm_ups
+from cells import is_cut_measured, warm_ups
 from output import say
-from site_names import kParts, kStates, kSteps, kWays
+from site_names import kParts, kStates, kSteps, kWays, kWholeWays
 from site_table import Table
 
 kKeys = ["model", "photo", "size", "link", "state", "way"]
@@ -29,7 +30,8 @@ def run_table(folder):
 
 
 def plan_table(folder):
-    return Table(os.path.join(folder, "plans.csv"), kKeys, ["choice", *kSteps, *kParts])
+    """`layers`: of a cut, how many the device computes."""
+    return Table(os.path.join(folder, "plans.csv"), kKeys, ["choice", *kSteps, *kParts, "layers"])
 
 
 def failed_table(folder):
@@ -54,13 +56,14 @@ class Runs:
         warm = self.photos[-1]
         devices = {}
         try:
-            for link in self.flags.links:
-                devices[link] = self.scene.start(model, warm["path"], link, "device")
-                self._warm_up(devices[link], link)
+            for link in reversed(self.flags.links):  # the server's worker has the weights for cuts from the fastest one
+                devices[link] = self.scene.start(model, warm["path"], link, "device", sites=self.scene.sites_with_worker)
+                self._warm_up(devices[link], kWays)
             for i, photo in enumerate(wanted):
                 say(f"{model.name}, resident: {i + 1} of {len(wanted)}, {photo['photo']} {photo['size']}")
                 for link, process in devices.items():
                     self._plan(model, photo, link, process)
+                    self._cut(model, photo, link, process)
                     for way in ("scaled", "raw"):  # what is left of a photo that was given up is behind the other
                         self._exchange(model, photo, link, way, process, is_first_model)
                 self._device(model, photo, devices)
@@ -75,9 +78,9 @@ class Runs:
         """Over which the device's way is measured, which sends nothing."""
         return self.flags.links[-1]
 
-    def _warm_up(self, process, link):
+    def _warm_up(self, process, ways):
         for photo in self._warm_photos():
-            for way in kWays:
+            for way in ways:
                 if way == "device" or self._foreseen(process.plans(photo["path"]), way) <= 1e3 * self.flags.limit:
                     process.run(photo["path"], way)
 
@@ -125,14 +128,16 @@ class Runs:
             word = next((word for word, name in kWays.items() if name == way["way"]), None)
             if not word:
                 continue  # a way that is not measured here
-            self.plans.add(**dict(zip(kKeys, (*key, "resident", word))), choice=planned["choice"], **{name: way[name] for name in kSteps + kParts})
+            layers = way["cut"]["layers_on_device"] if word == "cut" else ""
+            self.plans.add(**dict(zip(kKeys, (*key, "resident", word))), choice=planned["choice"], layers=layers,
+                           **{name: way[name] for name in kSteps + kParts})
 
     def _plan_in(self, state, model, photo, done):
         """Plans for all links in a state. Over the link of the process that is in it, its plan and its choice; over the others they are composed, of
         its steps before the server and of the resident processes' uploads."""
         for link in self.flags.links:
             key = (model.name, photo["photo"], photo["size"], link)
-            rows = {way: dict(self.plans.rows[(*key, "resident", way)]) for way in kWays if (*key, "resident", way) in self.plans}
+            rows = {way: dict(self.plans.rows[(*key, "resident", way)]) for way in kWholeWays if (*key, "resident", way) in self.plans}
             if not rows:
                 continue
             is_own = link == self._device_link()
@@ -168,6 +173,12 @@ class Runs:
         give_up_ms = limit_ms if is_long and not is_example else 0
         self._measure(key, photo, lambda: process.run(photo["path"], way, give_up_ms), give_up_ms)
 
+    def _cut(self, model, photo, link, process):
+        key = (model.name, photo["photo"], photo["size"], link, "resident")
+        foreseen = {way: sum(self.plans.rows[(*key, way)][step] for step in kSteps) for way in kWays if (*key, way) in self.plans}
+        if is_cut_measured(foreseen) and (*key, "cut") not in self.runs:
+            self._measure((*key, "cut"), photo, lambda: process.run(photo["path"], "cut"))
+
     def _device(self, model, photo, devices):
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
         process = devices[self._device_link()]
@@ -193,7 +204,7 @@ class Runs:
 
     def ways_of(self, photo):
         if photo["size"] == self.small_size():
-            return list(kWays)
+            return list(kWholeWays)
         first = list(dict.fromkeys(other["photo"] for other in self.photos))[:kScaledStarts]
         return ["device", "scaled"] if photo["photo"] in first else ["device"]
 
@@ -219,7 +230,7 @@ class Runs:
 
     def _process_for_evicted(self, model):
         process = self.scene.start(model, self.photos[-1]["path"], self._device_link(), "device")
-        self._warm_up(process, self._device_link())
+        self._warm_up(process, kWholeWays)
         return process
 
     def _evict(self, model, process):

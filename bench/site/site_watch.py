@@ -13,7 +13,7 @@ import machine
 import site_states
 import site_table
 from output import say
-from site_names import kWays
+from site_names import kWholeWays
 
 kBoard = "snapdragon-855.toml"
 kEveryS = 0.01  # a tick of the kernel's account of processor time
@@ -79,7 +79,7 @@ def watch(flags, scene, model, photo, folder):
     link = next((name for name in kLinks if name in flags.links), flags.links[-1])
     rows, watts = table(folder), power()
     for state in [s for s in kStates if s in flags.states]:
-        for way in kWays:
+        for way in kWholeWays:
             if any(key[:4] == (model.name, link, state, way) for key in rows.rows):
                 continue
             say(f"{model.name}, {state}, {way}: watched")
