@@ -82,13 +82,13 @@ def photos_of(flags):
 def profile(flags, scene, model):
     """What Mete measures before any photo comes, once: starts, and single layers on both sides."""
     link = flags.links[-1]
-    for name, words in {"starts": ["--starts", "--rounds", str(flags.rounds)], "layers": ["--processors", scene.sites_with_worker[link]]}.items():
+    for name, words in {"starts": ["--rounds", str(flags.rounds), "--starts"], "layers": ["--processors", scene.sites_with_worker[link]]}.items():
         done = os.path.join(scene.cache, f"{model.name}.{name}")
         if os.path.exists(done):
             continue
         say(f"{model.name}: mete profile, {name}")
-        told = scene.devices[link].run(["env", f"METE_CACHE={scene.cache}", f"LD_LIBRARY_PATH={scene.libraries}", scene.program, "profile", model.device, *words,
-                                        "--json"], timeout=1200)
+        told = scene.devices[link].run(["env", f"METE_CACHE={scene.cache}", f"LD_LIBRARY_PATH={scene.libraries}", scene.program, "profile", "--json", *words,
+                                        model.device], timeout=1200)
         if told.returncode:
             raise device.DeviceFailed(f"[{model.name}] mete profile {' '.join(words)}: {told.stderr[-400:]}")
         output.write_whole(done, told.stdout)
