@@ -16,8 +16,7 @@ namespace mete::cli {
 namespace {
 
 bool AllAbsent(const std::vector<std::string>& paths) {
-  return !paths.empty() && std::all_of(paths.begin(), paths.end(),
-                                       [](const std::string& path) { return PagesOf(path).absent(); });
+  return !paths.empty() && std::all_of(paths.begin(), paths.end(), IsAbsent);
 }
 
 // Returns the files of the model, and of what is kept of it, that this process maps.
@@ -55,7 +54,8 @@ StartState SiteDevice::State() const {
 
 Image SiteDevice::Decoded(const SitePhoto& photo, double& ms) {
   const Stopwatch watch;
-  Image image = DecodeImage(std::as_bytes(std::span(photo.bytes)), photo.path);
+  Image image =
+      DecodeScaled(std::as_bytes(std::span(photo.bytes)), photo.path, job_.preprocess, job_.port.shape).image;
   ms = watch.ms();
   times().decode.Learn(photo.amounts().Decoded(ms));
   return image;
@@ -81,9 +81,8 @@ std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<dou
     const Stopwatch scaling;
     (void)MakeInput(image, job_.preprocess, job_.port.shape);
     times().scale.Learn(photo.amounts().Scaled(scaling.ms()));
-    const Image scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
     const Stopwatch encoding;
-    scaled_bytes = double(PpmOf(scaled).size());
+    scaled_bytes = double(PpmOf(image).size());
     memory_.small.Learn(encoding.ms());
     measured = "the photo's steps";
   }
@@ -151,13 +150,8 @@ WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
 std::string SiteDevice::Scaled(const SitePhoto& photo, SiteSteps& steps,
                                std::optional<double>& scaled_bytes) {
   const Stopwatch watch;
-  double decode_ms = 0;
-  Image scaled;
-  {
-    const Image image = Decoded(photo, decode_ms);
-    scaled = ScaledPicture(image, job_.preprocess, job_.port.shape);
-  }
-  times().scale.Learn(photo.amounts().Scaled(watch.ms() - decode_ms));
+  double ignored = 0;
+  const Image scaled = Decoded(photo, ignored);
   const Stopwatch encoding;
   std::string ppm = PpmOf(scaled);
   memory_.small.Learn(encoding.ms());

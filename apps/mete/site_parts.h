@@ -47,9 +47,9 @@ class SiteDevice {
   WayDone Compute(const SitePhoto& photo, StartState state);
   // The model's input, decoded and scaled, whose times are added to the steps.
   Tensor Input(const SitePhoto& photo, WayDone& done);
-  // Ends the model's inputs after the run. The input lies behind the pixels of the photo on the heap, so that
-  // the allocator may give the pixels' memory back only now: milliseconds of large photos, which belong to
-  // scaling.
+  // Ends the model's inputs after the run. The input lies behind the photo's memory on the heap, so that the
+  // allocator may give that back only now: milliseconds of large photos that are decoded whole, which belong
+  // to scaling.
   void GiveBack(const SitePhoto& photo, std::vector<Tensor>& inputs, WayDone& done);
   // Measures what the session still has to measure of its kernels, if there is one.
   void Settle() {
@@ -59,7 +59,7 @@ class SiteDevice {
   std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
 
  private:
-  Image Decoded(const SitePhoto& photo, double& ms);
+  Image Decoded(const SitePhoto& photo, double& ms);  // as small as the input wants it
   serve::PhotoTimes& times() { return memory_.photo[size_t(program_)]; }
   void Open(double& ms);
 

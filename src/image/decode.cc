@@ -37,8 +37,9 @@ namespace {
           start, kExpected);
 }
 
-Image DecodeStored(Bytes bytes, const std::string& name, const DecodeOptions& options) {
-  if (IsJpeg(bytes)) return DecodeJpeg(bytes, name, options);
+Image DecodeAsStored(Bytes bytes, const std::string& name, const DecodeOptions& options,
+                     const Narrowing& narrowing) {
+  if (IsJpeg(bytes)) return DecodeJpeg(bytes, name, options, narrowing);
   if (IsPng(bytes)) return DecodePng(bytes, name, options);
   if (IsBmp(bytes)) return DecodeBmp(bytes, name, options);
   if (IsPnm(bytes)) return DecodePnm(bytes, name, options);
@@ -53,12 +54,17 @@ std::optional<int64_t> PixelsOf(Bytes bytes) {
   return std::nullopt;
 }
 
-Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
+Image DecodeNarrowed(Bytes bytes, const std::string& name, const DecodeOptions& options,
+                     const Narrowing& narrowing) {
   if (bytes.empty()) Fail(Code::kDataLoss, name, "the picture is empty; got 0 bytes");
-  Image image = DecodeStored(bytes, name, options);
+  Image image = DecodeAsStored(bytes, name, options, narrowing);
   if (options.upright) image = Upright(std::move(image));
   image.name = name;
   return image;
+}
+
+Image DecodeImage(std::span<const std::byte> bytes, const std::string& name, const DecodeOptions& options) {
+  return DecodeNarrowed(bytes, name, options, {});
 }
 
 Image LoadImage(const std::string& path, const DecodeOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,7 +19,20 @@ bool IsPng(Bytes bytes);
 bool IsBmp(Bytes bytes);
 bool IsPnm(Bytes bytes);
 
-Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options);
+// How rows become narrower as they are decoded, so that a picture of the whole width is never in memory.
+struct Narrowing {
+  // Returns the width for a picture of width x height pixels; its own width: rows stay as they are. Where the
+  // function is empty, all rows stay as they are.
+  std::function<int(int width, int height)> width = {};
+  Interpolation interpolation = Interpolation::kAntialias;
+};
+
+// Returns what DecodeImage() does, with narrower rows where these are stored upright and the decoder can.
+Image DecodeNarrowed(Bytes bytes, const std::string& name, const DecodeOptions& options,
+                     const Narrowing& narrowing);
+
+Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options,
+                 const Narrowing& narrowing);
 Image DecodePng(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodeBmp(Bytes bytes, const std::string& name, const DecodeOptions& options);
 Image DecodePnm(Bytes bytes, const std::string& name, const DecodeOptions& options);

@@ -2,6 +2,7 @@
 // It also parses the bytes as a preprocessing file.
 #include "base/error.h"
 #include "image/decode.h"
+#include "image/scaled_picture.h"
 #include "mete/image.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -18,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     p.resize_height = 9;
     p.transpose = true;
     (void)mete::MakeInput(image, p);
+    (void)mete::DecodeScaled(bytes, "fuzz", p, {1, 3, 20, 9}, options);
   } catch (const mete::Error&) {}
   try {
     (void)mete::ParsePreprocess({reinterpret_cast<const char*>(data), size}, "fuzz");

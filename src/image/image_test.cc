@@ -188,33 +188,6 @@ TEST(DecodeImage, OtherFilesAreNamedForWhatTheyAre) {
   EXPECT_THROW(LoadImage("no/such/file.jpg"), Error);
 }
 
-// Returns a TIFF header and a directory of two entries; the second entry is the orientation.
-std::string Exif(int orientation, std::endian order) {
-  const bool little = order == std::endian::little;
-  std::string tiff = little ? std::string("II*\0", 4) : std::string("MM\0*", 4);
-  const auto put = [&](uint32_t v, int n) {
-    for (int i = 0; i < n; ++i) tiff += char(v >> (8 * (little ? i : n - 1 - i)));
-  };
-  put(8, 4);
-  put(2, 2);
-  put(0x010f, 2);
-  put(2, 2);
-  put(4, 4);
-  tiff += std::string("Me\0\0", 4);
-  put(0x0112, 2);
-  put(3, 2);
-  put(1, 4);
-  put(uint32_t(orientation), 2);
-  put(0, 2);
-  return tiff;
-}
-
-std::string WithExif(const std::string& jpeg, const std::string& tiff) {
-  const std::string content = std::string("Exif\0\0", 6) + tiff;
-  const size_t n = content.size() + 2;
-  return jpeg.substr(0, 2) + "\xff\xe1" + char(n >> 8) + char(n) + content + jpeg.substr(2);
-}
-
 // The cases come from EXIF 2.32, section 4.6.4.A, which says on which sides of the shown picture the first
 // row and the first column of the stored picture are.
 TEST(Exif, PicturesComeOutUpright) {

@@ -7,6 +7,8 @@
 #include <jpeglib.h>
 #include <png.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -35,6 +37,7 @@ inline Image Gradient(int width, int height) {
 
 struct JpegForm {
   bool progressive = false;
+  bool cmyk = false;  // as Adobe writes it (inverted), without black
 };
 
 inline std::string EncodeJpeg(const Image& image, const JpegForm& form = {}) {
@@ -47,14 +50,16 @@ inline std::string EncodeJpeg(const Image& image, const JpegForm& form = {}) {
   jpeg_mem_dest(&c, &out, &size);
   c.image_width = unsigned(image.width);
   c.image_height = unsigned(image.height);
-  c.input_components = 3;
-  c.in_color_space = JCS_RGB;
+  c.input_components = form.cmyk ? 4 : 3;
+  c.in_color_space = form.cmyk ? JCS_CMYK : JCS_RGB;
   jpeg_set_defaults(&c);
   jpeg_set_quality(&c, 95, TRUE);
   if (form.progressive) jpeg_simple_progression(&c);
   jpeg_start_compress(&c, TRUE);
+  std::vector<uint8_t> cmyk(size_t(image.width) * 4, 255);
   for (int y = 0; y < image.height; ++y) {
-    JSAMPROW row = const_cast<uint8_t*>(image.row(y));
+    for (int x = 0; x < image.width; ++x) std::copy_n(image.row(y) + x * 3, 3, cmyk.data() + x * 4);
+    JSAMPROW row = form.cmyk ? cmyk.data() : const_cast<uint8_t*>(image.row(y));
     jpeg_write_scanlines(&c, &row, 1);
   }
   jpeg_finish_compress(&c);
@@ -120,6 +125,33 @@ inline std::string BmpHeader(int32_t width, int32_t height, int bits) {
   put(uint32_t(bits), 2);
   for (int i = 0; i < 6; ++i) put(0, 4);
   return h;
+}
+
+// Returns a TIFF header and a directory of two entries; the second entry is the orientation.
+inline std::string Exif(int orientation, std::endian order) {
+  const bool little = order == std::endian::little;
+  std::string tiff = little ? std::string("II*\0", 4) : std::string("MM\0*", 4);
+  const auto put = [&](uint32_t v, int n) {
+    for (int i = 0; i < n; ++i) tiff += char(v >> (8 * (little ? i : n - 1 - i)));
+  };
+  put(8, 4);
+  put(2, 2);
+  put(0x010f, 2);
+  put(2, 2);
+  put(4, 4);
+  tiff += std::string("Me\0\0", 4);
+  put(0x0112, 2);
+  put(3, 2);
+  put(1, 4);
+  put(uint32_t(orientation), 2);
+  put(0, 2);
+  return tiff;
+}
+
+inline std::string WithExif(const std::string& jpeg, const std::string& tiff) {
+  const std::string content = std::string("Exif\0\0", 6) + tiff;
+  const size_t n = content.size() + 2;
+  return jpeg.substr(0, 2) + "\xff\xe1" + char(n >> 8) + char(n) + content + jpeg.substr(2);
 }
 
 }  // namespace mete

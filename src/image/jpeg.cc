@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "image/decode.h"
 #include "image/exif.h"
+#include "image/resize.h"
 
 namespace mete {
 namespace {
@@ -95,14 +96,25 @@ void CmykToRgb(const uint8_t* cmyk, int width, uint8_t* rgb) {
     for (int c = 0; c < 3; ++c) rgb[x * 3 + c] = uint8_t((cmyk[x * 4 + c] * cmyk[x * 4 + 3] + 127) / 255);
 }
 
-bool ReadPixels(Reader& r, Image& image, uint8_t* cmyk_row) {
+// Where ReadPixels() puts the rows. A buffer that is not needed may be null.
+struct Rows {
+  Image& image;
+  uint8_t* cmyk;               // a row of 4 bytes for each pixel
+  uint8_t* whole;              // a row before it becomes narrower
+  const RowResizer* narrower;  // null: rows stay as they are
+};
+
+bool ReadPixels(Reader& r, const Rows& rows) {
   if (setjmp(r.jump)) return false;
   jpeg_start_decompress(&r.jpeg);
+  const bool is_cmyk = r.jpeg.out_color_space == JCS_CMYK;
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
-    uint8_t* rgb = image.row(int(r.jpeg.output_scanline));
-    JSAMPROW row = r.jpeg.out_color_space == JCS_CMYK ? cmyk_row : rgb;
+    uint8_t* to = rows.image.row(int(r.jpeg.output_scanline));
+    uint8_t* rgb = rows.narrower ? rows.whole : to;
+    JSAMPROW row = is_cmyk ? rows.cmyk : rgb;
     jpeg_read_scanlines(&r.jpeg, &row, 1);
-    if (row == cmyk_row) CmykToRgb(cmyk_row, image.width, rgb);
+    if (is_cmyk) CmykToRgb(rows.cmyk, int(r.jpeg.output_width), rgb);
+    if (rows.narrower) rows.narrower->Resize(rgb, to);
   }
   jpeg_finish_decompress(&r.jpeg);
   return true;
@@ -127,7 +139,8 @@ std::optional<int64_t> PixelsOfJpeg(Bytes bytes) {
   return int64_t(r.jpeg.image_width) * r.jpeg.image_height;
 }
 
-Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options) {
+Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& options,
+                 const Narrowing& narrowing) {
   const int d = options.jpeg_denominator;
   if (d != 1 && d != 2 && d != 4 && d != 8)
     Invalid(name, "a JPEG cannot be decoded at 1/{}; expected 1, 2, 4 or 8", d);
@@ -140,10 +153,17 @@ Image DecodeJpeg(Bytes bytes, const std::string& name, const DecodeOptions& opti
   if (!CanHold(bytes.size(), r.jpeg))
     CorruptImage(name, "JPEG", "the file is too short for its number of pixels");
   if (!SetOutput(r, d)) CorruptImage(name, "JPEG", r.reason);
-  Image image(int(r.jpeg.output_width), int(r.jpeg.output_height));
-  image.exif_orientation = OrientationOf(r.jpeg);
-  std::vector<uint8_t> cmyk_row(r.jpeg.out_color_space == JCS_CMYK ? size_t(image.width) * 4 : 0);
-  if (!ReadPixels(r, image, cmyk_row.data())) CorruptImage(name, "JPEG", r.reason);
+  const int width = int(r.jpeg.output_width), height = int(r.jpeg.output_height);
+  const int orientation = OrientationOf(r.jpeg);
+  const bool may_narrow = narrowing.width && orientation == 1;
+  Image image(may_narrow ? narrowing.width(width, height) : width, height);
+  image.exif_orientation = orientation;
+  std::vector<uint8_t> cmyk_row(r.jpeg.out_color_space == JCS_CMYK ? size_t(width) * 4 : 0);
+  std::optional<RowResizer> narrower;
+  if (image.width != width) narrower.emplace(width, image.width, narrowing.interpolation);
+  std::vector<uint8_t> whole_row(narrower ? size_t(width) * Image::kChannels : 0);
+  if (!ReadPixels(r, {image, cmyk_row.data(), whole_row.data(), narrower ? &*narrower : nullptr}))
+    CorruptImage(name, "JPEG", r.reason);
   return image;
 }
 

@@ -3,20 +3,10 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "mete/image.h"
+#include "image/resize.h"
 
 namespace mete {
 namespace {
-
-// The weights of a resize: for each output position, the first source position and the weights from there on.
-struct Taps {
-  int count = 0;  // weights per output position; unused weights are 0
-  std::vector<int> first;
-  std::vector<int32_t> weight;  // 1.0 is 1 << kBits
-};
-
-// Of 32 bits, the pixel takes 8, the sign one and the sum one more, which leaves 22 bits for the fraction.
-constexpr int kBits = 22;
 
 constexpr int kMaxSide = 1 << 16;  // limits the size of the tables of weights
 
@@ -33,7 +23,7 @@ double Weight(double x, Interpolation interpolation) {
   return 0;
 }
 
-int32_t FixedPoint(double weight) { return int32_t(weight * (1 << kBits) + (weight < 0 ? -0.5 : 0.5)); }
+int32_t FixedPoint(double weight) { return int32_t(weight * (1 << kWeightBits) + (weight < 0 ? -0.5 : 0.5)); }
 
 Taps MakeTaps(int from, int to, Interpolation interpolation) {
   const double ratio = double(from) / to;
@@ -61,24 +51,13 @@ Taps MakeTaps(int from, int to, Interpolation interpolation) {
 }
 
 uint8_t Rounded(int64_t sum) {
-  return uint8_t(std::clamp<int64_t>((sum + (1 << (kBits - 1))) >> kBits, 0, 255));
+  return uint8_t(std::clamp<int64_t>((sum + (1 << (kWeightBits - 1))) >> kWeightBits, 0, 255));
 }
 
 Image ResizeWidth(const Image& in, int width, Interpolation interpolation) {
-  const Taps taps = MakeTaps(in.width, width, interpolation);
+  const RowResizer rows(in.width, width, interpolation);
   Image out(width, in.height);
-  for (int y = 0; y < in.height; ++y) {
-    uint8_t* to = out.row(y);
-    for (int x = 0; x < width; ++x, to += 3) {
-      const int first = taps.first[size_t(x)], n = std::min(taps.count, in.width - first);
-      const int32_t* w = taps.weight.data() + size_t(x) * size_t(taps.count);
-      const uint8_t* from = in.row(y) + size_t(first) * 3;
-      int64_t sum[3] = {};
-      for (int j = 0; j < n; ++j)
-        for (int c = 0; c < 3; ++c) sum[c] += int64_t(w[j]) * from[j * 3 + c];
-      for (int c = 0; c < 3; ++c) to[c] = Rounded(sum[c]);
-    }
-  }
+  for (int y = 0; y < in.height; ++y) rows.Resize(in.row(y), out.row(y));
   return out;
 }
 
@@ -101,11 +80,30 @@ Image ResizeHeight(const Image& in, int height, Interpolation interpolation) {
 
 }  // namespace
 
+RowResizer::RowResizer(int from, int to, Interpolation interpolation)
+    : from_(from), to_(to), taps_(MakeTaps(from, to, interpolation)) {}
+
+void RowResizer::Resize(const uint8_t* from, uint8_t* to) const {
+  for (int x = 0; x < to_; ++x, to += 3) {
+    const int first = taps_.first[size_t(x)], n = std::min(taps_.count, from_ - first);
+    const int32_t* w = taps_.weight.data() + size_t(x) * size_t(taps_.count);
+    const uint8_t* pixel = from + size_t(first) * 3;
+    int64_t sum[3] = {};
+    for (int j = 0; j < n; ++j)
+      for (int c = 0; c < 3; ++c) sum[c] += int64_t(w[j]) * pixel[j * 3 + c];
+    for (int c = 0; c < 3; ++c) to[c] = Rounded(sum[c]);
+  }
+}
+
+bool CanResizeTo(int width, int height, int from_height) {
+  return width > 0 && height > 0 && width <= kMaxSide && height <= kMaxSide &&
+         int64_t(width) * std::max(height, from_height) <= kMaxImagePixels;
+}
+
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation) {
   if (image.width <= 0 || image.height <= 0)
     Invalid("resize", "the picture has no pixels; got {} x {}", image.width, image.height);
-  if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide ||
-      int64_t(width) * std::max(height, image.height) > kMaxImagePixels)
+  if (!CanResizeTo(width, height, image.height))
     Invalid(
         "resize",
         "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels",

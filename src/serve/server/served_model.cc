@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/problems.h"
+#include "image/scaled_picture.h"
 
 namespace mete::serve {
 namespace {
@@ -175,22 +176,27 @@ void ServedModel::CheckPictures(size_t count, int64_t input_bytes) const {
          std::max<int64_t>(input_bytes / bytes, 1));
 }
 
+Shape ServedModel::ShapeFor(size_t pictures) const {
+  Shape shape = inputs()[0].shape;
+  if (open_batch_) shape[0] = int64_t(pictures);
+  return shape;
+}
+
 std::vector<Image> ServedModel::Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const {
   std::vector<Image> images;
   for (const std::string& picture : pictures) {
     const std::span bytes(reinterpret_cast<const std::byte*>(picture.data()), picture.size());
     DecodeOptions options;
     options.max_pixels = most_pixels;
-    images.push_back(DecodeImage(bytes, "picture", options));
-    most_pixels -= int64_t(images.back().width) * images.back().height;
+    DecodedPicture decoded = DecodeScaled(bytes, "picture", preprocess_, ShapeFor(pictures.size()), options);
+    images.push_back(std::move(decoded.image));
+    most_pixels -= decoded.pixels;
   }
   return images;
 }
 
 Tensor ServedModel::Scale(const std::vector<Image>& images) const {
-  Shape shape = inputs()[0].shape;
-  if (open_batch_) shape[0] = int64_t(images.size());
-  return MakeInput(images, preprocess_, shape);
+  return MakeInput(images, preprocess_, ShapeFor(images.size()));
 }
 
 std::vector<Tensor> ServedModel::Run(int slot, bool wide, const std::vector<Tensor>& inputs) {

@@ -70,8 +70,8 @@ class ServedModel {
   // Error if a request has another number of pictures than the model takes, or so many that their input would
   // exceed `input_bytes`.
   void CheckPictures(size_t count, int64_t input_bytes) const;
-  // Decodes pictures for an input of pictures, of at most `most_pixels` together, at their whole size:
-  // answers are those of `mete run`.
+  // Decodes pictures for an input of pictures, of at most `most_pixels` together, and makes them as small as
+  // the input wants them: answers are those of `mete run`, bit for bit.
   std::vector<Image> Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const;
   Tensor Scale(const std::vector<Image>& images) const;
 
@@ -88,6 +88,7 @@ class ServedModel {
   ModelTimes WarmUp(const ModelSettings& settings);
 
  private:
+  Shape ShapeFor(size_t pictures) const;  // of the input, with as many rows
   // Of a model whose input has a fixed number of rows: this number.
   int64_t pictures_at_once() const {
     const Shape& shape = inputs()[0].shape;

@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 2;          // of the text
+constexpr int kVersion = 3;          // of the text
 constexpr size_t kKept = 32;         // as a LinkEstimate keeps
 constexpr double kMostMs = 1e7;      // as those of site files
 constexpr double kMostBytes = 1e12;  // guess: no photo has so many

@@ -16,8 +16,10 @@ namespace mete::serve {
 
 // Times of a photo's steps.
 struct PhotoTimes {
-  SeenSteps decode = {};  // by megapixels and megabytes: what is unpacked, and what is read
-  SeenSteps scale = {};   // by megapixels and a constant, for the picture that comes of it
+  // By megapixels and megabytes: what is unpacked, and what is read. With making the picture as small as the
+  // input wants it, which happens row by row.
+  SeenSteps decode = {};
+  SeenSteps scale = {};  // by megapixels and a constant: the input of that picture
 
   bool operator==(const PhotoTimes&) const = default;
 };
