@@ -55,9 +55,11 @@ class AtSite {
   // What a request finds before the server was asked. The states are the model's and the program's.
   serve::SiteNow Now(const SitePhoto& photo, StartState state, StartState program,
                      const NetworkLink& link) const;
+  // `way`: that is asked for, while a photo waits for its answer; empty: no photo waits, and all are shown.
   SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link, const std::string& way) const {
+    const bool shows_cut = way.empty() || way == "cut";
     return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_),
-                    {.no_cuts = cut_.WhyNot(way == "cut")});
+                    {.no_cuts = cut_.WhyNot(way == "cut"), .prunes_cuts = !shows_cut});
   }
   // Learns how soon a cut is ready, if a photo is to be cut and this is not known. Returns why it cannot; "":
   // it can, or no cut can be planned.

@@ -12,6 +12,7 @@
 #include "plan/pool/named.h"
 #include "plan/pool/regression.h"
 #include "plan/site/plan_site.h"
+#include "plan/site/ways.h"
 #include "plan/site/site_costs_testing.h"
 
 namespace mete {
@@ -183,6 +184,32 @@ TEST(PlanSite, HasTheLeastTimeOfAllDivisions) {
   EXPECT_GT(cuts, 50);
   EXPECT_GT(branching, 5);
   EXPECT_GT(alone, 20);
+}
+
+TEST(PlanSite, LeavesTheSearchForCutsOutWithoutAnotherChoice) {
+  int left_out = 0, cuts = 0;
+  ForRandomSites(1000, [&](RandomGraph& random, SiteCosts costs) {
+    for (const Connection connection : {Connection::kWarm, Connection::kIdle}) {
+      costs.connection = connection;
+      for (double* ms : {&costs.start_ms[0], &costs.ask_ms, &costs.asked_ms, &costs.server_load.ms,
+                         &costs.cut.ready_ms, &costs.cut.stream_ms})
+        *ms = 0.1 * double(random.Pick(0, 5));
+      costs.cut.ready = {};
+      if (const SiteWay cut = PlanSite(random.graph, costs).ways.back(); cut.can() && random.Pick(0, 2) == 0)
+        costs.cut.ready = cut.on_device;
+      const SitePlan all = PlanSite(random.graph, costs);
+      const SitePlan pruned = PlanSite(random.graph, costs, {.prunes_cuts = true});
+      EXPECT_NEAR(pruned.way().steps.total_ms(), all.way().steps.total_ms(), 1e-9);
+      const SiteWay &cut = all.ways.back(), &known = pruned.ways.back();
+      if (!cut.can()) continue;
+      EXPECT_LE(SiteModel(random.graph, costs).LeastCutMs(), cut.steps.total_ms() + 1e-9);
+      left_out += !known.can();
+      cuts += known.can();
+      EXPECT_TRUE(known.can() || known.why_not.starts_with("no cut can take less than")) << known.why_not;
+    }
+  });
+  EXPECT_GT(left_out, 50);
+  EXPECT_GT(cuts, 50);
 }
 
 TEST(PlanSite, HasTheLeastJoulesOfAllDivisions) {

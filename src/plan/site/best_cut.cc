@@ -162,13 +162,13 @@ bool IsBetter(const SiteWay& a, const SiteWay& b, const SiteObjective& objective
   return a_in_time ? *a.joules < *b.joules : a.steps.total_ms() < b.steps.total_ms();
 }
 
-SiteWay BestCut(const SiteModel& model, const SiteObjective& objective) {
+SiteWay BestCut(const SiteModel& model, const SiteObjective& objective, const std::string& why_none) {
   const SiteCosts& costs = model.costs();
   if (!costs.has_server) return model.Cut(OnDevice(model.cuts().layers.size(), true));
-  if (!objective.no_cuts.empty()) {
+  if (!why_none.empty()) {
     SiteWay way;
     way.candidate = SiteCandidate::kCut;
-    way.why_not = objective.no_cuts;
+    way.why_not = why_none;
     return way;
   }
   return CutSearch(model, objective).Do();

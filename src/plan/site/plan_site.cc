@@ -1,6 +1,7 @@
 #include "plan/site/plan_site.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "plan/pool/plan_for.h"
@@ -78,6 +79,19 @@ std::string ReasonFor(const SitePlan& plan, const SiteObjective& objective) {
              : reason;
 }
 
+// Returns why no cut is searched for; "": one is. The other ways of `plan` are known.
+std::string WhyNoCut(const SiteModel& model, const SitePlan& plan, const SiteObjective& objective) {
+  const bool prunes = objective.prunes_cuts && objective.of == PoolObjective::kLatency;
+  if (!objective.no_cuts.empty() || !prunes || !model.costs().has_server) return objective.no_cuts;
+  const SiteWay& soonest =
+      *std::min_element(plan.ways.begin(), plan.ways.end() - 1,
+                        [&](const SiteWay& a, const SiteWay& b) { return IsBetter(a, b, objective); });
+  const double least_ms = model.LeastCutMs();
+  if (!soonest.can() || !std::isfinite(least_ms) || least_ms < soonest.steps.total_ms()) return "";
+  return fmt::format("no cut can take less than {}, and {} takes {}", MsText(least_ms),
+                     NameOf(soonest.candidate), MsText(soonest.steps.total_ms()));
+}
+
 void Choose(SitePlan& plan, const SiteObjective& objective) {
   const SiteWay* best = &plan.ways[0];
   for (const SiteWay& way : plan.ways)
@@ -114,8 +128,9 @@ SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjectiv
   const SiteModel model(graph, costs);
   SitePlan plan;
   plan.device = PlanDevice(graph, costs, objective.of);
-  plan.ways = {model.Device(plan.device), model.RawPhoto(), model.ScaledPhoto(), BestCut(model, objective)};
+  plan.ways = {model.Device(plan.device), model.RawPhoto(), model.ScaledPhoto()};
   for (size_t c = 0; c < kSiteCandidates; ++c) plan.ways[c].candidate = SiteCandidate(c);
+  plan.ways.back() = BestCut(model, objective, WhyNoCut(model, plan, objective));
   Choose(plan, objective);
   plan.reason = ReasonFor(plan, objective);
   plan.give_up_ms = GiveUpMs(plan.way(), plan.ways[0], objective.deadline_ms);

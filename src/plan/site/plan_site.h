@@ -39,6 +39,9 @@ struct SiteObjective {
   // percentile; 0: whenever.
   double deadline_ms = 0;
   std::string no_cuts = {};  // why the model cannot be cut, in words; empty: cuts are weighed
+  // With latency: no cut is searched for where another way is sooner than any cut can be
+  // (SiteModel::LeastCutMs). The choice is the same, and the cut's figures are not known then.
+  bool prunes_cuts = false;
 };
 
 enum class SiteCandidate { kDevice, kRawPhoto, kScaledPhoto, kCut };

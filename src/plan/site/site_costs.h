@@ -46,7 +46,8 @@ Loads LoadsOf(const StartCosts& starts);
 using StartTimes = std::array<double, kStartStates>;
 StartTimes StartsOf(const StartCosts& starts);
 
-// The times of a photo's steps on one side. Each is nothing where it is not known.
+// The times of a photo's steps on one side. Each is nothing where it is not known. Where decoding makes the
+// picture smaller as well (image/scaled_picture.h), that is a part of decode_ms, and scale_ms is the rest.
 struct PictureCosts {
   std::optional<double> decode_ms = {};  // of the photo's file to pixels
   std::optional<double> scale_ms =

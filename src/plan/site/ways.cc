@@ -92,6 +92,20 @@ SiteWay SiteModel::Cut(const OnDevice& on_device) const {
   return way;
 }
 
+double SiteModel::LeastCutMs() const {
+  const ProcessorCosts& server = ServerOf(costs_);
+  double us = home().share_us + server.share_us;
+  for (size_t l = 0; l < cuts_.layers.size(); ++l) {
+    const LayerCost &here = home().layers[l], &there = server.layers[l];
+    us += std::min(here.can() ? here.us : kNever, there.can() ? there.us : kNever);
+  }
+  SiteWay way = Without(SiteCandidate::kCut, "");
+  Amounts amounts{.device_ms = us * 1e-3};
+  AddPicture(Input::kStays, way, amounts);
+  Rate(way, amounts);
+  return way.steps.total_ms();
+}
+
 void SiteModel::AddLayers(const OnDevice& on_device, SiteWay& way, Amounts& amounts) const {
   for (const bool here : {true, false}) {
     if (std::find(on_device.begin(), on_device.end(), here) == on_device.end()) continue;
