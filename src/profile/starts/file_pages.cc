@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <sstream>
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr int kMostTries = 3;     // guess: of evictions; the second one has sufficed
 constexpr size_t kMostNamed = 3;  // guess: of files in a message
+constexpr size_t kPiece = 4096;   // guess: pages that mincore() tells of at a time
 
 class OpenFile {
  public:
@@ -41,15 +43,31 @@ bool IsTold(const std::string& path, const struct stat& facts) {
   return geteuid() == 0 || facts.st_uid == geteuid() || access(path.c_str(), W_OK) == 0;
 }
 
+// Returns how many pages are in memory. Counting ends behind the piece in which there are `enough` of them.
 // The mapping alone reads nothing.
-int64_t InMemory(const OpenFile& file, const std::string& path, size_t bytes, size_t pages) {
-  void* at = mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), 0);
-  std::vector<unsigned char> vector(pages);
-  const bool good = at != MAP_FAILED && mincore(at, bytes, vector.data()) == 0;
+int64_t InMemory(const OpenFile& file, const std::string& path, size_t bytes, size_t page, int64_t enough) {
+  char* at = static_cast<char*>(mmap(nullptr, bytes, PROT_READ, MAP_SHARED, file.fd(), 0));
+  bool good = at != MAP_FAILED;
+  int64_t count = 0;
+  std::vector<unsigned char> vector(kPiece);
+  for (size_t begin = 0; good && begin < bytes && count < enough; begin += kPiece * page) {
+    const size_t piece = std::min(kPiece * page, bytes - begin);
+    good = mincore(at + begin, piece, vector.data()) == 0;
+    if (good) count += CountInMemory(std::span(vector).first((piece + page - 1) / page));
+  }
   const int error = errno;
   if (at != MAP_FAILED) munmap(at, bytes);
   if (!good) Fail(Code::kUnavailable, path, "its pages cannot be counted: {}", std::strerror(error));
-  return CountInMemory(vector);
+  return count;
+}
+
+FilePages Counted(const std::string& path, int64_t enough) {
+  const OpenFile file(path);
+  struct stat facts = {};
+  if (fstat(file.fd(), &facts) != 0) FailToOpen(path, errno);
+  const size_t page = size_t(sysconf(_SC_PAGESIZE)), bytes = size_t(facts.st_size);
+  const int64_t in_memory = bytes == 0 ? 0 : InMemory(file, path, bytes, page, enough);
+  return {path, int64_t((bytes + page - 1) / page), in_memory, IsTold(path, facts)};
 }
 
 std::string TextOf(const std::string& path) {
@@ -72,15 +90,9 @@ int64_t CountInMemory(std::span<const unsigned char> vector) {
   return std::count_if(vector.begin(), vector.end(), [](unsigned char entry) { return entry & 1; });
 }
 
-FilePages PagesOf(const std::string& path) {
-  const OpenFile file(path);
-  struct stat facts = {};
-  if (fstat(file.fd(), &facts) != 0) FailToOpen(path, errno);
-  const size_t page = size_t(sysconf(_SC_PAGESIZE)), bytes = size_t(facts.st_size);
-  const size_t pages = (bytes + page - 1) / page;
-  const int64_t in_memory = bytes == 0 ? 0 : InMemory(file, path, bytes, pages);
-  return {path, int64_t(pages), in_memory, IsTold(path, facts)};
-}
+FilePages PagesOf(const std::string& path) { return Counted(path, std::numeric_limits<int64_t>::max()); }
+
+bool IsAbsent(const std::string& path) { return Counted(path, 1).absent(); }
 
 std::vector<FilePages> PagesOf(const std::vector<std::string>& paths) {
   std::vector<FilePages> all;

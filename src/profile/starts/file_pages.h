@@ -27,6 +27,10 @@ int64_t CountInMemory(std::span<const unsigned char> vector);
 FilePages PagesOf(const std::string& path);
 std::vector<FilePages> PagesOf(const std::vector<std::string>& paths);
 
+// Returns PagesOf(path).absent(), and ends behind the piece of 4096 pages in which the first one is in
+// memory.
+bool IsAbsent(const std::string& path);
+
 // Writes the file's changes to the disk and asks the kernel to let go of its pages. Pages that a process maps
 // stay, and so do those of file systems in memory. Error NOT_FOUND if the file cannot be opened.
 void Evict(const std::string& path);
