@@ -106,7 +106,7 @@ class Cells:
 
 
 def is_cut_measured(foreseen):
-    """`foreseen`: ms by way. A cut that is not measured is none of the cell's ways, and is never Mete's choice."""
+    """`foreseen`: ms by way. A cut that is not measured is none of the cell's ways; it is not the soonest by what is foreseen."""
     return "cut" in foreseen and foreseen["cut"] <= kWorthCut * min(foreseen.values())
 
 
@@ -130,23 +130,27 @@ kLeftOut = {
 
 @dataclasses.dataclass(frozen=True)
 class Cut:
-    """Of a cell. `foreseen`: times the soonest other way as foreseen; `measured`: times the soonest other way as measured, nothing where either was not
-    measured to its end."""
-    layers: float  # on the device
+    """Of a cell. `foreseen`: times the soonest other way as foreseen. `time`: as measured; nothing: it was not. `measured`: times the soonest other way as
+    measured; nothing where a way that was given up may be sooner."""
+    layers: int  # on the device
     foreseen: float
+    time: Time | None
     measured: float | None
 
 
 def cuts(cells, model, link):
-    """The cuts that were planned of a resident model over a link."""
+    """The cells of a resident model over a link; those without a planned cut are nothing."""
     for cell, times in cells.all():
+        if (cell[0], *cell[3:]) != (model, link, "resident"):
+            continue
         rows, _ = cells.plan(cell) or ({}, None)
-        if (cell[0], *cell[3:]) != (model, link, "resident") or "cut" not in rows:
+        if "cut" not in rows:
+            yield None
             continue
         others = {way: time for way, time in times.items() if way != "cut"}
-        own, soonest = times.get("cut"), others[best(others)].ms
+        own, is_known = times.get("cut"), is_decided(times) and is_decided(others)
         foreseen = total(rows["cut"]) / min(total(row) for way, row in rows.items() if way != "cut")
-        yield Cut(rows["cut"]["layers"], foreseen, own.ms / soonest if own and not own.is_bound else None)
+        yield Cut(int(rows["cut"]["layers"]), foreseen, own, own.ms / others[best(others)].ms if own and not own.is_bound and is_known else None)
 
 
 def best(times):
@@ -183,18 +187,21 @@ class Judged:
     predictions: list
     left_out: dict  # {what: {cell: the loss of that choice}}
     undecided: list  # cells where a way that was given up may have been the soonest
+    unanswered: list  # cells where the way that was chosen has no answer that counts
+    unknown: dict  # {what: cells where the choice without it is a cut that was not measured}
     whole: set
 
 
 def judge(cells):
-    judged = Judged({}, [], {what: {} for what in kLeftOut}, [], set())
+    judged = Judged({}, [], {what: {} for what in kLeftOut}, [], [], {what: [] for what in kLeftOut}, set())
     for cell, times in cells.all():
         planned = cells.plan(cell)
         if not planned or cell[1:3] in cells.not_judged:
             continue
-        rows, choice = planned
-        rows = {way: row for way, row in rows.items() if way in times}
+        every_row, choice = planned
+        rows = {way: row for way, row in every_row.items() if way in times}
         if choice not in rows:
+            judged.unanswered.append(cell)
             continue
         judged.predictions += [(cell, way, total(row), times[way].ms, way == choice) for way, row in rows.items() if can_judge(total(row), times[way])]
         if all(time.is_run for time in times.values()):
@@ -204,7 +211,11 @@ def judge(cells):
             continue
         judged.losses[cell] = loss(times, choice)
         for what, without in kLeftOut.items():
-            judged.left_out[what][cell] = loss(times, min(rows, key=lambda way: total(rows[way], without)))
+            other = min(every_row, key=lambda way: total(every_row[way], without))
+            if other in times:
+                judged.left_out[what][cell] = loss(times, other)
+            else:
+                judged.unknown[what].append(cell)
     return judged
 
 

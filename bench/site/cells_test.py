@@ -130,9 +130,32 @@ class Judged(unittest.TestCase):
                  (*cell, "cut"): {**plan(0, 30, 20, 22, "cut"), "layers": 7}}
         for more, measured in (({}, None), ({(*cell, "cut"): run(54)}, 0.9), ({(*cell, "cut"): run(900, bound=">")}, None)):
             made = cells.Cells({**runs(), **more}, plans, kLinks, kStates)
-            self.assertEqual(list(cells.cuts(made, "a", "lan")), [cells.Cut(7, 0.8, measured)])
-            self.assertEqual(list(cells.cuts(made, "b", "lan")), [])
+            own = more.get((*cell, "cut"))
+            self.assertEqual(list(cells.cuts(made, "a", "lan")), [cells.Cut(7, 0.8, own and cells.Time(own["whole_ms"], own["bound"] == ">"), measured)])
+            self.assertEqual(list(cells.cuts(made, "b", "lan")), [None])
         self.assertEqual(cells.judge(cells.Cells({**runs(), (*cell, "cut"): run(54)}, plans, kLinks, kStates)).losses, {cell: 0})
+
+    def test_the_layers_of_a_cut_are_numbers(self):
+        cell = ("a", "p", "small", "lan", "resident")
+        with tempfile.TemporaryDirectory() as folder:
+            table = site_runs.plan_table(folder)
+            for way, layers in (("device", ""), ("cut", 10)):
+                table.add(**dict(zip(site_runs.kKeys, (*cell, way))), **{**plan(0, 50, 0, 50, "device"), "layers": layers})
+            made = cells.Cells(runs(), site_runs.plan_table(folder).rows, kLinks, kStates)
+        self.assertEqual([cut.layers for cut in cells.cuts(made, "a", "lan")], [10])
+
+    def test_a_choice_without_an_answer_is_counted(self):
+        cell = ("a", "p", "small", "lan", "resident")
+        plans = {(*cell, "device"): plan(0, 50, 0, 50, "cut"), (*cell, "cut"): {**plan(0, 1, 1, 1, "cut"), "layers": 7}}
+        judged = cells.judge(cells.Cells(runs(), plans, kLinks, kStates))
+        self.assertEqual((judged.losses, judged.unanswered), ({}, [cell]))
+
+    def test_a_choice_without_a_term_may_be_a_cut_that_was_not_measured(self):
+        cell = ("a", "p", "small", "lan", "resident")
+        plans = {(*cell, "device"): plan(0, 20, 0, 80, "device"), (*cell, "cut"): {**plan(0, 300, 1, 1, "device"), "layers": 7}}
+        judged = cells.judge(cells.Cells(runs(), plans, kLinks, kStates))
+        self.assertEqual((judged.unknown["preprocessing"], judged.left_out["preprocessing"]), ([cell], {}))
+        self.assertEqual(judged.unknown["loading"], [])
 
     def test_what_warmed_mete_up_is_not_judged(self):
         photos = [(photo, size) for photo in "abcd" for size in ("large", "small")]

@@ -53,8 +53,8 @@ What cannot depend on something is measured once: the device's way does not depe
 starts are measured over {told["links"][-1]}, with the photos of the smallest size and, for a scaled picture, {site_runs.kScaledStarts} of each other size, and their median is
 added to the exchanges of the others (of the same size, where the picture is scaled); over slow links the exchange of a raw
 photo is that of the first network, with the computing of the other; and scaled pictures have as many bytes whatever the photo, so that over links on which
-one takes longer than the limit it is sent once for each size. A cut, in which the device computes the first layers and the worker of the server the others,
-is a way where the model is resident: no process keeps a cut ready in the other states, and the site's file of those processes names no worker. Plans are made before each run, by the process that answers. Where the model is resident, and over
+one takes longer than the limit it is sent once for each size. A cut, in which the device computes some layers and the worker of the server those behind them,
+is a way where the model is resident; in the other states the site's file names no worker, so that no cut is weighed there. Plans are made before each run, by the process that answers. Where the model is resident, and over
 {told["links"][-1]} in each state, the choice is that of this process. **Over the other links, where the model is not resident, the choice is composed**: the least of the sums of the terms
 before the server of the process in that state, and of those for the exchange of the resident process over the link.
 
@@ -113,11 +113,11 @@ def choice_table(cells, judged):
 
 
 def left_out_table(judged):
-    rows = [["left out", "chosen otherwise than the best, by more than 10 %", "longer than the best, mean of those", "most"]]
+    rows = [["left out", "chosen otherwise than the best, by more than 10 %", "longer than the best, mean of those", "most", "chose a cut that was not measured"]]
     for what, losses in [("nothing (Mete)", judged.losses), *judged.left_out.items()]:
         wrong = [loss for loss in losses.values() if loss > site_cells.kNear]
         rows.append([what, f"{len(wrong)} of {len(losses)} ({percent(len(wrong) / len(losses) if losses else float('nan'))})",
-                     percent(statistics.mean(wrong)) if wrong else "-", percent(max(wrong)) if wrong else "-"])
+                     percent(statistics.mean(wrong)) if wrong else "-", percent(max(wrong)) if wrong else "-", str(len(judged.unknown.get(what, [])))])
     return aligned(rows, True)
 
 
@@ -151,19 +151,23 @@ def exchange_table(cells):
 
 def cut_table(cells):
     """Cuts of resident models, by network and link: where they are, in how many cells they were measured, and how they stand beside other ways."""
-    rows = [["", "layers on the device", "cells", "foreseen, of the soonest way foreseen", "measured in", "of the soonest other way measured", "soonest in"]]
+    rows = [["", "layers on the device", "planned in cells", "foreseen, of the soonest other way foreseen", "measured in",
+             "of the soonest other way measured", "soonest in"]]
     for model in cells.models:
         for link in cells.links:
-            found = list(site_cells.cuts(cells, model, link))
+            all_cells = list(site_cells.cuts(cells, model, link))
+            found = [cut for cut in all_cells if cut]
             if found:
-                measured = [cut.measured for cut in found if cut.measured]
-                rows.append([f"{model}, {link}", ranged([cut.layers for cut in found]), str(len(found)), spread([cut.foreseen for cut in found]),
-                             str(len(measured)), spread(measured), str(sum(ratio < 1 for ratio in measured))])
+                ratios = [cut.measured for cut in found if cut.measured]
+                longer = sum(cut.time is not None and cut.time.is_bound for cut in found)
+                rows.append([f"{model}, {link}", ranged([cut.layers for cut in found]), f"{len(found)} of {len(all_cells)}", spread([cut.foreseen for cut in found]),
+                             str(sum(cut.time is not None for cut in found)), spread(ratios) + (f"; {longer} given up" if longer else ""),
+                             str(sum(ratio < 1 for ratio in ratios))])
     return aligned(rows, True)
 
 
 def ranged(values):
-    least, most = int(min(values)), int(max(values))
+    least, most = min(values), max(values)
     return str(least) if least == most else f"{least} to {most}"
 
 
@@ -239,7 +243,7 @@ def page(told, cells, judged, dads_points, failed):
                      sums(cells),
                      f"Mete's choice is within 10 % of the best way as measured in {near_choices(judged.losses.values())} cells (bar: 95 %); of those each of whose ways "
                      f"is a run of its own, in {near_choices(loss for cell, loss in judged.losses.items() if cell in judged.whole)}.",
-                     f"{len(judged.undecided)} more cells are undecided.",
+                     f"{len(judged.undecided)} more cells are undecided, and in {len(judged.unanswered)} the chosen way has no answer that counts.",
                      f"Its predictions, made before each photo, are within 10 % in {near_predictions(judged.predictions)} ways of cells (bar: 90 %); in cells each of whose "
                      f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p[0] in judged.whole)}.",
                      "A run may stand in several cells: one of the device's way does in those of all links.",
@@ -251,7 +255,7 @@ def page(told, cells, judged, dads_points, failed):
              "Predicted over measured of each step of more than 1 ms, the median, and how many are within 10 %:", step_table(cells),
              "## The soonest way", "In how many cells which way was the soonest as measured.", choice_table(cells, judged),
              "## Cuts", f"The best cut of a resident model as Mete plans it; it is measured where it is foreseen to take at most {site_cells.kWorthCut} times as long as "
-             "the soonest way. Ratios are medians over the photos, with the least and the most.", cut_table(cells),
+             "the soonest way. Ratios are medians over all photos, judged or not, with the least and the most.", cut_table(cells),
              "## Times", "The device's way:", device_table(cells), f"Over the links, {cells.models[0]}, resident:", exchange_table(cells),
              f"The steps of all runs are in `{kStepsFile}`.", f"![Steps of one photo]({kStepsPicture})",
              "## Processor, memory and joules over time",

@@ -1,8 +1,8 @@
 """What is measured: runs, each a photo that goes one way in one state over one link, and the plans that Mete makes before them.
 
 Not every cell is a run (cells.py composes the others): the device's way does not depend on the link, the exchange not on the device's state, a
-start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone. A cut is a way of a resident model alone: no
-process keeps it ready in the other states.
+start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone. A cut is a way of a resident model alone:
+processes in the other states know no worker.
 """
 import os
 import shutil
