@@ -23,13 +23,16 @@ struct Taps {
 // Gives rows of pixels another width, as ResizeImage() does.
 class RowResizer {
  public:
-  // Widths in pixels, 1 or more.
-  RowResizer(int from, int to, Interpolation interpolation);
-  void Resize(const uint8_t* from, uint8_t* to) const;
+  // Widths in pixels, 1 or more. `portable`: the code for all processors, instead of that for vectors, which
+  // has the same bits.
+  RowResizer(int from, int to, Interpolation interpolation, bool portable = false);
+  void Resize(const uint8_t* from, uint8_t* to) const { resize_(taps_, from_, to_, from, to); }
 
  private:
+  using Function = void (*)(const Taps&, int from_width, int to_width, const uint8_t* from, uint8_t* to);
   int from_, to_;
   Taps taps_;
+  Function resize_;
 };
 
 // Whether ResizeImage() makes a picture of this size of one that has `from_height` rows.

@@ -16,8 +16,8 @@ namespace mete::serve {
 
 // Times of a photo's steps.
 struct PhotoTimes {
-  // By megapixels and megabytes: what is unpacked, and what is read. With making the picture as small as the
-  // input wants it, which happens row by row.
+  // By megapixels, megabytes and a constant: what is unpacked, and what is read. With making the picture as
+  // small as the input wants it, which happens row by row.
   SeenSteps decode = {};
   SeenSteps scale = {};  // by megapixels and a constant: the input of that picture
 
@@ -87,7 +87,7 @@ struct PhotoAmounts {
   double megabytes, megapixels;
 
   SeenStep Decoded(double ms) const { return {megapixels, megabytes, ms}; }
-  SeenStep Scaled(double ms) const { return {megapixels, 1, ms}; }
+  SeenStep Scaled(double ms) const { return {megapixels, 0, ms}; }
 };
 
 // What was measured of single layers. Only their proportions count: what all of them take together is what

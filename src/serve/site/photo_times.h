@@ -18,9 +18,9 @@ class SeenSteps {
  public:
   // Forgets the oldest step if there are too many.
   void Learn(const SeenStep& step);
-  // Returns the time of a step with these amounts: a time for each unit of both, as the steps show it by
-  // least squares of relative errors. Where their amounts are too much alike to tell both apart, or one of
-  // the times would be below 0, it is in proportion to the first one. Nothing: no step was seen.
+  // Returns the time of a step with these amounts: a time for each unit of both, and a constant, none of them
+  // below 0, as the steps show it by least squares of relative errors. One step alone shows a time in
+  // proportion to the first amount. Nothing: no step was seen.
   std::optional<double> MsOf(double first, double second) const;
 
   const std::vector<SeenStep>& seen() const { return seen_; }  // the oldest first

@@ -20,6 +20,24 @@ TEST(SeenSteps, AreATimeForEachUnitOfBothAmounts) {
   EXPECT_NEAR(*times.MsOf(3, 1), 7 * 3 + 20, 1e-6);
 }
 
+TEST(SeenSteps, HaveAConstant) {
+  SeenSteps times;
+  for (const auto& [pixels, bytes] : {std::pair(8.0, 1.5), {8.0, 0.5}, {2.0, 0.4}, {0.5, 0.1}, {0.5, 0.04}})
+    times.Learn({pixels, bytes, 7 * pixels + 20 * bytes + 6});
+  EXPECT_NEAR(*times.MsOf(3, 1), 7 * 3 + 20 + 6, 1e-6);
+  EXPECT_NEAR(*times.MsOf(0, 0), 6, 1e-6);
+}
+
+TEST(SeenSteps, HaveNoTimeBelowZero) {
+  SeenSteps times;  // more bytes take less, which no time for bytes explains
+  for (const auto& [pixels, bytes] : {std::pair(8.0, 0.5), {8.0, 1.5}, {2.0, 0.1}, {2.0, 0.4}, {0.5, 0.1}})
+    times.Learn({pixels, bytes, 7 * pixels - bytes + 6});
+  const double few = *times.MsOf(3, 0), many = *times.MsOf(3, 100);
+  EXPECT_EQ(few, many);
+  EXPECT_NEAR(few, 7 * 3 + 6, 2);
+  EXPECT_GT(*times.MsOf(0, 0), 0);
+}
+
 TEST(SeenSteps, ThatCannotBeToldApartAreInProportionToTheFirstAmount) {
   SeenSteps times;
   for (const double size : {1.0, 2.0, 5.0}) times.Learn({size, size / 10, 12 * size});
