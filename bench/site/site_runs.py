@@ -13,7 +13,7 @@ sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import device
 import pages
 import site_states
-from cells import is_cut_measured, warm_ups
+from cells import is_cut_measured, total, warm_ups
 from output import say
 from site_names import kParts, kStates, kSteps, kWays, kWholeWays
 from site_table import Table
@@ -143,7 +143,7 @@ class Runs:
             is_own = link == self._device_link()
             for way, row in rows.items():
                 row.update((step, done["planned"][kWays[way]][step]) for step in (kSteps if is_own else self._before_the_server(way)))
-            choice = done["choice"] if is_own else kWays[min(rows, key=lambda way: sum(rows[way][step] for step in kSteps))]
+            choice = done["choice"] if is_own else kWays[min(rows, key=lambda way: total(rows[way]))]
             for way, row in rows.items():
                 if (*key, state, way) not in self.plans:
                     self.plans.add(**{**row, "state": state, "choice": choice})
@@ -175,7 +175,7 @@ class Runs:
 
     def _cut(self, model, photo, link, process):
         key = (model.name, photo["photo"], photo["size"], link, "resident")
-        foreseen = {way: sum(self.plans.rows[(*key, way)][step] for step in kSteps) for way in kWays if (*key, way) in self.plans}
+        foreseen = {way: total(self.plans.rows[(*key, way)]) for way in kWays if (*key, way) in self.plans}
         if is_cut_measured(foreseen) and (*key, "cut") not in self.runs:
             self._measure((*key, "cut"), photo, lambda: process.run(photo["path"], "cut"))
 
