@@ -11,12 +11,13 @@
 namespace mete {
 namespace {
 
-// Guess: some seconds of use, and half a thousand slopes.
-constexpr size_t kKept = 32;
 // Guess: with fewer exchanges one outlier is a third of the slopes.
 constexpr size_t kEnoughForALine = 4;
 // Guess: the 95th percentile of fewer is their largest one.
 constexpr size_t kEnoughForLate = 20;
+// Guess: no prior is so many times too slow. It bounds what a transfer shows that is short beside the round
+// trip.
+constexpr double kMostTimesFaster = 10;
 // Slow start depends on rate and round trip, which are fitted without it. Each round takes it off as the last
 // round's link has it; the third one changes figures by less than a thousandth.
 constexpr int kRounds = 4;
@@ -43,29 +44,59 @@ std::optional<double> SlopeOf(const std::vector<Point>& points) {
     for (size_t j = 0; j < points.size(); ++j)
       if (points[j].bytes >= 2 * points[i].bytes && points[j].bytes > 0)
         slopes.push_back((points[j].ms - points[i].ms) / (points[j].bytes - points[i].bytes));
-  if (points.size() < kEnoughForALine || slopes.size() < points.size()) return std::nullopt;
+  // One transfer among n exchanges that send nothing makes n slopes.
+  if (points.size() < kEnoughForALine || slopes.size() + 1 < points.size()) return std::nullopt;
   const double slope = Median(std::move(slopes));
   return slope > 0 ? std::optional(slope) : std::nullopt;
 }
 
-std::vector<double> RatiosTo(const NetworkLink& link, const std::deque<ObservedExchange>& exchanges) {
+std::vector<double> RatiosTo(const NetworkLink& link, std::span<const ObservedExchange> exchanges) {
   std::vector<double> ratios;
   for (const ObservedExchange& e : exchanges)
     ratios.push_back(e.ms / std::max(1e-3, ExchangeMs(link, e.up_bytes, e.down_bytes, e.connection)));
   return ratios;
 }
 
-// Returns the link with all of its times as many times as long.
-NetworkLink Slower(NetworkLink link, double by) {
-  by = std::max(1e-3, by);
-  link.connect_ms *= by;
-  link.round_trip_ms *= by;
-  link.up_mbit_per_s /= by;
-  link.down_mbit_per_s /= by;
+NetworkLink Slower(NetworkLink link, double trips_by, double rates_by) {
+  trips_by = std::max(1e-3, trips_by);
+  rates_by = std::max(1e-3, rates_by);
+  link.connect_ms *= trips_by;
+  link.round_trip_ms *= trips_by;
+  link.up_mbit_per_s /= rates_by;
+  link.down_mbit_per_s /= rates_by;
   return link;
 }
 
+bool SendsNothing(const ObservedExchange& exchange) { return exchange.up_bytes == 0; }
+
+// Returns the prior as slow as the exchanges show, without a line through them.
+NetworkLink Scaled(const NetworkLink& prior, std::vector<ObservedExchange> exchanges) {
+  const auto middle = std::partition(exchanges.begin(), exchanges.end(), SendsNothing);
+  const std::span asks(exchanges.begin(), middle), transfers(middle, exchanges.end());
+  if (asks.empty()) {
+    const double by = Median(RatiosTo(prior, transfers));
+    return Slower(prior, by, by);
+  }
+  const NetworkLink link = Slower(prior, Median(RatiosTo(prior, asks)), 1);
+  std::vector<double> ratios;
+  for (const ObservedExchange& e : transfers) {
+    const ExchangeParts parts = PartsOfExchange(link, e.up_bytes, e.down_bytes, e.connection);
+    ratios.push_back(std::max(1 / kMostTimesFaster, (e.ms - parts.connect_ms - parts.round_trip_ms) /
+                                                        (parts.bytes_ms + parts.slow_start_ms)));
+  }
+  return ratios.empty() ? link : Slower(link, 1, Median(std::move(ratios)));
+}
+
 }  // namespace
+
+void Remember(std::vector<ObservedExchange>& last, const ObservedExchange& exchange) {
+  last.push_back(exchange);
+  if (last.size() <= kKeptExchanges) return;
+  const auto asks = size_t(std::count_if(last.begin(), last.end(), SendsNothing));
+  const bool forgets_ask = 2 * asks > last.size();
+  last.erase(std::find_if(last.begin(), last.end(),
+                          [&](const ObservedExchange& e) { return SendsNothing(e) == forgets_ask; }));
+}
 
 LinkEstimate::LinkEstimate(const NetworkLink& prior) : prior_(prior), link_(prior) { Verify(prior, "link"); }
 
@@ -74,14 +105,13 @@ void LinkEstimate::Observe(std::span<const ObservedExchange> exchanges) {
     if (e.up_bytes < 0 || e.down_bytes < 0 || !std::isfinite(e.ms) || e.ms < 0)
       Invalid("link", "no exchange is such; got {} and {} bytes in {} ms, expected 0 or more", e.up_bytes,
               e.down_bytes, e.ms);
-    last_.push_back(e);
-    if (last_.size() > kKept) last_.pop_front();
+    Remember(last_, e);
   }
   if (!last_.empty()) Fit();
 }
 
 void LinkEstimate::Fit() {
-  link_ = Slower(prior_, Median(RatiosTo(prior_, last_)));
+  link_ = Scaled(prior_, last_);
   for (int round = 0; round < kRounds; ++round) {
     std::vector<Point> points;
     for (const ObservedExchange& e : last_) points.push_back(PointOf(e, link_));

@@ -3,8 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <span>
+#include <vector>
 
 #include "costs/network_link.h"
 
@@ -16,6 +16,13 @@ struct ObservedExchange {
   Connection connection = Connection::kWarm;
 };
 
+// Adds an exchange to the last ones. Of more than kKeptExchanges, the oldest one of the more frequent kind is
+// forgotten: exchanges that send nothing tell the round trip, and those that send something the rate. For
+// example, a device that asks the server about its load before each photo, and sends none of a hundred
+// photos, still knows the rate that it saw before.
+inline constexpr size_t kKeptExchanges = 32;  // guess: some seconds of use, and half a thousand slopes
+void Remember(std::vector<ObservedExchange>& last, const ObservedExchange& exchange);
+
 class LinkEstimate {
  public:
   explicit LinkEstimate(const NetworkLink& prior);  // of a profile, or of an earlier use
@@ -24,9 +31,10 @@ class LinkEstimate {
   void Observe(const ObservedExchange& exchange) { Observe(std::span(&exchange, 1)); }
   void Observe(std::span<const ObservedExchange> exchanges);  // the oldest first
   // Returns the link that explains the last exchanges. Round trip and uplink are those of a line through the
-  // exchanges (Theil and Sen: the median of the slopes between any two), where their sizes differ enough;
-  // otherwise both are the prior's, scaled alike, which predicts exchanges of these sizes. The downlink is
-  // the prior's: answers are small.
+  // exchanges (Theil and Sen: the median of the slopes between any two), where their sizes differ enough.
+  // Otherwise the prior's figures are scaled: round trip and connecting as the exchanges show that send
+  // nothing, the rates as those show that send something; where all of them send something, all figures
+  // alike, which predicts exchanges of these sizes. The downlink is the prior's: answers are small.
   const NetworkLink& link() const { return link_; }
   int observed() const { return int(last_.size()); }
 
@@ -35,7 +43,7 @@ class LinkEstimate {
 
   const NetworkLink prior_;
   NetworkLink link_;
-  std::deque<ObservedExchange> last_;
+  std::vector<ObservedExchange> last_;
 };
 
 }  // namespace mete

@@ -65,6 +65,40 @@ TEST(LinkEstimate, ForgetsWhatTheLinkWas) {
   EXPECT_EQ(estimate.observed(), 32);
 }
 
+TEST(LinkEstimate, KnowsTheRateWhereAllExchangesSinceSentNothing) {
+  LinkEstimate estimate(kPrior);
+  for (const int64_t bytes : {15'000, 300'000}) estimate.Observe(Of(bytes, Connection::kIdle));
+  for (int i = 0; i < 100; ++i) estimate.Observe(Of(0, Connection::kIdle));
+  EXPECT_EQ(estimate.observed(), 32);
+  EXPECT_NEAR(estimate.link().up_mbit_per_s, 8, 0.1);
+  EXPECT_NEAR(estimate.link().round_trip_ms, 40, 1);
+}
+
+TEST(LinkEstimate, OneTransferAndExchangesThatSendNothingTellTheRate) {
+  for (const int asks : {1, 2, 3, 40}) {
+    LinkEstimate estimate(kPrior);
+    for (int i = 0; i < asks; ++i) estimate.Observe(Of(0, Connection::kIdle));
+    estimate.Observe(Of(300'000, Connection::kWarm));
+    EXPECT_NEAR(estimate.link().up_mbit_per_s, 8, 0.1) << asks;
+    EXPECT_NEAR(estimate.link().round_trip_ms, 40, 1) << asks;
+  }
+}
+
+TEST(LinkEstimate, ExchangesThatSendNothingDoNotChangeTheRate) {
+  LinkEstimate estimate(kPrior);
+  for (int i = 0; i < 5; ++i) estimate.Observe(Of(0, Connection::kIdle));
+  EXPECT_EQ(estimate.link().up_mbit_per_s, kPrior.up_mbit_per_s);
+  EXPECT_NEAR(estimate.link().round_trip_ms, 40, 1);
+}
+
+// 100 bytes in less than a round trip.
+TEST(LinkEstimate, ATransferThatIsTooShortDoesNotMakeTheRateEndless) {
+  LinkEstimate estimate(kPrior);
+  estimate.Observe({0, 0, 40, Connection::kWarm});
+  estimate.Observe({100, 0, 39, Connection::kWarm});
+  EXPECT_EQ(estimate.link().up_mbit_per_s, 10 * kPrior.up_mbit_per_s);
+}
+
 TEST(LinkEstimate, KnowsTheSpread) {
   LinkEstimate estimate(kPrior);
   for (int i = 0; i < 32; ++i)

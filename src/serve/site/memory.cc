@@ -13,7 +13,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int kVersion = 3;          // of the text
-constexpr size_t kKept = 32;         // as a LinkEstimate keeps
 constexpr double kMostMs = 1e7;      // as those of site files
 constexpr double kMostBytes = 1e12;  // guess: no photo has so many
 
@@ -177,10 +176,7 @@ PictureCosts PictureOf(const SideMemory& side, StartState state, const PhotoAmou
 
 }  // namespace
 
-void Learn(SiteMemory& memory, const ObservedExchange& exchange) {
-  memory.exchanges.push_back(exchange);
-  if (memory.exchanges.size() > kKept) memory.exchanges.erase(memory.exchanges.begin());
-}
+void Learn(SiteMemory& memory, const ObservedExchange& exchange) { Remember(memory.exchanges, exchange); }
 
 NetworkLink LinkOf(const NetworkLink& prior, const SiteMemory& memory) {
   LinkEstimate estimate(prior);
