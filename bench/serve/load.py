@@ -25,6 +25,7 @@ from served import Served
 from tables import aligned, listed, number
 
 kConnections = (1, 2, 4, 8, 16)  # that rise until no more is carried
+kReloadEveryS = 5
 # Of a load that arrives by itself: far more than may wait and be computed, so that none is missing.
 kMostConnections = 128
 
@@ -34,6 +35,7 @@ def arguments():
     p.add_argument("--load", default=os.path.join(_root, "build", "release", "serve_load"), metavar="FILE", help="the load generator")
     p.add_argument("--seconds", type=float, default=10, metavar="S", help="of each step (default: 10)")
     p.add_argument("--overload-s", type=float, default=300, metavar="S", help="of the load that is twice the capacity (default: 300)")
+    p.add_argument("--reload-s", type=float, default=60, metavar="S", help="of that load while the model is loaded again every 5 s (default: 60)")
     p.add_argument("--arrivals", default="random", choices=["random", "even"], help="their distances (default: random)")
     p.add_argument("--seed", type=int, default=1, metavar="N", help="of the arrivals (default: 1)")
     p.add_argument("--serve", nargs="*", default=[], metavar="WORD", help="flags for mete serve, without the dashes in front: threads=2")
@@ -77,6 +79,27 @@ class Watched:
         self.ended.set()
         self.thread.join()
         self.cpu_s = machine.process_s(self.server.process.pid) - self.start_s
+
+
+class Reloads:
+    """Loads the model again every kReloadEveryS seconds until the end of the block."""
+
+    def __init__(self, server):
+        self.server, self.ended = server, threading.Event()
+        self.statuses = []
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self._reload)
+        self.thread.start()
+        return self
+
+    def _reload(self):
+        while not self.ended.wait(kReloadEveryS):
+            self.statuses.append(self.server.load("net")[0])
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
 
 
 class Load:
@@ -126,6 +149,10 @@ def measure_model(flags, name, path):
         for key, share, seconds in (("below", 0.8, flags.seconds * 3), ("twice", 2, flags.overload_s), ("after", 0.8, flags.seconds)):
             say(f"{name}: {share} of {capacity:.1f} requests a second for {seconds:.0f} s")
             result[key] = load.run(seconds, connections=kMostConnections, rate=share * capacity)
+        say(f"{name}: twice the capacity for {flags.reload_s:.0f} s, while the model is loaded again every {kReloadEveryS} s")
+        with Reloads(server) as reloads:
+            result["reloaded"] = load.run(flags.reload_s, connections=kMostConnections, rate=2 * capacity)
+        result["reloads"] = reloads.statuses
         began = time.monotonic()
         result["exit_status"] = server.end()
         result["end_s"] = time.monotonic() - began
@@ -142,7 +169,7 @@ def text(document, markdown):
         rows = [["load", "requests/s", "carried/s", "p50 ms", "p99 ms", "refused", "p99 of refusals ms", "RSS MiB", "server cores",
                  "generator cores"]]
         steps = [(f"{step['connections']} callers", step) for step in result["closed"]]
-        steps += [("0.8 of the capacity", result["below"]), ("twice the capacity", result["twice"]), ("0.8 again", result["after"])]
+        steps += [("0.8 of the capacity", result["below"]), ("twice the capacity", result["twice"]), ("0.8 again", result["after"]), ("twice, loaded again", result["reloaded"])]
         for what, step in steps:
             refused = step["refused_ms"]["count"]
             rows.append([what, number(step["sent"] / step["seconds"]), number(step["carried"]), number(step["answered_ms"]["p50"]),
@@ -151,11 +178,12 @@ def text(document, markdown):
                          f"{step['generator_cores']:.2f}"])
         twice, below = result["twice"], result["below"]
         rss = twice["rss_mib"]
-        lost = sum(step[key] for step in (twice, below, result["after"]) for key in ("closed", "unanswered", "wrong"))
+        lost = sum(step[key] for step in (twice, below, result["after"], result["reloaded"]) for key in ("closed", "unanswered", "wrong"))
         lines = [f"p99 at twice the capacity: {twice['answered_ms']['p99'] / below['answered_ms']['p99']:.2f} times that at 0.8 of it "
                  f"(the bar: 2)",
                  f"twice the capacity for {twice['seconds']:.0f} s: {shares(twice)}",
                  f"resident memory meanwhile: {rss[0]:.0f} MiB at the start, {max(rss):.0f} at most, {rss[-1]:.0f} at the end",
+                 f"loaded again {len(result['reloads'])} times, {result['reloads'].count(200)} of them with status 200; meanwhile {shares(result['reloaded'])}",
                  f"lost, closed or answered otherwise than the first time: {lost}",
                  f"SIGTERM: exit status {result['exit_status']} after {result['end_s']:.2f} s"]
         parts += [f"**{name}**" if markdown else name, aligned(rows, markdown), listed(lines, markdown)]

@@ -106,13 +106,14 @@ def step(sent, answered, refused, p99):
 class Text(unittest.TestCase):
     def test_tables(self):
         result = {"closed": [step(20, 20, 0, 9)], "below": step(16, 16, 0, 10), "twice": step(40, 15, 25, 18), "after": step(16, 16, 0, 10),
-                  "exit_status": 0, "end_s": 0.5}
+                  "reloaded": step(40, 14, 26, 19), "reloads": [200, 503, 200], "exit_status": 0, "end_s": 0.5}
         text = load.text({"models": {"net": result}}, False)
         self.assertIn("p99 at twice the capacity: 1.80 times that at 0.8 of it", text)
         self.assertIn("15 x 200, 25 x 429", text)
         self.assertIn("62.5 %", text)
         self.assertIn("50 MiB at the start, 70 at most, 60 at the end", text)
-        self.assertIn("otherwise than the first time: 9", text)
+        self.assertIn("otherwise than the first time: 12", text)
+        self.assertIn("loaded again 3 times, 2 of them with status 200; meanwhile 14 x 200, 26 x 429", text)
 
 
 if __name__ == "__main__":
