@@ -15,9 +15,6 @@ namespace {
 constexpr size_t kEnoughForALine = 4;
 // Guess: the 95th percentile of fewer is their largest one.
 constexpr size_t kEnoughForLate = 20;
-// Guess: no prior is so many times too slow. It bounds what a transfer shows that is short beside the round
-// trip.
-constexpr double kMostTimesFaster = 10;
 // Slow start depends on rate and round trip, which are fitted without it. Each round takes it off as the last
 // round's link has it; the third one changes figures by less than a thousandth.
 constexpr int kRounds = 4;
@@ -36,16 +33,19 @@ Point PointOf(const ObservedExchange& e, const NetworkLink& link) {
   return {double(e.up_bytes), e.ms - parts.connect_ms - parts.slow_start_ms - down_ms};
 }
 
-// Returns the median slope between two points of which one has at least twice the bytes of the other; nothing
-// if there are too few.
+// What is within the first window takes a round trip, whose variation is longer than its bytes take on a fast
+// link.
+bool TellsRate(double up_bytes) { return up_bytes > kFirstWindowBytes; }
+
+// Returns the median slope between two points of which one tells the rate and has at least twice the bytes of
+// the other; nothing if there are too few.
 std::optional<double> SlopeOf(const std::vector<Point>& points) {
   std::vector<double> slopes;
-  for (size_t i = 0; i < points.size(); ++i)
-    for (size_t j = 0; j < points.size(); ++j)
-      if (points[j].bytes >= 2 * points[i].bytes && points[j].bytes > 0)
-        slopes.push_back((points[j].ms - points[i].ms) / (points[j].bytes - points[i].bytes));
-  // One transfer among n exchanges that send nothing makes n slopes.
-  if (points.size() < kEnoughForALine || slopes.size() + 1 < points.size()) return std::nullopt;
+  for (const Point& from : points)
+    for (const Point& to : points)
+      if (TellsRate(to.bytes) && to.bytes >= 2 * from.bytes)
+        slopes.push_back((to.ms - from.ms) / (to.bytes - from.bytes));
+  if (points.size() < kEnoughForALine || slopes.size() < points.size()) return std::nullopt;
   const double slope = Median(std::move(slopes));
   return slope > 0 ? std::optional(slope) : std::nullopt;
 }
@@ -67,24 +67,25 @@ NetworkLink Slower(NetworkLink link, double trips_by, double rates_by) {
   return link;
 }
 
-bool SendsNothing(const ObservedExchange& exchange) { return exchange.up_bytes == 0; }
+bool IsTransfer(const ObservedExchange& exchange) { return TellsRate(double(exchange.up_bytes)); }
 
-// Returns the prior as slow as the exchanges show, without a line through them.
+// Returns the prior as slow as the exchanges show, without a line through them. The prior's rates count as
+// those of one transfer, so that a single one that was held up does not make a slow link of a fast one.
 NetworkLink Scaled(const NetworkLink& prior, std::vector<ObservedExchange> exchanges) {
-  const auto middle = std::partition(exchanges.begin(), exchanges.end(), SendsNothing);
-  const std::span asks(exchanges.begin(), middle), transfers(middle, exchanges.end());
-  if (asks.empty()) {
+  const auto middle = std::partition(exchanges.begin(), exchanges.end(), IsTransfer);
+  const std::span transfers(exchanges.begin(), middle), others(middle, exchanges.end());
+  if (others.empty()) {
     const double by = Median(RatiosTo(prior, transfers));
     return Slower(prior, by, by);
   }
-  const NetworkLink link = Slower(prior, Median(RatiosTo(prior, asks)), 1);
-  std::vector<double> ratios;
+  const NetworkLink link = Slower(prior, Median(RatiosTo(prior, others)), 1);
+  std::vector<double> ratios{1};
   for (const ObservedExchange& e : transfers) {
     const ExchangeParts parts = PartsOfExchange(link, e.up_bytes, e.down_bytes, e.connection);
-    ratios.push_back(std::max(1 / kMostTimesFaster, (e.ms - parts.connect_ms - parts.round_trip_ms) /
-                                                        (parts.bytes_ms + parts.slow_start_ms)));
+    ratios.push_back((e.ms - parts.connect_ms - parts.round_trip_ms) /
+                     (parts.bytes_ms + parts.slow_start_ms));
   }
-  return ratios.empty() ? link : Slower(link, 1, Median(std::move(ratios)));
+  return Slower(link, 1, Median(std::move(ratios)));
 }
 
 }  // namespace
@@ -92,10 +93,10 @@ NetworkLink Scaled(const NetworkLink& prior, std::vector<ObservedExchange> excha
 void Remember(std::vector<ObservedExchange>& last, const ObservedExchange& exchange) {
   last.push_back(exchange);
   if (last.size() <= kKeptExchanges) return;
-  const auto asks = size_t(std::count_if(last.begin(), last.end(), SendsNothing));
-  const bool forgets_ask = 2 * asks > last.size();
-  last.erase(std::find_if(last.begin(), last.end(),
-                          [&](const ObservedExchange& e) { return SendsNothing(e) == forgets_ask; }));
+  const auto transfers = size_t(std::count_if(last.begin(), last.end(), IsTransfer));
+  last.erase(std::find_if(last.begin(), last.end(), [&](const ObservedExchange& e) {
+    return (IsTransfer(e) ? transfers : last.size() - transfers) > kLeastOfAKind;
+  }));
 }
 
 LinkEstimate::LinkEstimate(const NetworkLink& prior) : prior_(prior), link_(prior) { Verify(prior, "link"); }

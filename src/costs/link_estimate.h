@@ -16,11 +16,12 @@ struct ObservedExchange {
   Connection connection = Connection::kWarm;
 };
 
-// Adds an exchange to the last ones. Of more than kKeptExchanges, the oldest one of the more frequent kind is
-// forgotten: exchanges that send nothing tell the round trip, and those that send something the rate. For
-// example, a device that asks the server about its load before each photo, and sends none of a hundred
-// photos, still knows the rate that it saw before.
+// Adds an exchange to the last ones. Of more than kKeptExchanges the oldest one is forgotten, unless there
+// are only kLeastOfAKind of its kind: transfers, which send more than the first window, tell the rate, and
+// the others tell the round trip. For example, a device that asks the server about its load before each
+// photo, and then answers a hundred photos itself, still knows the rate that it saw before.
 inline constexpr size_t kKeptExchanges = 32;  // guess: some seconds of use, and half a thousand slopes
+inline constexpr size_t kLeastOfAKind = 4;    // guess: one of them may be an outlier
 void Remember(std::vector<ObservedExchange>& last, const ObservedExchange& exchange);
 
 class LinkEstimate {
@@ -31,10 +32,10 @@ class LinkEstimate {
   void Observe(const ObservedExchange& exchange) { Observe(std::span(&exchange, 1)); }
   void Observe(std::span<const ObservedExchange> exchanges);  // the oldest first
   // Returns the link that explains the last exchanges. Round trip and uplink are those of a line through the
-  // exchanges (Theil and Sen: the median of the slopes between any two), where their sizes differ enough.
-  // Otherwise the prior's figures are scaled: round trip and connecting as the exchanges show that send
-  // nothing, the rates as those show that send something; where all of them send something, all figures
-  // alike, which predicts exchanges of these sizes. The downlink is the prior's: answers are small.
+  // exchanges (Theil and Sen: the median of the slopes between any two), where transfers and their sizes are
+  // enough. Otherwise the prior's figures are scaled: the rates as transfers show, the other figures as the
+  // others do; where all are transfers, all figures alike, which predicts exchanges of these sizes. The
+  // downlink is the prior's: answers are small.
   const NetworkLink& link() const { return link_; }
   int observed() const { return int(last_.size()); }
 
