@@ -1,14 +1,20 @@
 #include "serve/grpc/call.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "network/keys/keys.h"
 #include "serve/grpc_values/grpc_values.h"
 #include "serve/protocol/timeout.h"
+#include "serve/server/server.h"
 
 namespace mete::serve {
 namespace {
+
+constexpr const char* kTrace = "traceparent";  // W3C, Trace Context
 
 // Returns the value of the call's metadata; "" if there is none.
 std::string MetadataOf(const grpc::CallbackServerContext& context, const char* name) {
@@ -89,10 +95,20 @@ void Leaving::HasGone() {
   if (work) work();
 }
 
+Call::Call(grpc::CallbackServerContext* context, const char* method, CallLog& log)
+    : context_(context), reactor_(new Reactor(leaving_)), method_(method), log_(log) {
+  if (const std::string trace = MetadataOf(*context, kTrace); !trace.empty())
+    context->AddInitialMetadata(kTrace, trace);
+}
+
 void Call::Finish(const grpc::Status& status) {
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began_;
-  log_.Write({context_->peer(), method_, MetadataOf(*context_, "traceparent"), NameOf(status.error_code()),
-              took.count()});
+  log_.Write(
+      {context_->peer(), method_, MetadataOf(*context_, kTrace), NameOf(status.error_code()), took.count()});
+  if (status.error_code() == grpc::StatusCode::UNAVAILABLE)
+    retry_after_s_ = std::max(retry_after_s_, kLaterS);
+  if (retry_after_s_ > 0)
+    AddTrailer("retry-after-ms", fmt::format("{:.0f}", std::ceil(retry_after_s_ * 1e3)));
   reactor_->Finish(status);
 }
 

@@ -54,8 +54,7 @@ class Leaving {
 // gRPC keeps the context and both messages until Finish().
 class Call {
  public:
-  Call(grpc::CallbackServerContext* context, const char* method, CallLog& log)
-      : context_(context), reactor_(new Reactor(leaving_)), method_(method), log_(log) {}
+  Call(grpc::CallbackServerContext* context, const char* method, CallLog& log);
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
@@ -65,6 +64,8 @@ class Call {
   const std::shared_ptr<Leaving>& leaving() const { return leaving_; }
 
   void AddTrailer(const char* name, const std::string& value) { context_->AddTrailingMetadata(name, value); }
+  // How long a caller should wait before another try.
+  void RetryAfter(double seconds) { retry_after_s_ = seconds; }
   // Once, on any thread. Nothing of the call may be used afterwards.
   void Finish(const grpc::Status& status = grpc::Status::OK);
 
@@ -85,6 +86,7 @@ class Call {
   grpc::ServerUnaryReactor* reactor_;
   const char* method_;
   CallLog& log_;
+  double retry_after_s_ = 0;
   const std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 

@@ -279,6 +279,25 @@ TEST_F(Grpc, AFullQueueSaysWhenToTryAgain) {
   EXPECT_TRUE(waiting.get().status.ok());
 }
 
+TEST_F(Grpc, AModelThatIsNotReadySaysWhenToTryAgain) {
+  server_->Unload("digits");
+  const Answer refused = Infer(Request());
+  EXPECT_EQ(refused.status.error_code(), StatusCode::UNAVAILABLE) << refused.status.error_message();
+  ASSERT_TRUE(refused.trailers.contains("retry-after-ms"));
+  EXPECT_EQ(refused.trailers.find("retry-after-ms")->second, "1000");
+}
+
+TEST_F(Grpc, ATraceIsPassedOn) {
+  const std::string trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  grpc::ClientContext context;
+  context.AddMetadata("traceparent", trace);
+  inference::ModelInferResponse response;
+  ASSERT_TRUE(stub_->ModelInfer(&context, Request(), &response).ok());
+  const auto passed = context.GetServerInitialMetadata().find("traceparent");
+  ASSERT_NE(passed, context.GetServerInitialMetadata().end());
+  EXPECT_EQ(std::string(passed->second.data(), passed->second.size()), trace);
+}
+
 TEST_F(Grpc, TheDeadlineOfACallIsThatOfItsRequest) {
   Gate gate(*server_);
   EXPECT_EQ(Infer(Request(), std::chrono::milliseconds(50)).status.error_code(),

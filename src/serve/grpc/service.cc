@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 #include "base/error.h"
 
 namespace mete::serve {
@@ -102,8 +100,7 @@ Service::Reactor* Service::ModelInfer(Context* context, const inference::ModelIn
         } catch (...) {
           status = StatusOfException();
         }
-      if (outcome.retry_after_s > 0)
-        call->AddTrailer("retry-after-ms", fmt::format("{:.0f}", std::ceil(outcome.retry_after_s * 1e3)));
+      call->RetryAfter(outcome.retry_after_s);
       call->AddTrailer("mete-wait-ms", fmt::format("{:.3f}", server.predicted_wait_us() * 1e-3));
       call->Finish(status);
     };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <new>
 
@@ -29,17 +30,7 @@ HttpAnswer Successful(const Outcome& outcome) {
 
 HttpAnswer Failed(const Outcome& outcome) {
   const bool full = outcome.code == Code::kResourceExhausted && outcome.retry_after_s > 0;
-  HttpAnswer answer = ErrorAnswer(full ? 429 : StatusOf(outcome.code), outcome.error);
-  if (outcome.retry_after_s > 0)  // in whole seconds, as HTTP has it
-    answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(outcome.retry_after_s)));
-  return answer;
-}
-
-// An error that another try may not have in a second, which is a guess.
-HttpAnswer UntilLater(const std::string& error) {
-  HttpAnswer answer = ErrorAnswer(503, error);
-  answer.headers.emplace_back("Retry-After", "1");
-  return answer;
+  return ErrorAnswer(full ? 429 : StatusOf(outcome.code), outcome.error, outcome.retry_after_s);
 }
 
 }  // namespace
@@ -68,7 +59,13 @@ int StatusOf(Code code) {
   }
 }
 
-HttpAnswer ErrorAnswer(int status, const std::string& error) { return JsonAnswer(ErrorBody(error), status); }
+HttpAnswer ErrorAnswer(int status, const std::string& error, double retry_after_s) {
+  HttpAnswer answer = JsonAnswer(ErrorBody(error), status);
+  if (status == 503) retry_after_s = std::max(retry_after_s, kLaterS);
+  if (retry_after_s > 0)  // in whole seconds, as HTTP has it
+    answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(retry_after_s)));
+  return answer;
+}
 HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.code()), error.what()); }
 
 void AddWait(HttpAnswer& answer, double wait_us) {
@@ -82,14 +79,14 @@ HttpAnswer AnswerOf(const Outcome& outcome, double wait_us) {
 }
 
 HttpAnswer TooManyBytes(int64_t most) {
-  return UntilLater(fmt::format(
-      "[server] too many bytes of requests and answers are under way; got more than {0}, expected "
-      "{0} at most; try again later, or a smaller request",
-      most));
+  return ErrorAnswer(
+      503, fmt::format("[server] too many bytes of requests and answers are under way; got more than {0}, "
+                       "expected {0} at most; try again later, or a smaller request",
+                       most));
 }
 
 HttpAnswer NoMemory() {
-  return UntilLater("[server] there is no memory for a request or its answer; try again later");
+  return ErrorAnswer(503, "[server] there is no memory for a request or its answer; try again later");
 }
 
 HttpAnswer Made(const std::function<HttpAnswer()>& make) {

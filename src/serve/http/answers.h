@@ -16,7 +16,8 @@ HttpAnswer JsonAnswer(std::string body, int status = 200);
 // 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try
 // may succeed, is 429 instead.
 int StatusOf(Code code);
-HttpAnswer ErrorAnswer(int status, const std::string& error);
+// With Retry-After where another try may succeed: `retry_after_s` is above 0, or the status is 503.
+HttpAnswer ErrorAnswer(int status, const std::string& error, double retry_after_s = 0);
 HttpAnswer ErrorAnswer(const Error& error);
 
 // With how long a request that came now would wait, so that callers can choose.

@@ -244,7 +244,7 @@ std::function<void()> Routes::Answer(const HttpRequest& request, const Respond& 
   } catch (const Error& error) {
     respond([error] { return ErrorAnswer(error); });
   } catch (const std::bad_alloc&) {
-    respond([] { return ErrorAnswer(503, "[server] there is no memory for this request"); });
+    respond(NoMemory);
   } catch (const std::exception& error) {
     respond([what = std::string(error.what())] { return ErrorAnswer(500, what); });
   }

@@ -58,6 +58,10 @@ using OnOutcome = std::function<void(Outcome&&)>;
 
 Outcome OutcomeOf(const Error& error);
 
+// Guess: after so many seconds another try may succeed of what the server could not do for a while, such as
+// answer for a model that is not ready, and cannot say for how long.
+inline constexpr double kLaterS = 1;
+
 // What a page for people shows of a model beside its metadata.
 struct PictureUse {
   bool classifies = false;        // whether Classify() answers
