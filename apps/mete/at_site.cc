@@ -32,6 +32,16 @@ SiteFile SiteOf(const SiteRunFlags& flags) {
   return site;
 }
 
+SiteObjective ObjectiveOf(const SiteJob& job, const SiteFile& site) {
+  const PoolObjective of = ParsePoolObjective(job.objective, "--objective");
+  if (of == PoolObjective::kEnergy && !site.power)
+    Invalid(
+        job.flags.site,
+        "the least energy is asked for, and this device's power is not known; expected [power] with idle_w "
+        "and compute_w");
+  return {.of = of, .deadline_ms = job.flags.deadline_ms};
+}
+
 struct WayWord {
   const char* word;
   SiteCandidate way;
@@ -83,6 +93,7 @@ AtSite::AtSite(const SiteJob& job)
     : job_(job),
       graph_(DivisibleOf(job.model)),
       site_(SiteOf(job.flags)),
+      objective_(ObjectiveOf(job, site_)),
       security_(ReadSecurity(site_.keys, site_.token, job.context)),
       options_(ClientOptionsOf(site_, security_)),
       kept_(job, site_.name, site_.address),
@@ -101,7 +112,8 @@ serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, StartState 
           .ready_cut = cut_.ready(),
           .ask_ms = link.connect_ms + link.round_trip_ms,
           .file_bytes = int64_t(photo.bytes.size()),
-          .pixels = photo.pixels};
+          .pixels = photo.pixels,
+          .power = site_.power ? std::optional(PowerCostsOf(*site_.power)) : std::nullopt};
 }
 
 std::string AtSite::MeasureCut(const SiteRequest& request, const NetworkLink& link, std::string& measured) {
@@ -153,14 +165,20 @@ void AtSite::PlanAndAsk(StartState state, UnderWay& u) {
   if (!u.no_server.empty() || u.server.wait_ms() > 0) plan_anew(now.ask_ms);
 }
 
+// The deadline less what asking took beyond what the device's way foresees of it.
+double AtSite::DeadlineAfterAsking(const UnderWay& u) const {
+  return objective_.deadline_ms - (u.ask_ms - u.plan.ways[0].ask_ms);
+}
+
 WayDone AtSite::Compute(SiteCandidate chosen, StartState state, UnderWay& u) {
   if (chosen == SiteCandidate::kDevice) return device_.Compute(u.request.photo, state);
   const SiteWay& way = u.plan.ways[size_t(chosen)];
   WayDone done{.way = chosen};
   u.fell_back = u.no_server.empty() ? u.no_cut : u.no_server;
   if (u.fell_back.empty()) {
-    const double give_up_ms =
-        u.request.give_up_ms > 0 ? u.request.give_up_ms : GiveUpMs(way, u.plan.ways[0], 0);
+    const double give_up_ms = u.request.give_up_ms > 0
+                                  ? u.request.give_up_ms
+                                  : GiveUpMs(way, u.plan.ways[0], DeadlineAfterAsking(u));
     u.fell_back = way.can() ? Send(u.request.photo, way, give_up_ms, u.server, done) : way.why_not;
   }
   return u.fell_back.empty() ? done : device_.Compute(u.request.photo, state);
@@ -191,6 +209,7 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
   if (const std::string& why = u.fell_back.empty() ? u.no_server : u.fell_back; !why.empty())
     PrintNote(job_.context, "this device answers, not the server: " + why);
   const SiteReport report{.site = site_.name,
+                          .objective = job_.objective,
                           .plan = u.plan,
                           .state = state,
                           .process_ms = kept_.process_ms()[size_t(program_)],

@@ -58,8 +58,10 @@ class AtSite {
   // `way`: that is asked for, while a photo waits for its answer; empty: no photo waits, and all are shown.
   SitePlan PlanFor(const serve::SiteNow& now, const NetworkLink& link, const std::string& way) const {
     const bool shows_cut = way.empty() || way == "cut";
-    return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_),
-                    {.no_cuts = cut_.WhyNot(way == "cut"), .prunes_cuts = !shows_cut});
+    SiteObjective objective = objective_;
+    objective.no_cuts = cut_.WhyNot(way == "cut");
+    objective.prunes_cuts = !shows_cut;
+    return PlanSite(graph_, CostsOf(graph_, memory_, link, now, layers_), objective);
   }
   // Learns how soon a cut is ready, if a photo is to be cut and this is not known. Returns why it cannot; "":
   // it can, or no cut can be planned.
@@ -69,14 +71,16 @@ class AtSite {
                    WayDone& done);
   // What is not known of the server, the device and a cut, which is no part of the request.
   void MeasureUnknown(UnderWay& u);
-  // Plans, and where the server may be sooner asks it; plans anew where that tells something new.
+  // Plans, and where the plan is not the device asks the server; plans anew where that tells something new.
   void PlanAndAsk(StartState state, UnderWay& u);
+  double DeadlineAfterAsking(const UnderWay& u) const;
   // Computes the photo by the chosen way, else on this device.
   WayDone Compute(SiteCandidate chosen, StartState state, UnderWay& u);
 
   const SiteJob& job_;
   const Graph& graph_;
   const SiteFile site_;
+  const SiteObjective objective_;
   const Security security_;
   const serve::ClientOptions options_;
   const KeptSite kept_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "checks.h"
 #include "energy_choice.h"
 #include "engine/model.h"
 #include "machine/frequency.h"
@@ -73,8 +74,9 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
   command
       .add_option("--objective", flags.objective,
                   "choose cores and frequencies, instead of --threads and --cores: the least energy, or the "
-                  "least that meets a time; with "
-                  "--processors: what the plan has least of, latency, throughput or energy")
+                  "least that meets a time; with --processors, or --site of run: what the plan has least of, "
+                  "latency, "
+                  "throughput or energy")
       ->type_name("energy|latency=30ms|...")
       ->excludes(command.get_option("--plan"))
       ->group("Machine");
@@ -83,9 +85,27 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
 void CheckPoolObjective(const std::string& name) {
   const auto& names = PoolObjectives();
   if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(
-        fmt::format("[--objective] not an objective for several processors; got '{}', expected one of: {}",
-                    name, fmt::join(names, ", ")));
+    throw UsageError(fmt::format(
+        "[--objective] not an objective for several processors or a site; got '{}', expected one of: {}",
+        name, fmt::join(names, ", ")));
+}
+
+void AddDeadlineFlag(CLI::App& command, CLI::Option* site, double& deadline_ms) {
+  command
+      .add_option("--deadline-ms", deadline_ms,
+                  "with --objective energy: the least energy of what is done in this time with the link at "
+                  "its 95th percentile")
+      ->type_name("MS")
+      ->check(Between(0.001, 1e7))
+      ->needs(site)
+      ->group("Site");
+}
+
+void CheckSiteObjective(const std::string& name, double deadline_ms) {
+  CheckPoolObjective(name);
+  if (deadline_ms > 0 && name != "energy")
+    throw UsageError("[--deadline-ms] is of the least energy; got --objective " + name +
+                     "; try --objective energy");
 }
 
 void CheckObjective(const ModelFlags& flags, bool processors) {

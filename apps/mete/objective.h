@@ -20,6 +20,11 @@ void CheckObjective(const ModelFlags& flags, bool processors);
 // UsageError for a name that is not one of PoolObjectives().
 void CheckPoolObjective(const std::string& name);
 
+// Adds --deadline-ms of a site, for the least energy.
+void AddDeadlineFlag(CLI::App& command, CLI::Option* site, double& deadline_ms);
+// UsageError as CheckPoolObjective(), or for a deadline (0: none) of another objective than energy.
+void CheckSiteObjective(const std::string& name, double deadline_ms);
+
 // Returns the default path of the curves that mete profile --energy writes. UsageError if there is no cache
 // folder.
 std::string EnergyCurvesPath();

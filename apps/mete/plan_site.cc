@@ -178,22 +178,12 @@ void AddSiteFlags(CLI::App& command, SiteFlags& flags) {
       ->check(OneOf({"warm", "idle", "cold"}))
       ->needs(site)
       ->group("Site");
-  command
-      .add_option("--deadline-ms", flags.deadline_ms,
-                  "with --objective energy: the least energy of what is done in this time with the link at "
-                  "its 95th percentile")
-      ->type_name("MS")
-      ->check(Between(0.001, 1e7))
-      ->needs(site)
-      ->group("Site");
+  AddDeadlineFlag(command, site, flags.deadline_ms);
 }
 
 void PlanTheSite(const Model& model, const std::string& model_name, const std::string& objective,
                  const SiteFlags& flags, const Context& context) {
-  CheckPoolObjective(objective);
-  if (flags.deadline_ms > 0 && objective != "energy")
-    throw UsageError("[--deadline-ms] is of the least energy; got --objective " + objective +
-                     "; try --objective energy");
+  CheckSiteObjective(objective, flags.deadline_ms);
   const Graph& graph = DivisibleOf(model);
   const SiteFile site = SiteOf(flags);
   const SiteCosts costs = EstimateSite(graph, site, ParseStartState(flags.state, "--state"));

@@ -344,6 +344,10 @@ std::vector<std::string> ModelFiles(const ModelFlags& flags) {
   return files;
 }
 
+std::string ObjectiveAtSite(const RunFlags& flags) {
+  return flags.model.objective.empty() ? "latency" : flags.model.objective;
+}
+
 // Returns the only input's port. UsageError for what a site does not compute.
 const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
   if (flags.pictures.size() != 1)
@@ -361,6 +365,7 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
                     const SiteStart& start, const Context& context) {
   const Port& port = CheckForSite(flags, loaded);
   const SiteJob job{flags.site,
+                    ObjectiveAtSite(flags),
                     context,
                     loaded.model,
                     ModelFiles(flags.model),
@@ -399,7 +404,8 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
 void Run(const RunFlags& flags, const Context& context) {
   const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);
-  CheckObjective(flags.model, flags.pool.given());
+  if (flags.site.given()) CheckSiteObjective(ObjectiveAtSite(flags), flags.site.deadline_ms);
+  else CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
   PutBackLeftFrequencies(context);
   double load_ms = 0;

@@ -1,5 +1,6 @@
 // The flags of `mete run --site`.
 #include "checks.h"
+#include "objective.h"
 #include "site_run.h"
 
 namespace mete::cli {
@@ -8,16 +9,16 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
   CLI::Option* site = command
                           .add_option("--site", flags.site,
                                       "answer a photo on this device or on a server that the file names, "
-                                      "whichever is sooner; --explain says why")
+                                      "whichever is sooner, or as --objective says; --explain says why")
                           ->type_name("FILE.toml")
                           ->group("Site");
   ExcludeOthers(command, *site,
-                {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan", "--objective",
-                 "--precision", "--reference"});
+                {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan", "--precision",
+                 "--reference"});
   command
       .add_option(
           "--way", flags.way,
-          "instead of the soonest way: device, raw (the photo as it is goes to the server), scaled (the "
+          "instead of the planned way: device, raw (the photo as it is goes to the server), scaled (the "
           "device scales it first), or cut (the device computes the first layers, the server's worker the "
           "others)")
       ->type_name("NAME")
@@ -25,6 +26,7 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
       ->capture_default_str()
       ->needs(site)
       ->group("Site");
+  AddDeadlineFlag(command, site, flags.deadline_ms);
   command
       .add_flag("--on-command", flags.on_command,
                 "answer the photo, then others as lines of JSON on stdin ask for them, for programs that "

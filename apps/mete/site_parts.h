@@ -107,6 +107,7 @@ class SiteServer {
 // What a site's run says, as JSON and for people.
 struct SiteReport {
   const std::string& site;
+  const std::string& objective;
   const SitePlan& plan;
   StartState state;           // of the model, when the request came
   double process_ms;          // of predicted loads: until the program's clock begins

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "pool_figure.h"
 #include "site_parts.h"
 #include "terminal.h"
 
@@ -58,6 +59,11 @@ std::string HowText(const SiteReport& r) {
   return "as planned";
 }
 
+std::string PredictedText(const SiteWay& way) {
+  return FormatMs(way.steps.total_ms()) + " predicted" +
+         (way.joules ? fmt::format(", {}", JoulesText(*way.joules)) : "");
+}
+
 }  // namespace
 
 Json SitePlanJson(const SitePlan& plan) {
@@ -72,6 +78,7 @@ Json SitePlanJson(const SitePlan& plan) {
                     {"bytes_ms", way.upload.bytes_ms},
                     {"slow_start_ms", way.upload.slow_start_ms},
                     {"late_ms", way.late_ms}});
+    if (way.joules) one["joules"] = *way.joules;
     if (way.candidate == SiteCandidate::kCut) one["cut"] = CutJson(way);
     json["ways"].push_back(std::move(one));
   }
@@ -80,6 +87,7 @@ Json SitePlanJson(const SitePlan& plan) {
 
 Json SiteReportJson(const SiteReport& r) {
   Json json{{"site", r.site},
+            {"objective", r.objective},
             {"way", NameOf(r.done.way)},
             {"chosen", NameOf(r.chosen)},
             {"planned", NameOf(r.plan.choice)},
@@ -96,8 +104,13 @@ Json SiteReportJson(const SiteReport& r) {
   if (!r.measured.empty()) json["measured_first"] = r.measured;
   for (const SiteWay& way : r.plan.ways) {
     Json one{{"way", NameOf(way.candidate)}};
-    if (way.can()) one["predicted"] = StepsJson(way.steps);
-    else one["why_not"] = WhyNot(r, way);
+    if (way.can()) {
+      one["predicted"] = StepsJson(way.steps);
+      one["period_ms"] = way.period_ms;
+      if (way.joules) one["joules"] = *way.joules;
+    } else {
+      one["why_not"] = WhyNot(r, way);
+    }
     if (way.candidate == SiteCandidate::kCut && way.can()) {
       one["cut"] = CutJson(way);
       one["cut"]["layers_are_measured"] = r.knows_layers;
@@ -127,11 +140,11 @@ std::string SiteReportText(const SiteReport& r) {
         FormatMs(r.process_ms));
   for (const SiteWay& way : r.plan.ways)
     if (way.candidate != r.done.way)
-      text += fmt::format("  {}: {}\n", NameOf(way.candidate),
-                          way.can() ? FormatMs(way.steps.total_ms()) + " predicted" : WhyNot(r, way));
+      text +=
+          fmt::format("  {}: {}\n", NameOf(way.candidate), way.can() ? PredictedText(way) : WhyNot(r, way));
   text += r.plan.reason + ".\n";
   if (const SiteWay& cut = r.plan.ways[size_t(SiteCandidate::kCut)]; cut.can()) text += CutText(r, cut);
-  if (!r.asked) text += "The server was not asked, as its answer could not be sooner.\n";
+  if (!r.asked) text += "The server was not asked, as the plan is the device.\n";
   else if (r.no_server.empty())
     text += fmt::format("Asked first: connected in {}, round trip {}.\n", FormatMs(r.connect_ms),
                         FormatMs(r.round_trip_ms));

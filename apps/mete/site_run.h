@@ -1,4 +1,4 @@
-// `mete run --site`: a photo's answer from this device or from a server, whichever is sooner. In a build with
+// `mete run --site`: a photo's answer from this device or from a server, as the plan says. In a build with
 // METE_SERVE=OFF there is no such flag (without_serve/).
 #pragma once
 
@@ -20,6 +20,7 @@ struct SiteRunFlags {
   std::string site;          // the site's file; empty: without all of this
   std::string way = "best";  // best, device, raw, scaled, cut
   bool on_command = false;
+  double deadline_ms = 0;  // of the least energy; 0: none
 
   bool given() const { return !site.empty(); }
 };
@@ -39,6 +40,7 @@ SiteStart BeginAtSite(const SiteRunFlags& flags, const std::vector<std::string>&
 // A photo for a model that is loaded, whose session is made when the device computes.
 struct SiteJob {
   const SiteRunFlags& flags;
+  std::string objective;  // latency, throughput or energy
   const Context& context;
   const Model& model;
   std::vector<std::string> model_files;  // that the kept figures belong to
@@ -60,8 +62,8 @@ struct SiteAnswer {
   std::string text;             // the same for people
 };
 
-// Asks the server where it may be sooner, plans, computes, and keeps what was seen. Where the link or the
-// server fails, or is late, the device computes, and a note says why.
+// Plans, asks the server unless the plan is the device, computes, and keeps what was seen. Where the link or
+// the server fails, or is late, the device computes, and a note says why.
 SiteAnswer RunAtSite(const SiteJob& job);
 
 // --on-command: the same for the job's photo and then for others, as lines of JSON on stdin ask for them, for

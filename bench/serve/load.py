@@ -5,6 +5,7 @@ themselves, at random, and their time begins when they arrive. Standard library 
 """
 import array
 import contextlib
+import http.client
 import json
 import os
 import random
@@ -35,7 +36,7 @@ def arguments():
     p.add_argument("--load", default=os.path.join(_root, "build", "release", "serve_load"), metavar="FILE", help="the load generator")
     p.add_argument("--seconds", type=float, default=10, metavar="S", help="of each step (default: 10)")
     p.add_argument("--overload-s", type=float, default=300, metavar="S", help="of the load that is twice the capacity (default: 300)")
-    p.add_argument("--reload-s", type=float, default=60, metavar="S", help="of that load while the model is loaded again every 5 s (default: 60)")
+    p.add_argument("--reload-s", type=float, default=60, metavar="S", help="of that load while the model is loaded again 5 s behind each load (default: 60)")
     p.add_argument("--arrivals", default="random", choices=["random", "even"], help="their distances (default: random)")
     p.add_argument("--seed", type=int, default=1, metavar="N", help="of the arrivals (default: 1)")
     p.add_argument("--serve", nargs="*", default=[], metavar="WORD", help="flags for mete serve, without the dashes in front: threads=2")
@@ -82,7 +83,7 @@ class Watched:
 
 
 class Reloads:
-    """Loads the model again every kReloadEveryS seconds until the end of the block."""
+    """Loads the model again kReloadEveryS seconds behind the end of the load before, until the end of the block; 0: without an answer."""
 
     def __init__(self, server):
         self.server, self.ended = server, threading.Event()
@@ -95,7 +96,11 @@ class Reloads:
 
     def _reload(self):
         while not self.ended.wait(kReloadEveryS):
-            self.statuses.append(self.server.load("net")[0])
+            try:
+                self.statuses.append(self.server.load("net")[0])
+            except (OSError, http.client.HTTPException) as problem:
+                say(f"cannot load: {problem}")
+                self.statuses.append(0)
 
     def __exit__(self, *_):
         self.ended.set()

@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kEnoughForALine = 4;
 // Guess: the 95th percentile of fewer is their largest one.
 constexpr size_t kEnoughForLate = 20;
+// Guess: no prior is so many times too slow. It bounds what transfers show that are not longer than the round
+// trip is held for.
+constexpr double kMostTimesFaster = 10;
 // Slow start depends on rate and round trip, which are fitted without it. Each round takes it off as the last
 // round's link has it; the third one changes figures by less than a thousandth.
 constexpr int kRounds = 4;
@@ -69,8 +72,9 @@ NetworkLink Slower(NetworkLink link, double trips_by, double rates_by) {
 
 bool IsTransfer(const ObservedExchange& exchange) { return TellsRate(double(exchange.up_bytes)); }
 
-// Returns the prior as slow as the exchanges show, without a line through them. The prior's rates count as
-// those of one transfer, so that a single one that was held up does not make a slow link of a fast one.
+// Returns the prior as slow as the exchanges show, without a line through them. Beside exchanges that
+// tell the round trip, the prior's rates count as those of one transfer, so that a single one that was held
+// up does not make a slow link of a fast one.
 NetworkLink Scaled(const NetworkLink& prior, std::vector<ObservedExchange> exchanges) {
   const auto middle = std::partition(exchanges.begin(), exchanges.end(), IsTransfer);
   const std::span transfers(exchanges.begin(), middle), others(middle, exchanges.end());
@@ -82,8 +86,8 @@ NetworkLink Scaled(const NetworkLink& prior, std::vector<ObservedExchange> excha
   std::vector<double> ratios{1};
   for (const ObservedExchange& e : transfers) {
     const ExchangeParts parts = PartsOfExchange(link, e.up_bytes, e.down_bytes, e.connection);
-    ratios.push_back((e.ms - parts.connect_ms - parts.round_trip_ms) /
-                     (parts.bytes_ms + parts.slow_start_ms));
+    ratios.push_back(std::max(1 / kMostTimesFaster, (e.ms - parts.connect_ms - parts.round_trip_ms) /
+                                                        (parts.bytes_ms + parts.slow_start_ms)));
   }
   return Slower(link, 1, Median(std::move(ratios)));
 }

@@ -16,12 +16,12 @@ struct ObservedExchange {
   Connection connection = Connection::kWarm;
 };
 
+inline constexpr size_t kKeptExchanges = 32;  // guess: some seconds of use, and half a thousand slopes
+inline constexpr size_t kLeastOfAKind = 4;    // guess: one of them may be an outlier
 // Adds an exchange to the last ones. Of more than kKeptExchanges the oldest one is forgotten, unless there
 // are only kLeastOfAKind of its kind: transfers, which send more than the first window, tell the rate, and
 // the others tell the round trip. For example, a device that asks the server about its load before each
 // photo, and then answers a hundred photos itself, still knows the rate that it saw before.
-inline constexpr size_t kKeptExchanges = 32;  // guess: some seconds of use, and half a thousand slopes
-inline constexpr size_t kLeastOfAKind = 4;    // guess: one of them may be an outlier
 void Remember(std::vector<ObservedExchange>& last, const ObservedExchange& exchange);
 
 class LinkEstimate {

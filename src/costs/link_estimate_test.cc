@@ -104,6 +104,14 @@ TEST(LinkEstimate, ExchangesWithinTheFirstWindowDoNotChangeTheRate) {
     }
 }
 
+// The round trip of what came before is held for longer than it is.
+TEST(LinkEstimate, TransfersThatAreTooShortDoNotMakeTheRateEndless) {
+  LinkEstimate estimate(kPrior);
+  estimate.Observe({0, 0, 40, Connection::kWarm});
+  for (int i = 0; i < 2; ++i) estimate.Observe({20'000, 0, 39, Connection::kWarm});
+  EXPECT_NEAR(estimate.link().up_mbit_per_s, 10 * kPrior.up_mbit_per_s, 1e-6);
+}
+
 TEST(LinkEstimate, KnowsTheSpread) {
   LinkEstimate estimate(kPrior);
   for (int i = 0; i < 32; ++i)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "machine/pool_file.h"
 
 namespace mete {
 namespace {
@@ -108,6 +109,11 @@ double RestUs(const Running& one, const std::vector<Running>& running) {
 }
 
 }  // namespace
+
+PowerCosts PowerCostsOf(const ProcessorPower& power) {
+  return {power.idle_w.value, power.compute_w.value, power.sent_nj_per_byte.value * 1e-9,
+          power.received_nj_per_byte.value * 1e-9};
+}
 
 LayerCost Scaled(const LayerCost& cost, double by) {
   LayerCost scaled{cost.us * by, cost.least_us * by, {}, cost.why_not};

@@ -10,6 +10,8 @@
 
 namespace mete {
 
+struct ProcessorPower;  // machine/pool_file.h
+
 // A link of a processor: to the network that all devices share, or to the memory of its device. A processor
 // can send and receive at the same time, and the traffic of other processors does not slow its own.
 struct LinkCosts {
@@ -43,6 +45,8 @@ struct PowerCosts {
 
   bool operator==(const PowerCosts&) const = default;
 };
+
+PowerCosts PowerCostsOf(const ProcessorPower& power);
 
 // The memory that a processor shares with other processors of one worker. The worker hands pieces between
 // them over in its process, and its network does not see them.

@@ -167,16 +167,6 @@ class Reader {
                  ExpectedOneOf(processor.kind, names));
   }
 
-  static std::optional<ProcessorPower> ReadPower(TomlKeys& keys) {
-    const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
-    if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
-    ProcessorPower power{
-        keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
-    if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
-    if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
-    return power;
-  }
-
   static bool IsAddress(const std::string& text) {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon == 0 || text.size() > 255) return false;
@@ -195,6 +185,16 @@ class Reader {
 };
 
 }  // namespace
+
+std::optional<ProcessorPower> ReadPower(TomlKeys& keys) {
+  const bool sent = keys.Find("sent_nj_per_byte"), received = keys.Find("received_nj_per_byte");
+  if (!keys.Find("idle_w") && !keys.Find("compute_w") && !sent && !received) return {};
+  ProcessorPower power{
+      keys.TakeFigure("idle_w", 0, kMostWatts), keys.TakeFigure("compute_w", 0, kMostWatts), {}, {}};
+  if (sent) power.sent_nj_per_byte = keys.TakeFigure("sent_nj_per_byte", 0, kMostNanojoules);
+  if (received) power.received_nj_per_byte = keys.TakeFigure("received_nj_per_byte", 0, kMostNanojoules);
+  return power;
+}
 
 std::string NameInPool(const DeviceInPool& device, const ProcessorEntry& processor) {
   return device.address.empty() ? processor.name : device.name + "/" + processor.name;

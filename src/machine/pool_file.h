@@ -69,10 +69,15 @@
 
 namespace mete {
 
+class TomlKeys;  // machine/toml_keys.h
+
 struct ProcessorPower {
   Figure idle_w, compute_w;                       // compute_w is in addition to idle_w
   Figure sent_nj_per_byte, received_nj_per_byte;  // 0 without a source if the file has no such key
 };
+
+// Reads these keys of a device that is there; nothing: its table has none of them.
+std::optional<ProcessorPower> ReadPower(TomlKeys& keys);
 
 struct ProcessorEntry {
   std::string name;
@@ -89,8 +94,6 @@ struct ProcessorEntry {
   // compute in turn.
   std::string unit = {};
 };
-
-class TomlKeys;  // machine/toml_keys.h
 
 // A kind of processor that a file may name.
 struct KindInFile {

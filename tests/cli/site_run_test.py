@@ -62,6 +62,37 @@ class SiteRuns(SiteCase):
         self.assertEqual(second["planned"], min(totals, key=totals.get))
         self.assertEqual(second["way"], second["planned"])
 
+    def test_the_least_energy_by_the_devices_power(self):
+        words = ("run", self.model, self.photo, "--json")
+        watts = "[power]\nidle_w = {{ value = 0.01, source = \"a test\" }}\ncompute_w = {{ value = {}, source = \"a test\" }}\n" \
+                "sent_nj_per_byte = {{ value = {}, source = \"a test\" }}\n"
+        self.runs(self.port)  # nothing is left to measure
+        site = self.site(self.port)
+        for compute_w, sent_nj, ways in ((100, 0, ("raw photo", "scaled photo")), (0, 1e6, ("device",))):
+            with open(site, "a") as file:
+                file.write(watts.format(compute_w, sent_nj))
+            done = self.answer(*words[:-1], "--site", site, "--objective", "energy", env=self.cache)["site"]
+            self.assertEqual(done["objective"], "energy")
+            self.assertIn(done["way"], ways)
+            joules = {way["way"]: way["joules"] for way in done["ways"] if "joules" in way}
+            self.assertEqual(done["planned"], min(joules, key=joules.get))
+            told = mete(*words[:-1], "--site", site, "--objective", "energy", "--explain", env=self.cache).stdout
+            self.assertRegex(told, r"photo: .* predicted, .*J\n")
+            site = self.site(self.port)
+        site = self.site(self.port, "", late=1)
+        with open(site, "a") as file:
+            file.write(watts.format(100, 0))
+        # no way is in time, and the soonest one is awaited as long as without a deadline
+        done = self.answer(*words[:-1], "--site", site, "--objective", "energy", "--deadline-ms", "0.001", "--way", "raw", env=self.cache)["site"]
+        self.assertEqual((done["chosen"], done["way"]), ("raw photo", "raw photo"), done)
+        site = self.site(self.port)
+        self.assertEqual(self.answer(*words[:-1], "--site", site, "--objective", "throughput", env=self.cache)["site"]["objective"], "throughput")
+        for flags, text in ((("--objective", "energy"), "expected [power] with idle_w and compute_w"),
+                            (("--objective", "latency=30ms"), "expected one of: latency"), (("--deadline-ms", "30"), "try --objective energy")):
+            done = mete(*words, "--site", site, *flags, env=self.cache)
+            self.assertIn(done.returncode, (USAGE, BAD_FILE))
+            self.assertIn(text, done.stderr)
+
     def test_a_process_answers_photos_on_command(self):
         commands = [{"do": "plan", "photo": str(self.photo)}, {"do": "photo", "photo": str(self.large), "way": "scaled"}, {"do": "settle"},
                     {"do": "release"}, {"do": "photo", "photo": str(self.photo), "way": "device"}]

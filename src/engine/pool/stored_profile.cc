@@ -41,9 +41,7 @@ void WriteFile(const std::string& path, const std::string& text) {
 
 std::optional<PowerCosts> PowerOf(const DeviceInPool& device) {
   if (!device.power) return {};
-  return PowerCosts{device.power->idle_w.value, device.power->compute_w.value,
-                    device.power->sent_nj_per_byte.value * 1e-9,
-                    device.power->received_nj_per_byte.value * 1e-9};
+  return PowerCostsOf(*device.power);
 }
 
 std::string KernelsText(const SessionOptions& kernels) {

@@ -39,7 +39,7 @@ PoolObjective ParsePoolObjective(const std::string& name, const std::string& whe
   const auto& names = PoolObjectives();
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end())
-    Invalid(where, "not an objective for several processors; got '{}', expected one of: {}",
+    Invalid(where, "not an objective for several processors or a site; got '{}', expected one of: {}",
             Printable(name.substr(0, 40)), fmt::join(names, ", "));
   return PoolObjective(at - names.begin());
 }

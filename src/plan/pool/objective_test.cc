@@ -29,7 +29,7 @@ TEST(PoolObjective, NamesAreRead) {
   for (const std::string& name : PoolObjectives())
     EXPECT_EQ(PoolObjectives()[size_t(ParsePoolObjective(name, "flag"))], name);
   EXPECT_TELLS(ParsePoolObjective("speed", "flag"),
-               "[flag] not an objective for several processors; got 'speed'");
+               "[flag] not an objective for several processors or a site; got 'speed'");
 }
 
 TEST(PlanPoolFor, NoObjectiveIsWorseThanTheBestDeviceOrAnotherObjectivesPlan) {

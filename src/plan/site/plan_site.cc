@@ -120,8 +120,8 @@ const char* NameOf(SiteCandidate candidate) {
 double GiveUpMs(const SiteWay& way, const SiteWay& device, double deadline_ms) {
   if (way.candidate == SiteCandidate::kDevice) return 0;
   const double patience_ms = kPatience * way.late_ms + kLeastPatienceMs;
-  if (deadline_ms <= 0 || !device.can()) return patience_ms;
-  return std::clamp(deadline_ms - device.steps.total_ms(), 0.0, patience_ms);
+  const double left_ms = deadline_ms - device.steps.total_ms();
+  return device.can() && left_ms > 0 ? std::min(left_ms, patience_ms) : patience_ms;
 }
 
 SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjective& objective) {

@@ -90,8 +90,9 @@ struct SitePlan {
 SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjective& objective = {});
 
 // Returns how long the device waits for an answer of the server before it computes the request itself: four
-// times its 95th percentile and 250 ms, as a pool waits for a processor (run/), or, with a deadline, as long
-// as the device could still answer in time, where that is sooner. 0: the device computes at once.
+// times its 95th percentile and 250 ms, as a pool waits for a processor (run/), or, with a deadline (0:
+// none), as long as the device could still answer in time, where that is sooner; a device that is late in any
+// case is no reason to give up sooner. 0: the device computes at once.
 double GiveUpMs(const SiteWay& way, const SiteWay& device, double deadline_ms);
 
 }  // namespace mete

@@ -53,9 +53,10 @@ SiteWay SiteModel::Device(const Plan& plan) const {
   const PoolCosts device = DevicePool(costs_);
   const bool known = std::all_of(device.processors.begin(), device.processors.end(),
                                  [](const ProcessorCosts& p) { return p.power.has_value(); });
-  if (known)
-    way.joules = plan.joules + (IdleWatts(device, ProcessorsOn(plan)) + home().power->compute_w) *
-                                   (way.steps.load_ms + way.steps.preprocess_ms) * 1e-3;
+  if (!known) return way;
+  const double idle_w = IdleWatts(device, ProcessorsOn(plan));
+  way.joules = plan.joules + idle_w * way.steps.upload_ms * 1e-3 +
+               (idle_w + home().power->compute_w) * (way.steps.load_ms + way.steps.preprocess_ms) * 1e-3;
   return way;
 }
 

@@ -15,11 +15,18 @@ namespace mete::serve {
 namespace {
 
 constexpr const char* kTrace = "traceparent";  // W3C, Trace Context
+constexpr size_t kMostTraceBytes = 128;        // guess: version 00 has 55, and later ones may have more
 
 // Returns the value of the call's metadata; "" if there is none.
 std::string MetadataOf(const grpc::CallbackServerContext& context, const char* name) {
   const auto at = context.client_metadata().find(name);
   return at == context.client_metadata().end() ? "" : std::string(at->second.data(), at->second.size());
+}
+
+// Whether it is hexadecimal digits and hyphens. gRPC ends the program at a value that is no printable ASCII.
+bool IsTrace(const std::string& text) {
+  return !text.empty() && text.size() <= kMostTraceBytes &&
+         text.find_first_not_of("0123456789abcdef-") == text.npos;
 }
 
 std::string NameOf(grpc::StatusCode code) {
@@ -97,7 +104,7 @@ void Leaving::HasGone() {
 
 Call::Call(grpc::CallbackServerContext* context, const char* method, CallLog& log)
     : context_(context), reactor_(new Reactor(leaving_)), method_(method), log_(log) {
-  if (const std::string trace = MetadataOf(*context, kTrace); !trace.empty())
+  if (const std::string trace = MetadataOf(*context, kTrace); IsTrace(trace))
     context->AddInitialMetadata(kTrace, trace);
 }
 

@@ -298,6 +298,16 @@ TEST_F(Grpc, ATraceIsPassedOn) {
   EXPECT_EQ(std::string(passed->second.data(), passed->second.size()), trace);
 }
 
+TEST_F(Grpc, WhatIsNoTraceIsNotPassedOn) {
+  for (const std::string& other : {std::string("no trace"), std::string(200, 'a')}) {
+    grpc::ClientContext context;
+    context.AddMetadata("traceparent", other);
+    inference::ModelInferResponse response;
+    ASSERT_TRUE(stub_->ModelInfer(&context, Request(), &response).ok());
+    EXPECT_FALSE(context.GetServerInitialMetadata().contains("traceparent")) << other;
+  }
+}
+
 TEST_F(Grpc, TheDeadlineOfACallIsThatOfItsRequest) {
   Gate gate(*server_);
   EXPECT_EQ(Infer(Request(), std::chrono::milliseconds(50)).status.error_code(),

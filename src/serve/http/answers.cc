@@ -35,10 +35,13 @@ HttpAnswer Failed(const Outcome& outcome) {
 
 }  // namespace
 
-HttpAnswer JsonAnswer(std::string body, int status) {
+HttpAnswer JsonAnswer(std::string body, int status, double retry_after_s) {
   HttpAnswer answer;
   answer.status = status;
   answer.body = std::move(body);
+  if (status == 503) retry_after_s = std::max(retry_after_s, kLaterS);
+  if (retry_after_s > 0)  // in whole seconds, as HTTP has it
+    answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(retry_after_s)));
   return answer;
 }
 
@@ -60,11 +63,7 @@ int StatusOf(Code code) {
 }
 
 HttpAnswer ErrorAnswer(int status, const std::string& error, double retry_after_s) {
-  HttpAnswer answer = JsonAnswer(ErrorBody(error), status);
-  if (status == 503) retry_after_s = std::max(retry_after_s, kLaterS);
-  if (retry_after_s > 0)  // in whole seconds, as HTTP has it
-    answer.headers.emplace_back("Retry-After", fmt::format("{:.0f}", std::ceil(retry_after_s)));
-  return answer;
+  return JsonAnswer(ErrorBody(error), status, retry_after_s);
 }
 HttpAnswer ErrorAnswer(const Error& error) { return ErrorAnswer(StatusOf(error.code()), error.what()); }
 

@@ -11,12 +11,12 @@
 
 namespace mete::serve {
 
-HttpAnswer JsonAnswer(std::string body, int status = 200);
+// With Retry-After where another try may succeed: `retry_after_s` is above 0, or the status is 503.
+HttpAnswer JsonAnswer(std::string body, int status = 200, double retry_after_s = 0);
 
 // 400, 404, ... RESOURCE_EXHAUSTED is 413, a bound of the request; a full queue, which says when another try
 // may succeed, is 429 instead.
 int StatusOf(Code code);
-// With Retry-After where another try may succeed: `retry_after_s` is above 0, or the status is 503.
 HttpAnswer ErrorAnswer(int status, const std::string& error, double retry_after_s = 0);
 HttpAnswer ErrorAnswer(const Error& error);
 

@@ -24,6 +24,8 @@ TEST(Answers, SayWhenAnotherTryMaySucceed) {
   EXPECT_EQ(RetryAfter(ErrorAnswer(503, "not ready")), "1");
   EXPECT_EQ(RetryAfter(ErrorAnswer(Error(Code::kUnavailable, "not ready"))), "1");
   EXPECT_EQ(RetryAfter(NoMemory()), "1");
+  EXPECT_EQ(RetryAfter(JsonAnswer("{}", 503)), "1");  // as health has it
+  EXPECT_EQ(RetryAfter(JsonAnswer("{}")), "none");
   EXPECT_EQ(RetryAfter(ErrorAnswer(429, "full", 2.5)), "3");
   EXPECT_EQ(RetryAfter(ErrorAnswer(404, "unknown")), "none");
   Outcome full;

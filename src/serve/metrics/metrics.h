@@ -26,9 +26,9 @@ struct RequestFigures {
   double whole_s = 0;  // from its arrival to its answer
 };
 
-// Requests that were computed together.
+// Requests that were computed together, or a share of another device.
 struct StartFigures {
-  std::string model;
+  std::string model;  // "": of a share
   int requests = 1;
   int slot = 0;
   bool wide = false;  // all slots were occupied

@@ -12,17 +12,20 @@ void GuestJob::GiveUp(Refusal why) {
   done.set_exception(std::make_exception_ptr(Error(outcome.code, outcome.error)));
 }
 
-Computed ComputeGuestJob(GuestJob& job, const GuestPlace& place) {
+Computed ComputeGuestJob(GuestJob& job, const GuestPlace& place,
+                         const std::function<void(Nanoseconds)>& count) {
   const Nanoseconds began = NowNs();
+  std::exception_ptr problem;
   try {
     job.work(place);
   } catch (...) {
-    job.done.set_exception(std::current_exception());
-    return {};
+    problem = std::current_exception();
   }
   const Nanoseconds time = std::max<Nanoseconds>(NowNs() - began, 1);
-  job.done.set_value();
-  return {time, nullptr};
+  count(time);
+  if (problem) job.done.set_exception(problem);
+  else job.done.set_value();
+  return {problem ? 0 : time, nullptr};
 }
 
 }  // namespace mete::serve

@@ -54,7 +54,10 @@ struct Server::Impl {
         metrics(MakeMetrics(ProcessorsOf(options), options.version)),
         slots(options.queue, [this](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
           if (auto* guest = dynamic_cast<GuestJob*>(jobs[0].get()))
-            return ComputeGuestJob(*guest, PlaceOf(start));
+            return ComputeGuestJob(*guest, PlaceOf(start), [&](Nanoseconds time) {
+              metrics->Count(
+                  StartFigures{.slot = start.slot, .wide = start.wide, .busy_s = double(time) * 1e-9});
+            });
           return ComputeJobs(start, std::move(jobs));
         }) {}
 

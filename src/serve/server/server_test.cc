@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "base/error.h"
 #include "base/ranking.h"
 #include "base/temp_path_testing.h"
 #include "mete/image.h"
@@ -421,6 +422,26 @@ TEST_F(ServerTest, CountsForPrometheus) {
   const std::string text = server_->MetricsText();
   EXPECT_NE(text.find("model=\"digits\""), std::string::npos) << text;
   EXPECT_NE(text.find("NOT_FOUND"), std::string::npos) << text;
+}
+
+// Returns how long the slots have been busy, by /metrics.
+double BusyS(const std::string& text) {
+  constexpr std::string_view kName = "\nmete_slot_busy_seconds_total{";
+  double busy = 0;
+  for (size_t at = text.find(kName); at != text.npos; at = text.find(kName, at + 1))
+    busy += std::stod(text.substr(text.find("} ", at) + 2));
+  return busy;
+}
+
+TEST_F(ServerTest, SharesOfOtherDevicesKeepSlotsBusy) {
+  const double before = BusyS(server_->MetricsText());
+  const int guest = server_->AddGuest();
+  server_->ComputeGuest(guest, [](const GuestPlace&) {});
+  const double after = BusyS(server_->MetricsText());
+  EXPECT_GT(after, before);
+  EXPECT_THROW(server_->ComputeGuest(guest, [](const GuestPlace&) { Invalid("share", "is none"); }), Error);
+  EXPECT_GT(BusyS(server_->MetricsText()), after);
+  server_->RemoveGuest(guest);
 }
 
 TEST(ServerOfNothing, SaysThatTheFolderIsNotThere) {

@@ -225,6 +225,7 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
     Fail(Code::kFailedPrecondition, "site", "the server's time to compute is not known");
   SiteCosts costs;
   costs.pool.processors = {Side("device", *device.compute.ms(), layers ? layers->device : WorkOf(graph))};
+  costs.pool.processors[0].power = now.power;
   if (now.server_answers)
     AddServer(costs, Side("server", *server.compute.ms(), layers ? layers->server : WorkOf(graph)), link);
   costs.connection = now.connection;

@@ -78,6 +78,7 @@ struct SiteNow {
   double asked_ms = 0;      // that it took until the server has told, whichever way is chosen now
   int64_t file_bytes = 1;   // of the photo
   double pixels = 0;        // of the photo; 0: not known
+  std::optional<PowerCosts> power = {};  // of the device; nothing: not known
 };
 
 // What a photo's steps are counted by. Pixels that are not known are those of as many bytes, a guess.

@@ -135,5 +135,24 @@ TEST(SiteMemory, BecomesThePlanOfASite) {
   EXPECT_TELLS(CostsOf(b.graph, {}, kLan, now), "the device's times are not known");
 }
 
+// The device takes 42 ms of its own for a photo, the server's answer at most as long.
+TEST(SiteMemory, TheLeastEnergyIsThatOfTheDevicesPower) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  SiteNow now{.server_answers = true, .state = StartState::kResident, .program = StartState::kResident};
+  now.file_bytes = 1'000'000;
+  now.pixels = 8e6;
+  const auto plan = [&](const PowerCosts& power) {
+    now.power = power;
+    return PlanSite(b.graph, CostsOf(b.graph, Seen(), kLan, now), {.of = PoolObjective::kEnergy});
+  };
+  EXPECT_EQ(plan({.idle_w = 0.1, .compute_w = 5}).choice, SiteCandidate::kRawPhoto);
+  EXPECT_EQ(plan({.idle_w = 0.1, .compute_w = 5, .sent_joules_per_byte = 1e-3}).choice,
+            SiteCandidate::kDevice);
+  const SiteWay device = plan({.idle_w = 2, .compute_w = 5}).ways[0];
+  EXPECT_NEAR(*device.joules, (2 + 5) * device.steps.total_ms() * 1e-3, 1e-9);
+}
+
 }  // namespace
 }  // namespace mete::serve

@@ -27,6 +27,7 @@ class Reader {
       if (const std::string device = keys.Text("device"); !device.empty())
         problems_.Try([&] { site_.device = DeviceAt(PathOf(device)); });
     ReadServer(keys);
+    if (const toml::table* power = Table(keys, "power")) ReadThisDevice(*power);
     if (const toml::table* photo = Table(keys, "photo")) ReadPhoto(*photo);
     site_.loads[size_t(StartState::kResident)] = LoadCost{};
     if (const toml::table* states = Table(keys, "states")) ReadStates(*states);
@@ -133,6 +134,13 @@ class Reader {
       keys.Problem(keys.Find("connection"),
                    "'connection' is wrong; got '{}', expected one of: warm, idle, cold", name);
     return Connection::kWarm;
+  }
+
+  void ReadThisDevice(const toml::table& table) {
+    TomlKeys keys(table, path_, "power", problems_);
+    site_.power = ReadPower(keys);
+    if (!site_.power) keys.Problem(nullptr, "has no figures; expected idle_w and compute_w");
+    keys.RefuseOthers();
   }
 
   void ReadPhoto(const toml::table& table) {

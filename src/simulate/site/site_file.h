@@ -21,6 +21,11 @@
 //     up_mbit_per_s = { value = 5.85, source = "..." }
 //     down_mbit_per_s = { value = 20, source = "..." }
 //     late_ratio = { value = 2, source = "..." }
+//     [power]                                 # of a device that is this one, for `mete run --site --objective energy`; may be left out
+//     idle_w = { value = 1.5, source = "..." }            # awake and without work
+//     compute_w = { value = 3, source = "..." }           # in addition, while it computes
+//     sent_nj_per_byte = { value = 100, source = "..." }  # optional: of its radio, in addition; 0
+//     received_nj_per_byte = { value = 60, source = "..." }
 //     [photo]                                 # may be left out: requests are tensors
 //     file_bytes = { value = 1500000, source = "..." }
 //     scaled_bytes = { value = 150528, source = "..." }
@@ -58,6 +63,7 @@ struct SiteFile {
   double server_wait_ms = 0, server_load_ms = 0;
   NetworkLink link;
   Connection connection = Connection::kWarm;
+  std::optional<ProcessorPower> power;  // of this device, as [power] has it; nothing: not known
   std::optional<PhotoCosts> photo;
   Loads loads;
 };

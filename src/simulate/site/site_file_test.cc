@@ -129,6 +129,20 @@ TEST_F(SiteFiles, HaveWhatACallerOfTheServerNeeds) {
   EXPECT_TELLS(EstimateSite(Net(), here, StartState::kResident), "[device] is not described");
 }
 
+TEST_F(SiteFiles, MayHaveThePowerOfThisDevice) {
+  const std::string begin = "name = \"a\"\n[link]\nprofile = \"lan\"\n[server]\naddress = \"a:1\"\n";
+  EXPECT_FALSE(Read(begin).power);
+  const SiteFile site = Read(begin +
+                             "[power]\nidle_w = { value = 1.5, source = \"a meter\" }\n"
+                             "compute_w = { value = 3, source = \"a meter\" }\n"
+                             "sent_nj_per_byte = { value = 100, source = \"a meter\" }\n");
+  ASSERT_TRUE(site.power);
+  EXPECT_EQ(PowerCostsOf(*site.power), (PowerCosts{1.5, 3, 100 * 1e-9, 0}));
+  EXPECT_TELLS(Read(begin + "[power]\n"), "has no figures; expected idle_w and compute_w");
+  EXPECT_TELLS(Read(begin + "[power]\nidle_w = 3\n"), "'idle_w' has no source");
+  EXPECT_TELLS(Read(begin + "[power]\nidle_w = 3\n"), "'compute_w' is missing");
+}
+
 TEST_F(SiteFiles, MayNameAWorkerOfTheServer) {
   const std::string begin = "name = \"a\"\n[link]\nprofile = \"lan\"\n[server]\n";
   const SiteFile site = Read(begin + "address = \"a:1\"\nworker = \"[::1]:2\"\nkeys = \"phone\"\n");
