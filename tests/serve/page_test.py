@@ -94,6 +94,28 @@ class Page(unittest.TestCase):
                         page.screenshot(path=os.path.join(arguments.screenshots, f"page-{scheme}-{size}.png"), full_page=True)
                     self.assertEqual((self.elsewhere, self.complaints), ([], []))
 
+    def test_a_photo_is_dropped_or_pasted(self):
+        transfer = """bytes => {
+            const made = new DataTransfer();
+            made.items.add(new File([new Uint8Array(bytes)], 'digit.png', {type: 'image/png'}));
+            return made;
+        }"""
+        photo = list((ROOT / "models" / "digit.png").read_bytes())
+        for event in ("drop", "paste"):
+            with self.subTest(event=event):
+                page = self.open()
+                given = page.evaluate_handle(transfer, photo)
+                if event == "drop":
+                    page.locator("#drop").dispatch_event("dragover", {"dataTransfer": given})
+                    expect(page.locator("#drop.over")).to_be_visible()
+                    page.locator("#drop").dispatch_event("drop", {"dataTransfer": given})
+                    expect(page.locator("#drop.over")).to_have_count(0)
+                else:
+                    page.evaluate("given => document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: given}))", given)
+                page.locator(".answer").nth(1).wait_for()
+                expect(page.locator("#photo-state")).to_contain_text("digits says: 5")
+                self.assertEqual((self.elsewhere, self.complaints), ([], []))
+
     def test_the_keyboard_reaches_all_that_can_be_done(self):
         page = self.open()
         self.classify(page)
