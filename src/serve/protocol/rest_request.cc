@@ -172,7 +172,7 @@ void ReadParameters(const Json* parameters, InferRequest& request) {
 }
 
 Json ParseOptional(std::string_view body) {
-  if (body.find_first_not_of(" \t\r\n") == body.npos) return Json::object();
+  if (body.empty()) return Json::object();
   Json j = Parse(CutDataLists(body, {}).text);
   Object(j, "request", "the body");
   return j;

@@ -279,6 +279,7 @@ TEST(CheckLoad, RefusesOtherModelsThanTheRepositorys) {
   EXPECT_TELLS(CheckLoad(R"({"parameters":{"file:1/model.onnx":"AA=="}})"),
                "got the parameter 'file:1/model.onnx'");
   EXPECT_TELLS(CheckLoad("7"), "the body must be an object");
+  EXPECT_TELLS(CheckLoad("\n"), "the body is no JSON");  // a body that is there
 }
 
 }  // namespace
