@@ -9,6 +9,7 @@ import http.client
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -137,8 +138,7 @@ def measure_model(flags, name, path):
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         repository = os.path.join(folder, "repository")
         os.mkdir(repository)
-        os.link(path, os.path.join(repository, "net.onnx")) if os.stat(path).st_dev == os.stat(repository).st_dev else \
-            subprocess.run(["cp", path, os.path.join(repository, "net.onnx")], check=True)
+        shutil.copyfile(path, os.path.join(repository, "net.onnx"))
         body, json_bytes = request_of(flags, path)
         say(f"{name}: loading")
         words = [word for pair in flags.serve for word in ("--" + pair).split("=", 1)]
