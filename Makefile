@@ -136,7 +136,7 @@ bench-network: deps build/release/build.ninja
 
 # SERVE_FLAGS: --models, --seconds, --overload-s, --arrivals, --serve, --json.
 bench-serve: deps build/release/build.ninja
-	cmake --build --preset release -j $(JOBS) --target mete_cli serve_load
+	cmake --build --preset release -j $(JOBS) --target mete_cli serve_load serve_overhead
 	python3 bench/serve/load.py --mete $(METE) $(SERVE_FLAGS)
 
 # CHIP_FLAGS: --models, --processors, --settings, --rounds, --json.
