@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "import/onnx/microsoft_fused.h"
+
 namespace mete::onnx_import {
 namespace {
 
@@ -126,13 +128,20 @@ struct Row {
   std::string_view op;
   size_t least_inputs, most_inputs;
   void (*expand)(Upgrade&);
+  size_t most_outputs = 1;
 };
 
 constexpr size_t kAnyNumber = 1 << 20;  // more than a file of 2 GB has
 
 constexpr Row kRows[] = {
+    {"BiasGelu", 2, 2, ExpandBiasGelu},
     {"DequantizeLinear", 2, 3, KeepAsItIs},
     {"DynamicQuantizeMatMul", 3, 5, ExpandDynamicQuantizeMatMul},
+    {"FastGelu", 1, 2, ExpandFastGelu},
+    {"FusedConv", 2, 4, ExpandFusedConv},
+    {"FusedGemm", 2, 3, ExpandFusedGemm},
+    {"FusedMatMul", 2, 2, ExpandFusedMatMul},
+    {"Gelu", 1, 1, KeepAsItIs},
     {"MatMulIntegerToFloat", 4, 7, ExpandMatMulIntegerToFloat},
     {"QGemm", 6, 9, ExpandGemm},
     {"QLinearAdd", 7, 8, ExpandBinary},
@@ -146,6 +155,9 @@ constexpr Row kRows[] = {
     {"QLinearSoftmax", 5, 5, ExpandUnary},
     {"QLinearWhere", 9, 9, ExpandWhere},
     {"QuantizeLinear", 2, 3, KeepAsItIs},
+    {"QuickGelu", 1, 1, ExpandQuickGelu},
+    {"SkipLayerNormalization", 3, 5, ExpandSkipNormalization, 4},
+    {"SkipSimplifiedLayerNormalization", 3, 4, ExpandSkipNormalization, 4},
 };
 
 const Row* Find(std::string_view op) {
@@ -161,9 +173,11 @@ bool IsMicrosoft(std::string_view op) { return Find(op) != nullptr; }
 void ExpandMicrosoft(Upgrade& u) {
   const Row& row = *Find(u.node.op);
   const size_t inputs = u.node.inputs.size();
-  if (inputs < row.least_inputs || inputs > row.most_inputs || u.node.outputs.size() != 1)
-    return u.Bad("{} has {} inputs and {} outputs; expected {} to {} inputs and 1 output", row.op, inputs,
-                 u.node.outputs.size(), row.least_inputs, row.most_inputs);
+  const size_t outputs = u.node.outputs.size();
+  if (inputs < row.least_inputs || inputs > row.most_inputs || outputs < 1 || outputs > row.most_outputs)
+    return u.Bad("{} has {} inputs and {} outputs; expected {} to {} inputs and {}", row.op, inputs, outputs,
+                 row.least_inputs, row.most_inputs,
+                 row.most_outputs == 1 ? "1 output" : fmt::format("1 to {} outputs", row.most_outputs));
   row.expand(u);
 }
 

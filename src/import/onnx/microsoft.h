@@ -1,4 +1,4 @@
-// Operators of the domain com.microsoft that ONNX Runtime's quantizer writes.
+// Operators of the domain com.microsoft that ONNX Runtime's quantizer and its optimizer write.
 #pragma once
 
 #include <string_view>

@@ -87,6 +87,92 @@ TEST(Microsoft, OmittedZeroPointsStayOmitted) {
   EXPECT_EQ(g.nodes.back().inputs.size(), 2u);
 }
 
+// A model of one operator over "a" (f32 3x4x5), "image" (f32 1x3x8x8) and constants: "w" (a matrix 5x4), "v"
+// (a vector of 5), "kernel" (4x3x3x3) and "bias" (of 4 channels).
+ModelProto ModelOfFloats(const std::string& op, const std::vector<std::string>& inputs,
+                         const std::vector<std::string>& outputs = {"out"}) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "a", {3, 4, 5});
+  AddInput(m, "image", {1, 3, 8, 8});
+  const auto constant = [&](const char* name, const std::vector<int64_t>& shape, size_t elements) {
+    AddRaw(m, name, TensorProto::FLOAT, shape, RawOf<float>(std::vector<float>(elements, 0.5f)));
+  };
+  constant("w", {5, 4}, 20);
+  constant("v", {5}, 5);
+  constant("kernel", {4, 3, 3, 3}, 108);
+  constant("bias", {4}, 4);
+  AddOp(m, op, inputs, outputs, "node").set_domain("com.microsoft");
+  AddOutput(m, "out");
+  return m;
+}
+NodeProto& NodeOf(ModelProto& m) { return *m.mutable_graph()->mutable_node(0); }
+
+TEST(Microsoft, FusedActivationsAreTakenApart) {
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("BiasGelu", {"a", "v"})), "Add Gelu");
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("FastGelu", {"a"})), "Gelu");
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("FastGelu", {"a", "v"})), "Add Gelu");
+  const Graph quick = Import(ModelOfFloats("QuickGelu", {"a"})).graph;
+  EXPECT_EQ(quick.nodes.at(0).op, "Swish");
+  EXPECT_EQ(quick.nodes.at(0).attributes.Float("alpha", 1), 1.702f);
+
+  const std::vector<std::string> conv{"image", "kernel", "bias"};
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("FusedConv", conv)), "Conv");
+  ModelProto m = ModelOfFloats("FusedConv", conv);
+  AddString(NodeOf(m), "activation", "LeakyRelu");
+  AddFloats(NodeOf(m), "activation_params", {0.25f});
+  AddFloat(NodeOf(m), "activation_alpha", 7);  // which has no meaning here, and is no epilogue of the Conv
+  const Graph leaky = Import(m).graph;
+  ASSERT_EQ(leaky.nodes.size(), 2u);
+  EXPECT_TRUE(leaky.nodes[0].attributes.empty());
+  EXPECT_EQ(leaky.nodes[1].attributes.Float("alpha", 0), 0.25f);
+
+  m = ModelOfFloats("FusedGemm", {"w", "w", "v"});
+  AddInt(NodeOf(m), "transB", 1);
+  AddString(NodeOf(m), "activation", "HardSigmoid");
+  AddFloat(NodeOf(m), "activation_beta", 0.4f);
+  const Graph gemm = Import(m).graph;
+  EXPECT_EQ(gemm.nodes.at(0).attributes.size(), 1u);
+  EXPECT_EQ(gemm.nodes.at(1).attributes.Float("beta", 0), 0.4f);
+  EXPECT_FALSE(gemm.nodes.at(1).attributes.Has("alpha"));
+}
+
+TEST(Microsoft, ProductsTransposeAndScale) {
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("FusedMatMul", {"a", "w"})), "MatMul");
+  ModelProto m = ModelOfFloats("FusedMatMul", {"a", "w"});
+  for (const char* name : {"transA", "transB"}) AddInt(NodeOf(m), name, 1);
+  AddFloat(NodeOf(m), "alpha", 0.5f);
+  const Graph g = Import(m).graph;
+  ASSERT_EQ(g.nodes.size(), 4u);
+  EXPECT_EQ(g.nodes[0].attributes.IntList("perm"), Ints({0, 2, 1}));
+  EXPECT_EQ(g.nodes[1].attributes.IntList("perm"), Ints({1, 0}));
+  EXPECT_EQ(g.nodes[2].op + " " + g.nodes[3].op, "MatMul Mul");
+}
+
+TEST(Microsoft, SkipNormalizationsTellTheirSum) {
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("SkipLayerNormalization", {"a", "a", "v"})), "Add LayerNormalization");
+  const Graph g =
+      Import(ModelOfFloats("SkipSimplifiedLayerNormalization", {"a", "a", "v", "v"}, {"out", "", "", "sum"}))
+          .graph;
+  ASSERT_EQ(g.nodes.size(), 3u);
+  EXPECT_EQ(g.nodes[2].op, "RMSNormalization");
+  EXPECT_EQ(g.value(g.nodes[1].outputs.at(0)).name, "sum");
+  EXPECT_EQ(g.nodes[2].inputs.at(0), g.nodes[1].outputs.at(0));
+  EXPECT_EQ(g.nodes[2].outputs.size(), 1u);
+}
+
+TEST(Microsoft, RefusesWhatFusedOperatorsRarelyHave) {
+  ModelProto m = ModelOfFloats("FusedConv", {"image", "kernel"});
+  AddString(NodeOf(m), "activation", "Dance");
+  EXPECT_TRUE(Contains(ImportError(m), "its activation 'Dance' is unknown"));
+  m = ModelOfFloats("FusedMatMul", {"a", "w"});
+  AddInt(NodeOf(m), "transBatchA", 1);
+  EXPECT_TRUE(Contains(ImportError(m), "transBatchA and transBatchB are not supported"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfFloats("SkipLayerNormalization", {"a", "a", "v"}, {"out", "mean"})),
+                       "outputs for training are not supported"));
+  EXPECT_TRUE(
+      Contains(ImportError(ModelOfFloats("Gelu", {"a", "v"})), "expected 1 to 1 inputs and 1 output"));
+}
+
 TEST(Microsoft, RefusesWhatItDoesNotKnow) {
   EXPECT_TRUE(Contains(ImportError(ModelOf("QAttention", {"x"})), "com.microsoft.QAttention"));
   EXPECT_TRUE(Contains(ImportError(ModelOf("QLinearAdd", {"x", "s", "z"})),

@@ -89,6 +89,27 @@ inline void AddInt(NodeProto& n, const std::string& name, int64_t value) {
 }
 
 // Returns a model with one Relu from "x" (2x3) to "y", which is the smallest complete model.
+inline void AddFloat(NodeProto& n, const std::string& name, float value) {
+  auto& a = *n.add_attribute();
+  a.set_name(name);
+  a.set_type(::onnx::AttributeProto::FLOAT);
+  a.set_f(value);
+}
+
+inline void AddFloats(NodeProto& n, const std::string& name, const std::vector<float>& values) {
+  auto& a = *n.add_attribute();
+  a.set_name(name);
+  a.set_type(::onnx::AttributeProto::FLOATS);
+  for (const float v : values) a.add_floats(v);
+}
+
+inline void AddString(NodeProto& n, const std::string& name, const std::string& value) {
+  auto& a = *n.add_attribute();
+  a.set_name(name);
+  a.set_type(::onnx::AttributeProto::STRING);
+  a.set_s(value);
+}
+
 inline ModelProto ReluModel(int64_t opset = 13) {
   ModelProto m = EmptyModel(opset);
   AddInput(m, "x", {2, 3});

@@ -38,6 +38,7 @@ constexpr Row kUpgrades[] = {
     {"Resize", 100, UpgradeResizeEmptyInputs},
     {"RoiAlign", 16, UpgradeRoiAlign},
     {"Scatter", 100, UpgradeScatter},
+    {"SimplifiedLayerNormalization", 100, UpgradeSimplifiedLayerNormalization},
     {"Slice", 10, UpgradeSlice},
     {"Softmax", 13, UpgradeFlatteningSoftmax},
     {"Split", 13, UpgradeSplit},

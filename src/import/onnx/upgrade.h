@@ -79,5 +79,6 @@ void UpgradeScatter(Upgrade& u);
 void UpgradeGroupNormalization(Upgrade& u);
 void UpgradeRoiAlign(Upgrade& u);
 void UpgradeGridSample(Upgrade& u);
+void UpgradeSimplifiedLayerNormalization(Upgrade& u);
 
 }  // namespace mete::onnx_import

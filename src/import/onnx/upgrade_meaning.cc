@@ -1,6 +1,8 @@
 // Upgrades of operators that were renamed, or whose meaning or defaults changed.
 #include "import/onnx/upgrade.h"
 
+#include <algorithm>
+
 namespace mete::onnx_import {
 
 // Before opset 13, Softmax, LogSoftmax and Hardmax worked on the rows of the matrix that Flatten(axis) makes.
@@ -91,6 +93,14 @@ void UpgradeGridSample(Upgrade& u) {
   const std::string mode(u.node.attributes.String("mode", "bilinear"));
   if (mode == "bilinear") u.node.attributes.Set("mode", "linear");
   if (mode == "bicubic") u.node.attributes.Set("mode", "cubic");
+}
+
+// ONNX Runtime's name of RMSNormalization, from before ONNX had it, in ONNX's own domain. Its second output
+// is for training.
+void UpgradeSimplifiedLayerNormalization(Upgrade& u) {
+  if (u.node.output(1) != kNoValue) return u.Unsupported("its output for training is not supported");
+  u.node.op = "RMSNormalization";
+  u.node.outputs.resize(std::min<size_t>(u.node.outputs.size(), 1));
 }
 
 }  // namespace mete::onnx_import
