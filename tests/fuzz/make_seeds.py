@@ -137,6 +137,22 @@ def quantized_seeds():
     n.write("microsoft-dynamic", n.op("MatMulIntegerToFloat", q, n.weights(4, 2), n.constant(0.1), n.constant(0.01), n.constant(3, numpy.uint8), domain="com.microsoft"))
 
 
+def fused_seeds():
+    fused = lambda n, kind, *inputs, **attributes: n.op(kind, *inputs, domain="com.microsoft", **attributes)
+    n = Net(1, 4, 6, 5)
+    y = fused(n, "FusedConv", "x", n.weights(4, 4, 3, 3, kind=numpy.float32), n.weights(4, kind=numpy.float32), "x", pads=[1, 1, 1, 1], activation="Clip",
+              activation_params=[0.0, 6.0])
+    y = fused(n, "QuickGelu", fused(n, "Gelu", y))
+    n.write("microsoft-fused-images", fused(n, "FusedGemm", n.op("Flatten", y), n.weights(3, 120, kind=numpy.float32), transB=1, activation="LeakyRelu",
+                                            activation_alpha=0.3))
+    n = Net(2, 3, 8)
+    vector = lambda: n.weights(8, kind=numpy.float32)
+    y = fused(n, "SkipLayerNormalization", "x", "x", vector(), vector(), vector(), epsilon=0.001)
+    y = fused(n, "SkipSimplifiedLayerNormalization", y, "x", vector(), vector())
+    y = fused(n, "FastGelu", fused(n, "BiasGelu", y, vector()), vector())
+    n.write("microsoft-fused", fused(n, "FusedMatMul", y, fused(n, "FusedMatMul", "x", y, transA=1, alpha=0.5), transB=1))
+
+
 def convolution_seeds():
     ints = lambda n, *values: n.constant(values, numpy.int64)
     n = Net(1, 2, 6, 4)
@@ -260,6 +276,7 @@ def request_seeds():
 if __name__ == "__main__":
     onnx_seeds(pathlib.Path(sys.argv[1]))
     quantized_seeds()
+    fused_seeds()
     convolution_seeds()
     image_seeds()
     caffe_seeds()
