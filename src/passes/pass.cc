@@ -12,7 +12,9 @@ constexpr const char* kFuseQuantized = "fuse-quantized";
 
 constexpr Pass kPasses[] = {
     {kFuseQuantized, "keeps quantized values in bytes: products, sums, pools and tables", FuseQuantized},
-    {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
+    {"simplify",
+     "removes identities, dropouts and whatever changes nothing; an Einsum that permutes is a Transpose",
+     Simplify},
     {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
     {"fold-blocks", "folds pixels that become channels into the convolution behind them", FoldBlocks},
     {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products",
