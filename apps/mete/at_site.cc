@@ -165,8 +165,9 @@ void AtSite::PlanAndAsk(StartState state, UnderWay& u) {
   if (!u.no_server.empty() || u.server.wait_ms() > 0) plan_anew(now.ask_ms);
 }
 
-// The deadline less what asking took beyond what the device's way foresees of it.
+// The deadline less what asking took beyond what the device's way foresees of it; 0: none.
 double AtSite::DeadlineAfterAsking(const UnderWay& u) const {
+  if (objective_.deadline_ms <= 0) return 0;
   return objective_.deadline_ms - (u.ask_ms - u.plan.ways[0].ask_ms);
 }
 
