@@ -75,8 +75,7 @@ void AddObjectiveFlag(CLI::App& command, ModelFlags& flags) {
       .add_option("--objective", flags.objective,
                   "choose cores and frequencies, instead of --threads and --cores: the least energy, or the "
                   "least that meets a time; with --processors, or --site of run: what the plan has least of, "
-                  "latency, "
-                  "throughput or energy")
+                  "latency, throughput or energy")
       ->type_name("energy|latency=30ms|...")
       ->excludes(command.get_option("--plan"))
       ->group("Machine");

@@ -88,7 +88,6 @@ inline void AddInt(NodeProto& n, const std::string& name, int64_t value) {
   a->set_i(value);
 }
 
-// Returns a model with one Relu from "x" (2x3) to "y", which is the smallest complete model.
 inline void AddFloat(NodeProto& n, const std::string& name, float value) {
   auto& a = *n.add_attribute();
   a.set_name(name);
@@ -110,6 +109,7 @@ inline void AddString(NodeProto& n, const std::string& name, const std::string& 
   a.set_s(value);
 }
 
+// Returns a model with one Relu from "x" (2x3) to "y", which is the smallest complete model.
 inline ModelProto ReluModel(int64_t opset = 13) {
   ModelProto m = EmptyModel(opset);
   AddInput(m, "x", {2, 3});

@@ -53,7 +53,7 @@ struct SiteMemory {
   std::optional<double> scaled_bytes = {};  // of the last scaled picture
 };
 
-// Keeps the exchange, and forgets the oldest one if there are too many.
+// Keeps the exchange among the last ones, as Remember() does.
 void Learn(SiteMemory& memory, const ObservedExchange& exchange);
 
 // Returns the link that the exchanges show; `prior` as far as they show nothing.
