@@ -211,7 +211,7 @@ class Bench {
     const Program program(context_, text.source, "");
     Kernel kernel(program, text.name);
     uint32_t index = 0;
-    for (const Buffer* argument : arguments) kernel.Set(index++, *argument);
+    for (const Buffer* argument : arguments) kernel.SetPlace(index++, *argument);
     int64_t best = INT64_MAX, all = 0;
     for (int i = 0; i < 20 && (i < 4 || all < 200'000'000); ++i) {
       const Event event = queue_.Launch(kernel, RangeOf(text));

@@ -251,7 +251,7 @@ class Commands(Cli):
         facts = {"name": "gpu:0", "type": "gpu", "model": "Mali-G78", "vendor": "ARM", "platform": "ARM Platform", "driver": "r32p1", "version": "OpenCL 3.0",
                  "compute_units": 14, "clock_mhz": 848, "memory_bytes": 8 << 30, "most_allocation_bytes": 2 << 30, "local_bytes": 32 << 10,
                  "local_is_separate": False, "cache_bytes": 2 << 20, "most_group_items": 512, "most_group_sizes": [512, 512, 512],
-                 "sub_buffer_alignment": 128, "float_vector": 1, "has_unified_memory": True, "has_svm": True, "has_fine_svm": False,
+                 "base_alignment": 128, "float_vector": 1, "has_unified_memory": True, "has_svm": True, "has_fine_svm": False,
                  "states_f16": True, "states_f64": False, "states_dot8": True, "most_sub_devices": 0, "computes_f32": True, "stores_f16": True,
                  "computes_f16": True, "dot8": "arm", "maps_in_place": True, "uses_host_memory": False, "shares_memory": False,
                  "f32_gflops": 700.5, "f16_gflops": 1401, "build_ms": 30, "out_of_time": False, "problems": ["shared memory: none"],

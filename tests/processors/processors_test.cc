@@ -186,6 +186,8 @@ TEST_P(Processors, PassesTheOnnxNodeCasesThatItClaims) {
                 outcome.status == conformance::Status::kNotClaimed)
         << row[0] << ": " << conformance::Name(outcome.status) << ": " << outcome.reason;
   }
+  RecordProperty("passed", passed);
+  RecordProperty("not_claimed", not_claimed);
   EXPECT_LE(not_claimed, kind.not_claimed);
   EXPECT_GT(passed, 0);
 }

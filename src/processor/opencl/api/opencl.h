@@ -116,13 +116,9 @@ class Buffer {
   Buffer() = default;  // no buffer
   Buffer(const Context& context, const BufferOptions& options);
   int64_t bytes() const { return bytes_; }
-  // Returns bytes `offset` to `offset + bytes` of this buffer as a buffer of its own; `offset` is a multiple
-  // of sub_buffer_alignment. Two buffers over the same bytes must not be written at the same time.
-  Buffer Part(int64_t offset, int64_t bytes) const;
   void* get() const { return object_.get(); }
 
  private:
-  Buffer(Owned object, int64_t bytes) : object_(std::move(object)), bytes_(bytes) {}
   Owned object_;
   int64_t bytes_ = 0;
 };
@@ -167,6 +163,14 @@ class Kernel {
     return SetBytes(index, &value, sizeof value);
   }
   Kernel& SetLocal(uint32_t index, int64_t bytes);  // local memory of the work-group
+  // Set the buffer `place` of a kernel whose arguments are buffers, each with the byte at which the kernel's
+  // part of it begins (Arguments in kernels/kernel_text.h).
+  Kernel& SetPlace(uint32_t place, const Buffer& buffer, int64_t offset = 0) {
+    return Set(2 * place, buffer).Set(2 * place + 1, uint64_t(offset));
+  }
+  Kernel& SetSharedPlace(uint32_t place, const void* address) {
+    return SetShared(2 * place, address).Set(2 * place + 1, uint64_t{0});
+  }
   // Returns the most work-items of this kernel in a work-group, by its use of registers.
   int64_t most_group_items() const;
   const std::string& name() const { return name_; }

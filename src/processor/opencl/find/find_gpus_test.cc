@@ -84,7 +84,8 @@ class FindGpusBy : public testing::Test {
     return list.left_out.empty() ? "" : list.left_out[0];
   }
 
-  const Variable choice_{"METE_GPU", nullptr}, loader_{"METE_OPENCL_LIBRARY", nullptr};
+  const Variable choice_{"METE_GPU", nullptr}, loader_{"METE_OPENCL_LIBRARY", nullptr},
+      files_{"OCL_ICD_FILENAMES", nullptr};
   const TempPath folder_;
   const Variable vendors_{"OCL_ICD_VENDORS", (folder_.str() + "/vendors").c_str()};
   FindGpusOptions options_;

@@ -46,7 +46,8 @@ TEST(FindGpus, TheOtherDriversServeWithoutTheLoaderWhereOneCrashes) {
 #ifdef METE_EMULATED
   GTEST_SKIP() << "the child is a program for another processor";
 #endif
-  const Variable choice("METE_GPU", "cpu"), loader("METE_OPENCL_LIBRARY", nullptr);
+  const Variable choice("METE_GPU", "cpu"), loader("METE_OPENCL_LIBRARY", nullptr),
+      files("OCL_ICD_FILENAMES", nullptr);
   std::string why;
   const auto device = AnyDevice(why);
   const std::vector<std::string> registered = RegisteredDrivers();

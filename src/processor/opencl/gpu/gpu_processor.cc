@@ -28,7 +28,7 @@ GpuTarget TargetOf(const DeviceFacts& facts, const GpuProcessorOptions& options)
   GpuTarget target;
   target.tile.is_cpu = facts.type == "cpu";
   if (facts.float_vector > 0) target.tile.vector = int(facts.float_vector);
-  target.alignment = std::max<int64_t>(facts.sub_buffer_alignment, 1);
+  target.alignment = std::max<int64_t>(facts.base_alignment, 1);
   target.most_buffer_bytes = facts.most_allocation_bytes;
   target.storage = options.storage;
   target.exact_bytes = options.exact_bytes;

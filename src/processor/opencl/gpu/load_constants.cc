@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/tensor_source.h"
-#include "processor/opencl/gpu/buffer_parts.h"
 
 namespace mete::opencl {
 namespace {
@@ -96,7 +95,6 @@ class Loading {
   void Pack(const Launch& launch) {
     const std::shared_ptr<LiveGpu::Compiled> program = live_.ProgramOf(launch.text);
     Kernel kernel(program->program, launch.text.name);
-    BufferParts parts;
     for (size_t i = 0; i < launch.arguments.size(); ++i) {
       const Place& place = launch.arguments[i];
       const auto at = size_t(place.index);
@@ -104,7 +102,7 @@ class Loading {
       else if (!now_.packed[at])
         now_.packed[at] = std::make_shared<const Buffer>(live_.context(), BufferOptions{share_.packed[at]});
       const Buffer& buffer = *(place.space == Space::kConstant ? now_.constants : now_.packed)[at];
-      kernel.Set(uint32_t(i), parts.Of(buffer, place.offset, place.bytes));
+      kernel.SetPlace(uint32_t(i), buffer, place.offset);
     }
     live_.RunOnce(kernel, RangeOf(launch.text));
     live_.Keep(*program);

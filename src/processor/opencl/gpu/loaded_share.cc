@@ -56,15 +56,13 @@ void LoadedShare::SetAll(BoundLaunch& launch) {
 void LoadedShare::SetArgument(BoundLaunch& launch, uint32_t index) {
   const Place& p = launch.arguments[index];
   const auto at = size_t(p.index);
-  const auto set = [&](const Buffer& buffer, BufferParts& parts) {
-    launch.kernel.Set(index, parts.Of(buffer, p.offset, p.bytes));
-  };
+  const auto set = [&](const Buffer& buffer) { launch.kernel.SetPlace(index, buffer, p.offset); };
   switch (p.space) {
-    case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
-    case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
-    case Space::kConstant: return set(*constants_.constants[at], parts_);
-    case Space::kPacked: return set(*constants_.packed[at], parts_);
-    case Space::kArena: return set(*arena_, arena_parts_);
+    case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset);
+    case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset);
+    case Space::kConstant: return set(*constants_.constants[at]);
+    case Space::kPacked: return set(*constants_.packed[at]);
+    case Space::kArena: return set(*arena_);
   }
 }
 
@@ -74,8 +72,6 @@ void LoadedShare::FollowArena() {
   std::shared_ptr<const Buffer> now = live_->Arena();
   if (now == arena_) return;
   arena_ = std::move(now);
-  BufferParts before;
-  std::swap(before, arena_parts_);
   for (BoundLaunch& launch : launches_)
     for (uint32_t i = 0; i < launch.arguments.size(); ++i)
       if (launch.arguments[i].space == Space::kArena) SetArgument(launch, i);

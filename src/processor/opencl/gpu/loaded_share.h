@@ -58,7 +58,6 @@ class LoadedShare {
   int64_t arena_bytes_ = 0;
   std::optional<LiveGpu::Need> need_;    // none without an arena
   std::shared_ptr<const Buffer> arena_;  // for which arguments are set
-  BufferParts parts_, arena_parts_;
 };
 
 }  // namespace mete::opencl

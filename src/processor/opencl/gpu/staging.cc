@@ -29,13 +29,13 @@ void Staging::Free() {
   address_ = nullptr;
 }
 
-void Staging::Set(Kernel& kernel, uint32_t index, int64_t offset, int64_t bytes) {
+void Staging::Set(Kernel& kernel, uint32_t place, int64_t offset) {
   if (kind_ == StagingKind::kMapped) {
-    kernel.Set(index, parts_.Of(buffer_, offset, bytes));
+    kernel.SetPlace(place, buffer_, offset);
     return;
   }
   if (!adopted_) Allocate();
-  kernel.SetShared(index, static_cast<const std::byte*>(place()) + offset);
+  kernel.SetSharedPlace(place, static_cast<const std::byte*>(this->place()) + offset);
 }
 
 void Staging::CopyFrom(const void* from, int64_t bytes) {

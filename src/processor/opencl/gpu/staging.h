@@ -8,7 +8,7 @@
 #include <memory>
 #include <utility>
 
-#include "processor/opencl/gpu/buffer_parts.h"
+#include "processor/opencl/api/opencl.h"
 #include "processor/opencl/info/gpu_info.h"
 
 namespace mete::opencl {
@@ -26,8 +26,8 @@ class Staging {
  public:
   Staging(const Context& context, StagingKind kind, int64_t bytes);
 
-  // Makes bytes of it the argument of a kernel.
-  void Set(Kernel& kernel, uint32_t index, int64_t offset, int64_t bytes);
+  // Makes its bytes from `offset` on a kernel's buffer `place`.
+  void Set(Kernel& kernel, uint32_t place, int64_t offset);
   // Returns the memory that arguments must refer to by now; another one than before: they must be set anew.
   const void* place() const { return adopted_ ? adopted_.get() : own(); }
 
@@ -75,7 +75,6 @@ class Staging {
   int64_t bytes_ = 0;
   SharedMemory shared_;  // allocated when it is needed
   Buffer buffer_;
-  BufferParts parts_;
   std::byte* address_ = nullptr;  // for the host; null: not mapped
   std::shared_ptr<const void> adopted_;
 };

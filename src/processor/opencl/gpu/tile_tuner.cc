@@ -74,7 +74,7 @@ struct Measured {
     if (spec.residual) sizes.push_back(ResidualBytes(spec));
     sizes.push_back(OutputBytes(spec));
     for (const int64_t bytes : sizes) buffers.push_back(Zeros(bytes));
-    for (uint32_t i = 0; i < buffers.size(); ++i) kernel.Set(i, buffers[i]);
+    for (uint32_t i = 0; i < buffers.size(); ++i) kernel.SetPlace(i, buffers[i]);
     CallUs();  // compiles, and touches the memory
     live->Keep(*compiled);
   }

@@ -31,7 +31,7 @@ void VisitFacts(Facts& facts, Visit visit) {
   visit("cache_bytes", facts.cache_bytes);
   visit("most_group_items", facts.most_group_items);
   visit("most_group_sizes", facts.most_group_sizes);
-  visit("sub_buffer_alignment", facts.sub_buffer_alignment);
+  visit("base_alignment", facts.base_alignment);
   visit("float_vector", facts.float_vector);
   visit("has_unified_memory", facts.has_unified_memory);
   visit("has_svm", facts.has_svm);

@@ -29,7 +29,7 @@ class Bytes : public WithQueue {
     int64_t count = 1;
     for (int64_t size : spec.sizes) count *= size;
     buffers.push_back(Blank(count * int64_t(SizeOf(spec.output.type))));
-    std::vector<const Buffer*> arguments;
+    std::vector<Argument> arguments;
     for (const Buffer& buffer : buffers) arguments.push_back(&buffer);
     Run(MapKernel(spec, 16), arguments);
     return Read(buffers.back(), spec.output.type);

@@ -72,8 +72,7 @@ KernelText ConvText::Write() {
   }
   if (WholeSums(spec_)) w_.Line("#define MAC(a,b,c) ((a)*(b)+(c))");
   else w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif");
-  w_.Line("{}", Head(k));
-  Signature();
+  w_.Line("{}", Taken().Head(k));
   Position();
   Sums();
   const bool some_inside = AnyTile(true), some_at_edges = AnyTile(false);
@@ -106,12 +105,13 @@ bool ConvText::AnyTile(bool inside) const {
   return inside ? columns * rows > 0 : columns * rows < x.tiles() * y.tiles();
 }
 
-void ConvText::Signature() {
+Arguments ConvText::Taken() const {
   const std::string out = ElementName(spec_.output);
-  w_.Line("global const {}* restrict input,global const {}* restrict packed,", ElementName(spec_.input),
-          ElementName(spec_.weights));
-  if (spec_.residual) w_.Line("global const {}* restrict residual,", out);
-  w_.Line("global {}* restrict output){{", out);
+  Arguments arguments;
+  arguments.Add("const " + ElementName(spec_.input), "input");
+  arguments.Add("const " + ElementName(spec_.weights), "packed");
+  if (spec_.residual) arguments.Add("const " + out, "residual");
+  return arguments.Add(out, "output");
 }
 
 void ConvText::Position() {

@@ -18,7 +18,7 @@ class ConvText {
   KernelText Write();
 
  private:
-  void Signature();
+  Arguments Taken() const;
   void Position();  // of the work-item's tile
   void Sums();      // declares them
 

@@ -34,8 +34,12 @@ KernelText GatherKernel(const GatherSpec& s, int vector) {
   k.group[0] = kGroup;
   k.items[0] = RoundUp(items, kGroup);
   Writer w;
-  w.Line("{0}global const {1}* restrict input,global const {2}* indices,global {1}* restrict output){{",
-         Head(k), BitsName(s.type), s.index == DType::kI64 ? "long" : "int");
+  const std::string bits = BitsName(s.type);
+  w.Line("{}", Arguments()
+                   .Add("const " + bits, "input")
+                   .Add(s.index == DType::kI64 ? "const long" : "const int", "indices")
+                   .Add(bits, "output")
+                   .Head(k));
   w.Line("const int item=get_global_id(0);\nif(item>={})return;", items);
   w.Line("const int c=item%{}*{},i=item/{}%{},outer=item/{};", vectors, width, vectors, s.indices,
          vectors * s.indices);

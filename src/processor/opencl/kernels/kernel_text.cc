@@ -132,9 +132,16 @@ std::string StoreLanes(DType type, int width, int lanes, const std::string& valu
   return all;
 }
 
-std::string Head(const KernelText& text) {
-  return fmt::format("kernel __attribute__((reqd_work_group_size({},{},{}))) void {}(", text.group[0],
-                     text.group[1], text.group[2], text.name);
+Arguments& Arguments::Add(const std::string& type, const std::string& name, Overlap overlap) {
+  list_ += fmt::format("{}global {}*{} {},ulong {}_from", list_.empty() ? "" : ",", type,
+                       overlap == Overlap::kNone ? " restrict" : "", name, name);
+  moves_ += fmt::format("{0}=(global {1}*)((global const uchar*){0}+{0}_from);\n", name, type);
+  return *this;
+}
+
+std::string Arguments::Head(const KernelText& text) const {
+  return fmt::format("kernel __attribute__((reqd_work_group_size({},{},{}))) void {}({}){{\n{}",
+                     text.group[0], text.group[1], text.group[2], text.name, list_, moves_);
 }
 
 void CheckElements(const char* where, std::initializer_list<int64_t> counts) {

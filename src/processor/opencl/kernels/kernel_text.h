@@ -7,9 +7,10 @@
 // the full profile of OpenCL 1.2. Elements of f16 and of bytes are converted to f32 where they are read, and
 // arithmetic is in f32, so a device needs no arithmetic on halves.
 //
-// The arguments of each kernel are buffers alone, in the order that the function's comment says. They begin
-// at multiples of their element's size, do not overlap where one of them is written, and hold at most 2^31
-// elements (CheckElements).
+// The arguments of each kernel are buffers alone, in the order that the function's comment says, each with
+// the byte at which the kernel's part of it begins (Arguments). The parts begin at multiples of their
+// element's size, do not overlap where one of them is written, and hold at most 2^31 elements
+// (CheckElements).
 #pragma once
 
 #include <array>
@@ -41,8 +42,7 @@ class SizeList {
  public:
   // Returns the name of a size, another one at each call.
   std::string operator()(int64_t size);
-  static constexpr const char* kArgument = "global const int* restrict sizes,";
-  // Returns the statements that make the names known.
+  // Returns the statements that make the names known, from the argument `sizes`.
   std::string Declarations() const;
   const std::vector<int32_t>& sizes() const { return sizes_; }
 
@@ -73,8 +73,20 @@ std::string LoadLanes(DType type, int width, int lanes, const std::string& point
                       const std::string& offset);
 std::string StoreLanes(DType type, int width, int lanes, const std::string& value, const std::string& pointer,
                        const std::string& offset);
-// Returns "kernel __attribute__((reqd_work_group_size(1,1,1))) void NAME(" for the text's group.
-std::string Head(const KernelText& text);
+// The arguments of a kernel. A part of a buffer is the buffer and a number, which Kernel::SetPlace() sets,
+// and no object of the driver's: NVIDIA's (580.159) crashes where several of them are released.
+class Arguments {
+ public:
+  enum class Overlap { kNone, kAllowed };
+  // `type` of elements, such as "const float". kAllowed: others may have some of its bytes.
+  Arguments& Add(const std::string& type, const std::string& name, Overlap overlap = Overlap::kNone);
+  // Returns "kernel __attribute__((reqd_work_group_size(1,1,1))) void NAME(ARGUMENTS){" for the text's name
+  // and group, and the statements that move each pointer to its part.
+  std::string Head(const KernelText& text) const;
+
+ private:
+  std::string list_, moves_;
+};
 
 // Error INVALID_ARGUMENT if a tensor has more elements than an int of the device can count.
 void CheckElements(const char* where, std::initializer_list<int64_t> counts);

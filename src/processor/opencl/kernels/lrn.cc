@@ -27,7 +27,8 @@ KernelText LrnKernel(const LrnShape& s, int64_t pixels, DType type, int vector) 
   k.group[0] = kGroup;
   k.items[0] = RoundUp(items, kGroup);
   Writer w;
-  w.Line("{0}global const {1}* restrict input,global {1}* restrict output){{", Head(k), ElementName(type));
+  w.Line("{}",
+         Arguments().Add("const " + ElementName(type), "input").Add(ElementName(type), "output").Head(k));
   w.Line("const int item=get_global_id(0);\nif(item>={})return;", items);
   w.Line("const int c=item%{}*{};", vectors, width);
   w.Line("global const {}* xp=input+item*{};", ElementName(type), width);

@@ -204,13 +204,14 @@ KernelText MapKernel(const MapSpec& spec, int vector) {
   k.items[0] = RoundUp(count, kGroup);
   Writer w;
   if (m.levels.index()) w.Line("#pragma OPENCL FP_CONTRACT OFF");  // each step rounds
-  w.Line("{}", Head(k));
+  Arguments arguments;
   for (size_t i = 0; i < m.inputs.size(); ++i)
-    w.Line("global const {}* x{},", ElementName(m.inputs[i].type), i);
+    arguments.Add("const " + ElementName(m.inputs[i].type), fmt::format("x{}", i),
+                  Arguments::Overlap::kAllowed);
   const bool looks_up = std::holds_alternative<ByteLookup>(m.levels);
-  if (looks_up) w.Line("global const uchar* restrict table,");
-  w.Line("global {}* output){{\nint item=get_global_id(0);\nif(item>={})return;", ElementName(m.output.type),
-         count);
+  if (looks_up) arguments.Add("const uchar", "table");
+  w.Line("{}", arguments.Add(ElementName(m.output.type), "output", Arguments::Overlap::kAllowed).Head(k));
+  w.Line("int item=get_global_id(0);\nif(item>={})return;", count);
   for (size_t d = m.sizes.size(); d-- > 0;) {
     const int64_t items = d + 1 == m.sizes.size() ? m.sizes[d] / width : m.sizes[d];
     w.Line("const int i{}=item%{}*{};item/={};", d, items, d + 1 == m.sizes.size() ? width : 1, items);

@@ -48,8 +48,7 @@ class MatVecText {
     k.group[size_t(1 - lanes_at)] = tile_.columns;
     k.items[size_t(1 - lanes_at)] = RoundUp(tiles_, tile_.columns);
     k.items[2] = spec_.batch;
-    w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif\n{}", Head(k));
-    Signature();
+    w_.Line("#ifdef FP_FAST_FMAF\n#define MAC fma\n#else\n#define MAC mad\n#endif\n{}", Taken().Head(k));
     if (tile_.lanes > 1) w_.Line("local {} shared[{}];", FloatVector(width_), tile_.lanes * tile_.columns);
     w_.Line("const int lane=get_local_id({}),tile=get_global_id({}),b=get_global_id(2);", lanes_at,
             1 - lanes_at);
@@ -70,13 +69,14 @@ class MatVecText {
   }
 
  private:
-  void Signature() {
+  Arguments Taken() const {
     const std::string out = ElementName(spec_.output);
-    w_.Line("global const {}* restrict input,global const {}* restrict weights,", ElementName(spec_.input),
-            ElementName(spec_.weights));
-    if (spec_.bias) w_.Line("global const float* restrict bias,");
-    if (spec_.residual) w_.Line("global const {}* restrict residual,", out);
-    w_.Line("global {}* restrict output){{", out);
+    Arguments arguments;
+    arguments.Add("const " + ElementName(spec_.input), "input");
+    arguments.Add("const " + ElementName(spec_.weights), "weights");
+    if (spec_.bias) arguments.Add("const float", "bias");
+    if (spec_.residual) arguments.Add("const " + out, "residual");
+    return arguments.Add(out, "output");
   }
 
   template <class F>

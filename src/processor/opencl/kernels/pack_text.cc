@@ -34,10 +34,11 @@ class PackText {
     k.items = {p_.panel_channels, p_.sets * p_.panels + 1, 1};
     Body();
     Writer w;
-    w.Line("{}{}global const {}* restrict weights,{}", Head(k), SizeList::kArgument, ElementName(from_.type),
-           spec_.bytes ? "global const float* restrict scales," : "");
-    if (from_.bias) w.Line("global const {}* restrict bias,", spec_.bytes ? "int" : "float");
-    w.Line("global {}* restrict packed){{{}", ElementName(spec_.weights), n_.Declarations());
+    Arguments arguments;
+    arguments.Add("const int", "sizes").Add("const " + ElementName(from_.type), "weights");
+    if (spec_.bytes) arguments.Add("const float", "scales");
+    if (from_.bias) arguments.Add(spec_.bytes ? "const int" : "const float", "bias");
+    w.Line("{}{}", arguments.Add(ElementName(spec_.weights), "packed").Head(k), n_.Declarations());
     k.source = w.text() + w_.text();
     k.sizes = n_.sizes();
     return k;

@@ -120,8 +120,10 @@ class ReduceText {
     k.name = "reduce";
     k.group[0] = lanes_ > 1 ? lanes_ : kGroup;
     k.items[0] = lanes_ > 1 ? items * lanes_ : RoundUp(items, kGroup);
-    w_.Line("{}global const {}* restrict input,global {}* restrict output){{", Head(k),
-            ElementName(spec_.input), ElementName(spec_.output));
+    w_.Line("{}", Arguments()
+                      .Add("const " + ElementName(spec_.input), "input")
+                      .Add(ElementName(spec_.output), "output")
+                      .Head(k));
     if (lanes_ > 1) w_.Line("local {} shared[{}];", FloatVector(outputs_), lanes_);
     w_.Line("const int lane={},item=get_global_id(0)/{};", lanes_ > 1 ? "get_local_id(0)" : "0", lanes_);
     if (lanes_ == 1) w_.Line("if(item>={})return;", items);
@@ -227,8 +229,7 @@ KernelText ArgKernel(const ReduceSpec& spec, int most_lanes, bool last) {
   // Whether the element x at i takes the place of v at `best`.
   w.Line("#define TAKES(x,i,v,best) (isnan(x)?!isnan(v)||i{0}best:!isnan(v)&&(x{1}v||(x==v&&i{0}best)))",
          last ? ">" : "<", spec.function == ReduceFunction::kMax ? ">" : "<");
-  w.Line("{}global const {}* restrict input,global long* restrict output){{", Head(k),
-         ElementName(spec.input));
+  w.Line("{}", Arguments().Add("const " + ElementName(spec.input), "input").Add("long", "output").Head(k));
   if (lanes > 1) w.Line("local float values[{0}];local int places[{0}];", lanes);
   w.Line("const int lane={},item=get_global_id(0)/{};", lanes > 1 ? "get_local_id(0)" : "0", lanes);
   if (lanes == 1) w.Line("if(item>={})return;", outputs);

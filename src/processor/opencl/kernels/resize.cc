@@ -32,10 +32,13 @@ KernelText ResizeKernel(const ResizeShape& s, DType type, int vector) {
   k.group[0] = kGroup;
   k.items[0] = RoundUp(items, kGroup);
   Writer w;
-  w.Line("{}global const {}* restrict input,global const int* rows,global const int* columns,", Head(k),
-         ElementName(type));
-  w.Line("global {}* restrict output){{\nconst int item=get_global_id(0);\nif(item>={})return;",
-         ElementName(type), items);
+  w.Line("{}", Arguments()
+                   .Add("const " + ElementName(type), "input")
+                   .Add("const int", "rows")
+                   .Add("const int", "columns")
+                   .Add(ElementName(type), "output")
+                   .Head(k));
+  w.Line("const int item=get_global_id(0);\nif(item>={})return;", items);
   w.Line("const int c=item%{}*{},x=item/{}%{},y=item/{}%{},n=item/{};", vectors, width, vectors, columns,
          vectors * columns, rows, vectors * columns * rows);
   w.Line("const int4 r=vload4(y,rows),s=vload4(x,columns);");

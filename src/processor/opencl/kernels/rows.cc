@@ -20,12 +20,14 @@ class RowText {
     k.group[0] = lanes_;
     k.items[0] = spec_.rows * lanes_;
     const std::string type = ElementName(spec_.type);
-    w_.Line("{}global const {}* input,", Head(k), type);
+    constexpr auto kAllowed = Arguments::Overlap::kAllowed;  // input and output may be the same
+    Arguments arguments;
+    arguments.Add("const " + type, "input", kAllowed);
     if (spec_.scores && spec_.scores->mask)
-      w_.Line("global const {}* mask,", ElementName(spec_.scores->mask_type));
-    if (spec_.scale) w_.Line("global const float* scale,");
-    if (spec_.shift) w_.Line("global const float* shift,");
-    w_.Line("global {}* output){{", type);
+      arguments.Add("const " + ElementName(spec_.scores->mask_type), "mask", kAllowed);
+    if (spec_.scale) arguments.Add("const float", "scale", kAllowed);
+    if (spec_.shift) arguments.Add("const float", "shift", kAllowed);
+    w_.Line("{}", arguments.Add(type, "output", kAllowed).Head(k));
     if (lanes_ > 1) w_.Line("local float shared[{}];", lanes_);
     w_.Line("const int lane=get_local_id(0);");
     w_.Line("global const {0}* xp=input+get_group_id(0)*{1};global {0}* yp=output+get_group_id(0)*{1};", type,

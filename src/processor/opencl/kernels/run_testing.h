@@ -54,6 +54,13 @@ inline std::vector<float> SliceFrom(int64_t first, float element, const std::vec
   return {all.begin() + first, all.end()};
 }
 
+// The bytes of a buffer from `offset` on.
+struct Argument {
+  Argument(const Buffer* whole, int64_t from = 0) : buffer(whole), offset(from) {}
+  const Buffer* buffer;  // null: left out
+  int64_t offset;
+};
+
 // A test with a queue on a device.
 class WithQueue : public WithDevice {
  protected:
@@ -85,20 +92,20 @@ class WithQueue : public WithDevice {
   void ReadInto(const Buffer& buffer, std::span<std::byte> bytes) { queue_->Read(buffer, 0, bytes); }
 
   // Runs a kernel; null arguments are left out. The sizes that it reads are put before them.
-  void Run(const KernelText& text, std::vector<const Buffer*> arguments) {
+  void Run(const KernelText& text, std::vector<Argument> arguments) {
     if (text.sizes.empty()) return RunWithAll(text, arguments);
     const Buffer sizes = Make(std::as_bytes(std::span(text.sizes)));
-    arguments.insert(arguments.begin(), &sizes);
+    arguments.insert(arguments.begin(), Argument(&sizes));
     RunWithAll(text, arguments);
   }
   // The same with arguments that have the sizes.
-  void RunWithAll(const KernelText& text, const std::vector<const Buffer*>& arguments) {
+  void RunWithAll(const KernelText& text, const std::vector<Argument>& arguments) {
     SCOPED_TRACE(text.source);
     const Program program(*context_, text.source, "");
     Kernel kernel(program, text.name);
     uint32_t index = 0;
-    for (const Buffer* argument : arguments)
-      if (argument) kernel.Set(index++, *argument);
+    for (const Argument& argument : arguments)
+      if (argument.buffer) kernel.SetPlace(index++, *argument.buffer, argument.offset);
     queue_->LaunchOnly(kernel, RangeOf(text));
     queue_->Finish();
   }

@@ -109,12 +109,13 @@ KernelText DepthwiseKernel(const DepthwiseSpec& spec, int vector, int columns) {
   k.name = "depthwise";
   items.Set(k);
   Writer w;
-  w.Line("{}global const {}* restrict input,global const {}* restrict weights,", Head(k),
-         ElementName(spec.input), ElementName(spec.weights));
-  if (spec.bytes) w.Line("global const float* restrict scales,");
-  if (spec.bias) w.Line("global const {}* restrict bias,", spec.bytes ? "int" : "float");
-  if (spec.residual) w.Line("global const {}* restrict residual,", out);
-  w.Line("global {}* restrict output){{", out);
+  Arguments arguments;
+  arguments.Add("const " + ElementName(spec.input), "input")
+      .Add("const " + ElementName(spec.weights), "weights");
+  if (spec.bytes) arguments.Add("const float", "scales");
+  if (spec.bias) arguments.Add(spec.bytes ? "const int" : "const float", "bias");
+  if (spec.residual) arguments.Add("const " + out, "residual");
+  w.Line("{}", arguments.Add(out, "output").Head(k));
   items.Write(w);
   for (int p = 0; p < columns; ++p) w.Line("{} s{}=0;", type, p);
   items.ForLanes(w, [&](int lanes) {
@@ -151,7 +152,8 @@ KernelText PoolKernel(const PoolShape& shape, DType type, int vector, const std:
   items.Set(k);
   Writer w;
   if (bytes) w.Line("#pragma OPENCL FP_CONTRACT OFF");  // each step rounds
-  w.Line("{0}global const {1}* restrict input,global {1}* restrict output){{", Head(k), ElementName(type));
+  w.Line("{}",
+         Arguments().Add("const " + ElementName(type), "input").Add(ElementName(type), "output").Head(k));
   items.Write(w);
   w.Line("{} v={};\nint taps=0;", FloatVector(vector), most ? "-INFINITY" : "0.0f");
   items.ForLanes(w, [&](int lanes) {

@@ -231,8 +231,9 @@ KernelText WinogradInputKernel(const WinogradSpec& spec, int vector) {
   k.name = "winograd_input";
   items.Set(k);
   Writer w;
-  w.Line("{}global const {}* restrict input,global float* restrict transformed){{", Head(k),
-         ElementName(spec.conv.input));
+  w.Line(
+      "{}",
+      Arguments().Add("const " + ElementName(spec.conv.input), "input").Add("float", "transformed").Head(k));
   items.Write(w);
   WithWinograd(spec.m, [&](auto matrices) { WriteInput<decltype(matrices)>(w, spec, items); });
   w.Line("}}");
@@ -248,10 +249,11 @@ KernelText WinogradOutputKernel(const WinogradSpec& spec, int vector) {
   k.name = "winograd_output";
   items.Set(k);
   Writer w;
-  w.Line("{}global const float* restrict products,", Head(k));
-  if (spec.bias) w.Line("global const float* restrict biases,");
-  if (spec.conv.residual) w.Line("global const {}* restrict residual,", out);
-  w.Line("global {}* restrict output){{", out);
+  Arguments arguments;
+  arguments.Add("const float", "products");
+  if (spec.bias) arguments.Add("const float", "biases");
+  if (spec.conv.residual) arguments.Add("const " + out, "residual");
+  w.Line("{}", arguments.Add(out, "output").Head(k));
   items.Write(w);
   WithWinograd(spec.m, [&](auto matrices) { WriteOutput<decltype(matrices)>(w, spec, items); });
   w.Line("}}");

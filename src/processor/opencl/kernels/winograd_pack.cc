@@ -50,8 +50,9 @@ KernelText WinogradPackKernel(const WinogradSpec& spec, const Tile& tile) {
   Writer head;
   head.Line("#pragma OPENCL FP_CONTRACT OFF\nconstant float factors[]={{");
   for (double factor : Factors(spec.m, scale)) head.Line("{},", FloatLiteral(float(factor)));
-  head.Line("}};\n{}{}global const float* restrict weights,global float* restrict packed){{{}", Head(k),
-            SizeList::kArgument, n.Declarations());
+  const Arguments arguments =
+      Arguments().Add("const int", "sizes").Add("const float", "weights").Add("float", "packed");
+  head.Line("}};\n{}{}", arguments.Head(k), n.Declarations());
   k.source = head.text() + w.text();
   k.sizes = n.sizes();
   return k;

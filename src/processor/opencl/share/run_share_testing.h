@@ -52,18 +52,11 @@ class WithShares : public WithQueue {
   }
 
   void RunOne(const Launch& launch) {
-    std::vector<Buffer> parts;
-    parts.reserve(launch.arguments.size());
-    std::vector<const Buffer*> arguments;
+    std::vector<Argument> arguments;
     for (const Place& place : launch.arguments) {
       const Buffer& whole = buffers_.at({place.space, place.index});
       ASSERT_LE(place.offset + place.bytes, whole.bytes());
-      if (place.offset == 0 && place.bytes == whole.bytes()) {
-        arguments.push_back(&whole);
-        continue;
-      }
-      parts.push_back(whole.Part(place.offset, place.bytes));
-      arguments.push_back(&parts.back());
+      arguments.emplace_back(&whole, place.offset);
     }
     RunWithAll(launch.text, arguments);
   }

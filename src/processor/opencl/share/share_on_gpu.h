@@ -49,7 +49,7 @@ struct ShareOnGpu {
 // What the making of a share needs to know of a device.
 struct GpuTarget {
   TileDevice tile;
-  int64_t alignment = 128;        // bytes; of places (DeviceFacts::sub_buffer_alignment)
+  int64_t alignment = 128;        // bytes; of places (DeviceFacts::base_alignment)
   int64_t most_buffer_bytes = 0;  // of one buffer; 0: no limit
   DType storage = DType::kF32;    // of activations and weights within the share: f32 or f16
   // Where `storage` is f16, whether shares with bytes are computed as with f32. Else long sums of bytes may

@@ -19,6 +19,14 @@ cl_mem_flags FlagsFor(Memory memory) {
   return CL_MEM_READ_WRITE;
 }
 
+// Some drivers make a buffer of any size, and fail at its first use: NVIDIA's made one of a pebibyte.
+void CheckFits(const Context& context, int64_t bytes) {
+  const int64_t most = context.facts().most_allocation_bytes;
+  if (most > 0 && bytes > most)
+    Fail(Code::kResourceExhausted, context.facts().name,
+         "a buffer of {} bytes; got more than the device has in one, expected at most {}", bytes, most);
+}
+
 // OpenCL knows sizes without a sign.
 size_t SizeOf(const ContextState& of, int64_t bytes) {
   if (bytes <= 0) Invalid(of.name(), "memory of {} bytes; expected 1 at least", bytes);
@@ -31,24 +39,12 @@ Buffer::Buffer(const Context& context, const BufferOptions& options) : bytes_(op
   const ContextState& of = *context.state();
   if ((options.memory == Memory::kHost) != (options.host != nullptr))
     Invalid(of.name(), "a buffer in the host's memory needs an address, and no other buffer has one");
+  CheckFits(context, bytes_);
   cl_int problem = CL_SUCCESS;
   cl_mem memory =
       of.cl.clCreateBuffer(of.context, FlagsFor(options.memory), SizeOf(of, bytes_), options.host, &problem);
   of.Check(problem, fmt::format("clCreateBuffer of {} bytes", bytes_).c_str());
   object_ = Own(context.state(), memory, ReleaseBuffer);
-}
-
-Buffer Buffer::Part(int64_t offset, int64_t bytes) const {
-  const ContextState& of = Of(object_);
-  if (offset < 0 || bytes <= 0 || offset > bytes_ - bytes)
-    Invalid(of.name(), "a part of a buffer is outside of it; got {} bytes from {} on, expected at most {}",
-            bytes, offset, bytes_);
-  const cl_buffer_region region{size_t(offset), size_t(bytes)};
-  cl_int problem = CL_SUCCESS;
-  cl_mem part = of.cl.clCreateSubBuffer(static_cast<cl_mem>(get()), CL_MEM_READ_WRITE,
-                                        CL_BUFFER_CREATE_TYPE_REGION, &region, &problem);
-  of.Check(problem, "clCreateSubBuffer");
-  return Buffer(Own(object_.get_deleter().of, part, ReleaseBuffer), bytes);
 }
 
 SharedMemory::SharedMemory(const Context& context, int64_t bytes) {

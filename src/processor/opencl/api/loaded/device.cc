@@ -71,7 +71,7 @@ void ReadSizes(const Reader& read, DeviceFacts& facts) {
   facts.most_group_items = read.Size(CL_DEVICE_MAX_WORK_GROUP_SIZE);
   const auto sizes = read.Number<std::array<size_t, 3>>(CL_DEVICE_MAX_WORK_ITEM_SIZES);
   for (size_t i = 0; i < 3; ++i) facts.most_group_sizes[i] = int64_t(sizes[i]);
-  facts.sub_buffer_alignment = read.UInt(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;  // from bits
+  facts.base_alignment = read.UInt(CL_DEVICE_MEM_BASE_ADDR_ALIGN) / 8;  // from bits
   facts.float_vector = read.UInt(CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT);
   facts.most_sub_devices = read.MostSubDevices();
 }

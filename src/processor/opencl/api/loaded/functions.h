@@ -22,7 +22,6 @@ namespace mete::opencl {
   X(clCreateCommandQueue)        \
   X(clReleaseCommandQueue)       \
   X(clCreateBuffer)              \
-  X(clCreateSubBuffer)           \
   X(clReleaseMemObject)          \
   X(clCreateProgramWithSource)   \
   X(clCreateProgramWithBinary)   \

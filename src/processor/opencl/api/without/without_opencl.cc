@@ -32,7 +32,6 @@ const DeviceFacts& Context::facts() const { None(); }
 void Context::Abandon() { None(); }
 
 Buffer::Buffer(const Context&, const BufferOptions&) { None(); }
-Buffer Buffer::Part(int64_t, int64_t) const { None(); }
 SharedMemory::SharedMemory(const Context&, int64_t) { None(); }
 
 Program::Program(const Context&, const std::string&, const std::string&) { None(); }

@@ -174,7 +174,7 @@ TEST_F(FaultyGpu, ThatHangsIsLeftAloneByARunThatIsCancelled) {
   Code code = Code::kOk;
   std::thread waiter([&] { code = CodeOf([&] { (void)ready->Run(inputs, {.cancel = &cancel}); }); });
   const auto soon = std::chrono::milliseconds(50);
-  clock.AwaitSleeper(Clock::Duration::zero(), soon);
+  clock.AdvanceToSleeper(std::chrono::microseconds(10), Clock::Duration::zero(), soon);
   cancel.Cancel();
   clock.Advance(soon);
   waiter.join();
