@@ -26,9 +26,9 @@ struct RequestFigures {
   double whole_s = 0;  // from its arrival to its answer
 };
 
-// Requests that were computed together, or a share of another device.
+// Requests that were computed together, a share of another device, or a load's turn.
 struct StartFigures {
-  std::string model;  // "": of a share
+  std::string model;  // "": no requests'
   int requests = 1;
   int slot = 0;
   bool wide = false;  // all slots were occupied

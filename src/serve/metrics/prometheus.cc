@@ -35,7 +35,7 @@ class PrometheusMetrics : public Metrics {
                       .Register(registry_)),
         busy_(prometheus::BuildCounter()
                   .Name("mete_slot_busy_seconds_total")
-                  .Help("Time for which requests, or shares of other devices, occupied a slot.")
+                  .Help("Time for which requests, shares of other devices, or loads occupied a slot.")
                   .Register(registry_)),
         whole_(prometheus::BuildHistogram()
                    .Name("mete_request_seconds")

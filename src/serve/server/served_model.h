@@ -14,6 +14,7 @@
 #include "serve/protocol/inference.h"
 #include "serve/queue/scheduler.h"
 #include "serve/repository/settings.h"
+#include "serve/server/load_turn.h"
 
 namespace mete::serve {
 
@@ -34,9 +35,10 @@ bool HaveRows(const std::vector<Tensor>& outputs, int64_t rows);
 
 class ServedModel {
  public:
-  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores.
-  // Error as Model::Load(). `precision` is LoadOptions::precision.
-  ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores);
+  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores. What
+  // more than the calling thread computes of this, it computes in turns with what the slots compute, but for
+  // SlotCores::wide. Error as Model::Load(), or as LoadTurn. `precision` is LoadOptions::precision.
+  ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores, Slots& slots);
 
   const Model& model() const { return model_; }
   const std::vector<Port>& inputs() const { return model_.inputs(); }
@@ -84,8 +86,9 @@ class ServedModel {
   bool has_open_outputs() const { return open_outputs_; }
 
   // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and,
-  // if the settings leave it open, which batches pay. Returns the times.
-  ModelTimes WarmUp(const ModelSettings& settings);
+  // if the settings leave it open, which batches pay. Returns the times. Each run is one in its slot's turn,
+  // or in that of all slots. Error as LoadTurn.
+  ModelTimes WarmUp(const ModelSettings& settings, Slots& slots);
 
  private:
   Shape ShapeFor(size_t pictures) const;  // of the input, with as many rows
@@ -95,9 +98,9 @@ class ServedModel {
     return open_batch_ || shape.rank() == 0 ? 1 : std::max<int64_t>(shape[0], 1);
   }
   bool OutputsHave(int64_t rows);
-  int MostInBatch(Nanoseconds narrow);
+  int MostInBatch(Nanoseconds narrow, LoadTurn& turn);
   std::vector<Tensor> MadeUp(int64_t rows) const;
-  Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, int runs);
+  Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, LoadTurn& turn);
   void ReadPictureSettings(const std::string& path);
 
   const Model model_;
