@@ -52,6 +52,8 @@ class Metrics {
   // These may be called by several threads at once.
   virtual void Count(const RequestFigures& request) = 0;
   virtual void Count(const StartFigures& start) = 0;
+  // A processor of a pool has computed for so long; 0: it is there.
+  virtual void CountProcessor(const std::string& processor, double busy_s) = 0;
   virtual std::string Text(const ServerFigures& now) = 0;
 };
 

@@ -11,6 +11,7 @@
 #include "base/ranking.h"
 #include "mete/engine.h"
 #include "mete/image.h"
+#include "mete/pool.h"
 #include "serve/protocol/inference.h"
 #include "serve/queue/scheduler.h"
 #include "serve/repository/settings.h"
@@ -24,6 +25,9 @@ struct SlotCores {
   // Makes the session for wide runs, of which there is one at a time, with all cores free; empty: one on all
   // cores with `session`. With one slot it is the only session.
   std::function<Session(const Model&)> wide = {};
+  // Where `wide` makes a session on a pool: how long a run has kept each of its processors busy, and 0 for
+  // each when the session is made. Called by the thread of the run.
+  std::function<void(const std::string& processor, double busy_s)> count_processor = {};
 };
 
 // Returns the options of the session that slot `i` computes narrow requests with: one core, that of the slot
@@ -102,10 +106,13 @@ class ServedModel {
   std::vector<Tensor> MadeUp(int64_t rows) const;
   Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, LoadTurn& turn);
   void ReadPictureSettings(const std::string& path);
+  void CountProcessors(const RunReport& report) const;
 
   const Model model_;
   std::vector<std::unique_ptr<Session>> narrow_;
   std::unique_ptr<Session> wide_;  // null: one slot has all cores
+  std::string home_;  // of the pool that wide runs are computed on; "": they are on the CPU alone
+  const std::function<void(const std::string& processor, double busy_s)> count_processor_;
   std::string why_no_pictures_;
   Preprocess preprocess_;
   std::vector<std::string> labels_;

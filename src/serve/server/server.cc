@@ -116,8 +116,11 @@ void Server::Impl::LoadVersion(const RepositoryModel& entry, const ModelVersion&
   versions.Begin(entry.name, number);
   try {
     const Nanoseconds start = NowNs();
-    auto model =
-        std::make_unique<ServedModel>(version.path, entry.settings.precision, CoresOf(options), slots);
+    SlotCores cores = CoresOf(options);
+    cores.count_processor = [this](const std::string& processor, double busy_s) {
+      metrics->CountProcessor(processor, busy_s);
+    };
+    auto model = std::make_unique<ServedModel>(version.path, entry.settings.precision, cores, slots);
     for (const std::string& note : model->notes()) Note(fmt::format("{} {}: {}", entry.name, number, note));
     versions.Ready(
         std::make_shared<Loaded>(entry.name, number, std::move(model), entry.settings, slots, *metrics));
