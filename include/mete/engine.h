@@ -333,7 +333,10 @@ class Session {
   // session with Tune::kAfter settles between its runs, any other one is settled from the start.
   bool settled() const;
   // Measures what is left to measure now, for example before a benchmark. Waits for the run in progress.
-  void Settle();
+  // `pause` is called between two steps, each of which is one call of a kernel or the packing of its weights.
+  // It may let other work have the cores for a while, and returns whether it has; the session is not settled
+  // if it throws. On a pool it is not called.
+  void Settle(const std::function<bool()>& pause = {});
 
   // Returns a table with one row per node: the kernel and the threads that compute the node, and the reason.
   // With a trace of this session and the result of MeasureLimits() (mete/device.h), a row also has the node's

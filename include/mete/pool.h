@@ -282,8 +282,9 @@ struct RunReport {
   double us = 0;
   bool alone = true;     // by the home alone, planned or not
   bool retried = false;  // a processor failed, and the home computed the request again
-  // The computing time of each processor of the pool; empty if the home computed alone.
+  // The computing time of each processor of the plan, and its name; empty if the home computed alone.
   std::vector<double> compute_us;
+  std::vector<std::string> processors = {};
 };
 
 struct PoolStats {

@@ -98,9 +98,9 @@ std::string Session::PlanJson() const {
 
 bool Session::settled() const { return on_pool_ ? on_pool_->settled() : impl().ready.settled(); }
 
-void Session::Settle() {
+void Session::Settle(const std::function<bool()>& pause) {
   if (on_pool_) on_pool_->Settle();
-  else impl().ready.Settle();
+  else impl().ready.Settle(pause);
 }
 
 SessionStats Session::stats() const { return on_pool_ ? on_pool_->stats() : impl().ready.stats(); }

@@ -466,6 +466,21 @@ TEST_F(SessionTest, SettlesAtOnceWhenAsked) {
   }
 }
 
+TEST_F(SessionTest, OtherWorkMayComeBetweenTheStepsInWhichItSettles) {
+  Session session(WideNet(WideOutput::kFloat), {.threads = 1, .tuning_cache = "", .profile_cache = ""});
+  int pauses = 0;
+  const auto stopped = [&]() -> bool {
+    if (++pauses == 3) throw Error(Code::kCancelled, "stopped");
+    return true;
+  };
+  EXPECT_THROW(session.Settle(stopped), Error);
+  EXPECT_EQ(pauses, 3);
+  EXPECT_FALSE(session.settled());
+  session.Settle([&] { return ++pauses % 2 == 0; });
+  EXPECT_GT(pauses, 6);
+  EXPECT_TRUE(session.settled());
+}
+
 // Returns how far two kernels' outputs of OpenWideNet's convolution may be from each other: each is within
 // its own stated bound of the exact sum, and of these bounds that of the largest Winograd tile is the
 // largest. No input is above `input`.

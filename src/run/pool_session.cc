@@ -100,9 +100,10 @@ std::vector<Tensor> PoolSession::Run(std::span<const Tensor> inputs, RequestRepo
   RequestReport unread;
   RequestReport& told = report ? *report : unread;
   std::vector<Tensor> outputs;
-  if (RunPlan(in_use_.deployed(), inputs, *memory, told)) {
+  const std::shared_ptr<DeployedPlan> deployed = in_use_.deployed();
+  if (RunPlan(deployed, inputs, *memory, told)) {
     outputs = memory->outputs;
-    told.compute_us = memory->times.compute_us;
+    if (report) TellTimes(*deployed, *memory, *report);
   } else {
     double us = 0;
     outputs = home_.Run(inputs, &us);
@@ -128,7 +129,7 @@ void PoolSession::Run(std::span<const ConstView> inputs, std::span<const View> o
   RequestReport& told = report ? *report : unread;
   if (RunPlan(deployed, memory->inputs, *memory, told)) {
     for (size_t i = 0; i < outputs.size(); ++i) CopyBytes(memory->outputs[i].view(), outputs[i]);
-    if (report) report->compute_us = memory->times.compute_us;
+    if (report) TellTimes(*deployed, *memory, *report);
   } else {
     double us = 0;
     home_.Run(inputs, outputs, &us);
@@ -143,6 +144,7 @@ bool PoolSession::RunPlan(const std::shared_ptr<DeployedPlan>& deployed, std::sp
   report.alone = true;
   report.retried = false;
   report.compute_us.clear();
+  report.processors.clear();
   if (!deployed) return false;
   try {
     deployed->Run(inputs, Patience(), memory.outputs, memory.times);
@@ -157,6 +159,12 @@ bool PoolSession::RunPlan(const std::shared_ptr<DeployedPlan>& deployed, std::sp
   in_use_.Learn(memory.times.us, memory.times.compute_us, deployed.get());
   report.alone = false;
   return true;
+}
+
+void PoolSession::TellTimes(const DeployedPlan& deployed, const RequestMemory& memory,
+                            RequestReport& report) {
+  report.compute_us = memory.times.compute_us;
+  report.processors = deployed.plan().processors;
 }
 
 void PoolSession::Count(const RequestReport& report) {

@@ -39,8 +39,10 @@ struct RequestReport {
   double us = 0;
   bool alone = true;  // the home alone has computed the request, planned or not
   bool retried = false;
-  // by processor of the plan: its computing time; empty if the home alone has computed the request
+  // by processor of the plan: its computing time, and its name; empty if the home alone has computed the
+  // request
   std::vector<double> compute_us;
+  std::vector<std::string> processors = {};
 };
 
 // The plan in use, and the runner of other plans. The keeper plans nothing while this object lives.
@@ -100,6 +102,7 @@ class PoolSession {
   // `deployed` null: the home computes all of the plan in use.
   bool RunPlan(const std::shared_ptr<DeployedPlan>& deployed, std::span<const Tensor> inputs,
                RequestMemory& memory, RequestReport& report);
+  static void TellTimes(const DeployedPlan& deployed, const RequestMemory& memory, RequestReport& report);
   void Count(const RequestReport& report);
   std::chrono::microseconds Patience() const;
   void Lost(const std::shared_ptr<DeployedPlan>& deployed, const Error& error);

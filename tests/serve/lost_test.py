@@ -4,8 +4,10 @@ that it accepted is lost, and none is answered wrongly. Standard library only.
 --times N does each thing N times as often as the test of every build does.
 """
 import argparse
+import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -23,6 +25,12 @@ METE = None
 TIMES = 1
 NET = "resnet56"  # for 32x32 pixels; takes some milliseconds, so that requests wait for each other
 SERVE = ["--tune", "never", "--queue", "16"]
+
+
+def busy_of(server):
+    """{processor of a pool: seconds that it has computed}, by /metrics."""
+    text = server.ask("GET", "/metrics")[2].decode()
+    return {name: float(value) for name, value in sorted(re.findall(r'^mete_processor_busy_seconds_total\{processor="(.*)"\} (.*)$', text, re.M))}
 
 
 class Lost(unittest.TestCase):
@@ -148,7 +156,23 @@ class Lost(unittest.TestCase):
             with Generator(server.port, "net", self.cases, threads=threads) as asked:
                 self.assertTrue(asked.await_answers(20), asked.faults()[:3])
             self.expect_none(asked)
+            self.assertEqual(list(busy_of(server)), ["cpu:0", "cpu:1"])
+        self.assertGreater(sum(busy_of(server).values()), 0)
         self.assertEqual(server.end(), 0, server.lines[-3:])
+
+    def test_a_gpu_tells_how_busy_it_is(self):
+        """A model's wide runs are computed by the GPU, those before the model is ready among them. Any OpenCL device is one here."""
+        env = {**os.environ, "METE_CACHE": str(self.folder / "cache"), "METE_GPU": "cpu", "POCL_AFFINITY": "1"}
+        machine = subprocess.run([METE, "machine", "--json"], env=env, capture_output=True, check=True, text=True)
+        if not json.loads(machine.stdout).get("gpus"):
+            self.skipTest("there is no OpenCL device")
+        with tempfile.TemporaryDirectory() as repository:
+            shutil.copyfile(pathlib.Path(__file__).parents[2] / "models/digits.onnx", f"{repository}/digits.onnx")
+            with Served(METE, repository, *SERVE, "--processors", "gpu", env=env) as server:
+                busy = busy_of(server)
+                self.assertEqual(server.end(), 0, server.lines[-3:])
+        self.assertEqual(list(busy), ["gpu"])
+        self.assertGreater(busy["gpu"], 0)
 
     def test_sigterm_again(self):
         """Where the parent has blocked both signals."""

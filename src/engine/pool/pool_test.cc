@@ -147,6 +147,7 @@ TEST_F(PoolTest, ASessionMeasuresOnceAndGivesTheAnswersOfOneProcessor) {
              Expected(0.02f));
   EXPECT_FALSE(report.alone);
   EXPECT_EQ(report.compute_us.size(), 2u);
+  EXPECT_EQ(report.processors, (std::vector{pool.processors()[0].name, pool.processors()[1].name}));
   const PoolStats stats = session.pool_stats();
   EXPECT_EQ(stats.requests, 1);
   EXPECT_GT(stats.groups, 1);

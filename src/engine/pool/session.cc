@@ -31,6 +31,11 @@ std::vector<PoolStats::Part> PartsOf(const Plan& plan, const std::map<std::strin
   return parts;
 }
 
+RunReport ReportOf(RequestReport&& report) {
+  return {report.us, report.alone, report.retried, std::move(report.compute_us),
+          std::move(report.processors)};
+}
+
 class OnPool : public SessionOnPool {
  public:
   OnPool(const Model& model, const Pool& pool, const PoolOptions& options, const TimeOfSessions& time)
@@ -48,7 +53,7 @@ class OnPool : public SessionOnPool {
     if (options.alone == RunOptions::Alone::kAlways) return RunAtHome(inputs, options.report);
     RequestReport report;
     std::vector<Tensor> outputs = session_->Run(inputs, &report);
-    if (options.report) *options.report = {report.us, report.alone, report.retried, report.compute_us};
+    if (options.report) *options.report = ReportOf(std::move(report));
     return outputs;
   }
 
@@ -61,7 +66,7 @@ class OnPool : public SessionOnPool {
     if (!options.report) return session_->Run(inputs, outputs);
     RequestReport report;
     session_->Run(inputs, outputs, &report);
-    *options.report = {report.us, report.alone, report.retried, report.compute_us};
+    *options.report = ReportOf(std::move(report));
   }
 
   bool settled() const override { return session_->has_first_plan(); }

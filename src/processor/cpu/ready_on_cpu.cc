@@ -223,11 +223,15 @@ bool ReadyOnCpu::settled() const {
   return !to_measure_ || to_measure_->done();
 }
 
-void ReadyOnCpu::Settle() {
+void ReadyOnCpu::Settle(const std::function<bool()>& pause) {
   std::lock_guard lock(mutex_);
   if (!to_measure_ || to_measure_->done()) return;
   to_measure_->Resume();
-  while (!to_measure_->done()) to_measure_->Step();
+  while (true) {
+    to_measure_->Step();
+    if (to_measure_->done()) break;
+    if (pause && pause()) to_measure_->Resume();
+  }
   HaveSettled();
 }
 

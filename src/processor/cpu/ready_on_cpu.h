@@ -1,6 +1,7 @@
 // A graph made ready on the threads of a CPU: planned, its kernels chosen and measured, its weights packed.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -57,7 +58,7 @@ class ReadyOnCpu : public Ready {
   const ThreadPlan* thread_plan() const override { return &plan_; }
   SessionStats stats() const;
   bool settled() const;
-  void Settle();
+  void Settle(const std::function<bool()>& pause);
   ShapeStats shape_stats() const;
 
  private:

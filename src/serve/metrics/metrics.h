@@ -26,9 +26,9 @@ struct RequestFigures {
   double whole_s = 0;  // from its arrival to its answer
 };
 
-// Requests that were computed together, or a share of another device.
+// Requests that were computed together, a share of another device, or a load's turn.
 struct StartFigures {
-  std::string model;  // "": of a share
+  std::string model;  // "": no requests'
   int requests = 1;
   int slot = 0;
   bool wide = false;  // all slots were occupied
@@ -52,6 +52,8 @@ class Metrics {
   // These may be called by several threads at once.
   virtual void Count(const RequestFigures& request) = 0;
   virtual void Count(const StartFigures& start) = 0;
+  // A processor of a pool has computed for so long; 0: it is there.
+  virtual void CountProcessor(const std::string& processor, double busy_s) = 0;
   virtual std::string Text(const ServerFigures& now) = 0;
 };
 

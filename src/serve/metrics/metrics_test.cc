@@ -128,6 +128,17 @@ TEST(MetricsTest, StartsOccupySlotsOfProcessors) {
   EXPECT_EQ(parsed.Of(R"(mete_batch_requests_sum{model="net"})"), 4);
 }
 
+TEST(MetricsTest, CountsWhatProcessorsOfPoolsCompute) {
+  const auto metrics = TwoSlots();
+  metrics->CountProcessor("cpu:0", 0.5);
+  metrics->CountProcessor("gpu:0", 0);
+  metrics->CountProcessor("cpu:0", 0.25);
+  const Parsed parsed = Parse(metrics->Text({}));
+  EXPECT_EQ(parsed.Of(R"(mete_processor_busy_seconds_total{processor="cpu:0"})"), 0.75);
+  EXPECT_EQ(parsed.Of(R"(mete_processor_busy_seconds_total{processor="gpu:0"})"), 0);
+  EXPECT_EQ(parsed.Of(R"(mete_slot_busy_seconds_total{processor="cpu0",slot="0"})"), 0);
+}
+
 TEST(MetricsTest, TellsWhatIsNow) {
   const auto metrics = TwoSlots();
   const Parsed parsed = Parse(metrics->Text({.waiting = 3,

@@ -35,8 +35,13 @@ class PrometheusMetrics : public Metrics {
                       .Register(registry_)),
         busy_(prometheus::BuildCounter()
                   .Name("mete_slot_busy_seconds_total")
-                  .Help("Time for which requests, or shares of other devices, occupied a slot.")
+                  .Help("Time for which requests, shares of other devices, or loads occupied a slot.")
                   .Register(registry_)),
+        processor_busy_(
+            prometheus::BuildCounter()
+                .Name("mete_processor_busy_seconds_total")
+                .Help("Time for which a processor of a pool computed its parts of runs that had all slots.")
+                .Register(registry_)),
         whole_(prometheus::BuildHistogram()
                    .Name("mete_request_seconds")
                    .Help("From the arrival of a request to its answer.")
@@ -86,6 +91,13 @@ class PrometheusMetrics : public Metrics {
       if (start.wide || int(slot) == start.slot) slots_[slot]->Increment(start.busy_s);
   }
 
+  void CountProcessor(const std::string& processor, double busy_s) override {
+    const std::lock_guard lock(mutex_);
+    prometheus::Counter*& counter = processors_[processor];
+    if (!counter) counter = &processor_busy_.Add({{"processor", processor}});
+    counter->Increment(busy_s);
+  }
+
   std::string Text(const ServerFigures& now) override {
     std::vector<prometheus::MetricFamily> families = registry_.Collect();
     for (prometheus::MetricFamily& family : FamiliesOf(now, version_)) families.push_back(std::move(family));
@@ -110,12 +122,13 @@ class PrometheusMetrics : public Metrics {
 
   const std::string version_;
   prometheus::Registry registry_;
-  prometheus::Family<prometheus::Counter>&requests_, &busy_;
+  prometheus::Family<prometheus::Counter>&requests_, &busy_, &processor_busy_;
   prometheus::Family<prometheus::Histogram>&whole_, &steps_, &batches_;
   std::vector<prometheus::Counter*> slots_;
   std::mutex mutex_;  // of the maps
   std::map<std::string, ModelSeries> models_;
-  ModelSeries unknown_;  // of requests for models that are not there
+  std::map<std::string, prometheus::Counter*> processors_;  // of pools
+  ModelSeries unknown_;                                     // of requests for models that are not there
 };
 
 }  // namespace

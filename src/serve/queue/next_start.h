@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "serve/queue/times.h"
@@ -22,6 +23,15 @@ struct Arrival {
   Nanoseconds preparing = 0;
 };
 
+// Work of the server itself, such as a load's, which waits in the same queue.
+struct OwnWork {
+  static constexpr int kAllSlots = -1;
+
+  uint64_t number = 0;   // among the requests' numbers
+  int slot = kAllSlots;  // that it computes in
+  Nanoseconds time = 0;  // as far as its caller can predict it
+};
+
 // What the queue knows of a version of a model.
 struct QueuedModel {
   RowTimes times;
@@ -30,9 +40,11 @@ struct QueuedModel {
   int64_t waiting = 0;
 };
 
+// A request, or own work, whose number and time are those of `arrival`.
 struct Waiting {
   Arrival arrival;
-  const QueuedModel* model = nullptr;
+  const QueuedModel* model = nullptr;  // of own work one without times
+  std::optional<int> own_slot = {};    // of own work: OwnWork::slot
 };
 
 struct NextStart {
@@ -46,7 +58,8 @@ struct NextStart {
 Nanoseconds LeastTime(const Waiting& waiting);
 
 // Chooses among the waiting, in the order of their arrival and at least one, for `free` of `slots` slots, at
-// least one.
+// least one. Own work at their front has the slots that it needs. Requests begin as if those behind own work
+// were not there.
 NextStart ChooseStart(const std::deque<Waiting>& waiting, int free, int slots);
 
 struct Forecast {
@@ -54,9 +67,9 @@ struct Forecast {
   Nanoseconds time = 0;  // from then until it ends, whatever arrives before
 };
 
-// Plays the rules until the last of `waiting` begins, if no other request arrives. `ends` has for each slot
-// when it becomes free; a time before `now`: it is free, or about to be. What is not known counts as no time,
-// so that the forecast is too early where it errs.
+// Plays the rules until the last of `waiting`, a request, begins, if nothing else arrives. `ends` has for
+// each slot when it becomes free; a time before `now`: it is free, or about to be. What is not known counts
+// as no time, so that the forecast is too early where it errs.
 Forecast ForecastLast(std::deque<Waiting> waiting, std::vector<Nanoseconds> ends, Nanoseconds now);
 
 }  // namespace mete::serve

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 namespace mete::serve {
@@ -25,23 +26,27 @@ class Pair {
     else if (dice < 80) End();
     else if (dice < 85) Cancel();
     else if (dice < 90) GiveUp();
-    else if (dice < 93) now_ += Number(0, 8);
+    else if (dice < 92) now_ += Number(0, 8);
+    else if (dice < 93) Enqueue();
     else if (dice < 96) ChangeTimes();
     else if (dice < 98) AddModel();
     else RemoveModel();
-    ASSERT_EQ(scheduler_.waiting(), int(reference_.waiting.size()));
+    ASSERT_EQ(scheduler_.waiting(), reference_.requests());
+    ASSERT_EQ(scheduler_.under_way(), UnderWay());
     ASSERT_EQ(scheduler_.PredictedWait(now_), reference_.PredictedWait(now_));
   }
 
   void Drain() {
-    scheduler_.Drain();
-    reference_.Drain();
+    std::vector<uint64_t> got = scheduler_.Drain(), expected = reference_.Drain();
+    std::sort(got.begin(), got.end());
+    ASSERT_EQ(got, expected);
+    given_up += int(got.size());
   }
 
   int refused_in_overload() const { return reference_.refused_in_overload; }
   int refused() const { return reference_.refused; }
 
-  int accepted = 0, late = 0, wide = 0, batches = 0;
+  int accepted = 0, late = 0, wide = 0, batches = 0, own = 0, given_up = 0;
 
  private:
   int Number(int least, int most) { return std::uniform_int_distribution(least, most)(random_); }
@@ -92,6 +97,17 @@ class Pair {
     late += got.refusal == Refusal::kTooLate;
   }
 
+  void Enqueue() {
+    const OwnWork work{.number = ++last_, .slot = Number(-1, limits_.slots - 1), .time = Number(0, 8)};
+    ASSERT_EQ(scheduler_.Enqueue(work), reference_.Enqueue(work));
+  }
+
+  int UnderWay() const {
+    int requests = 0;
+    for (const Start& start : begun_) requests += start.model == 0 ? 0 : int(start.requests.size());
+    return requests;
+  }
+
   void BeginAll() {
     for (;;) {
       const std::optional<Start> got = scheduler_.Next(now_), expected = reference_.Next(now_);
@@ -102,6 +118,7 @@ class Pair {
       ASSERT_EQ(got->wide, expected->wide);
       ASSERT_EQ(got->model, expected->model);
       begun_.push_back(*got);
+      own += got->model == 0;
       wide += got->wide;
       batches += got->requests.size() > 1;
     }
@@ -142,7 +159,7 @@ class Pair {
 };
 
 TEST(SchedulerAndReference, AnswerTheSame) {
-  int accepted = 0, refused = 0, in_overload = 0, late = 0, wide = 0, batches = 0;
+  int accepted = 0, refused = 0, in_overload = 0, late = 0, wide = 0, batches = 0, own = 0, given_up = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair(seed);
@@ -157,9 +174,12 @@ TEST(SchedulerAndReference, AnswerTheSame) {
     late += pair.late;
     wide += pair.wide;
     batches += pair.batches;
+    own += pair.own;
+    given_up += pair.given_up;
   }
   // Every rule was met often.
-  for (const int count : {accepted, refused, in_overload, late, wide, batches}) EXPECT_GT(count, 500);
+  for (const int count : {accepted, refused, in_overload, late, wide, batches, own}) EXPECT_GT(count, 500);
+  EXPECT_GT(given_up, 5);  // there is one drain for each seed
 }
 
 }  // namespace

@@ -18,7 +18,20 @@ class ReferenceQueue {
 
   void SetModel(int model, const ModelTimes& times) { models_[model] = times; }
   void RemoveModel(int model) { models_.erase(model); }
-  void Drain() { draining_ = true; }
+  std::vector<uint64_t> Drain() {
+    draining_ = true;
+    std::vector<uint64_t> given_up;
+    for (const auto& [number, slot] : own_) given_up.push_back(number);
+    for (const uint64_t number : given_up) Cancel(number);
+    return given_up;
+  }
+
+  bool Enqueue(const OwnWork& work) {
+    if (draining_) return false;
+    waiting.push_back({.request = work.number, .preparing = work.time});
+    own_[work.number] = work.slot;
+    return true;
+  }
 
   Admission Arrive(const Arrival& arrival, Nanoseconds now) {
     if (draining_) return {Refusal::kDraining};
@@ -40,6 +53,7 @@ class ReferenceQueue {
   }
 
   bool Cancel(uint64_t request) {
+    own_.erase(request);
     return std::erase_if(waiting, [&](const Arrival& one) { return one.request == request; }) > 0;
   }
 
@@ -54,19 +68,26 @@ class ReferenceQueue {
     return late;
   }
 
-  std::optional<Start> Next(Nanoseconds now) {
-    const size_t free =
-        size_t(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.busy; }));
+  std::optional<Start> Next(Nanoseconds now) { return Next(now, Free::kSeen); }
+
+  // kForeseen: whether slots become free together is not certain, which matters to own work that waits.
+  enum class Free { kSeen, kForeseen };
+  std::optional<Start> Next(Nanoseconds now, Free seen) {
+    size_t free = size_t(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return !s.busy; }));
     if (free == 0 || waiting.empty()) return {};
     const Arrival first = waiting.front();
-    const bool wide = free == slots_.size() && slots_.size() > 1 && IsWide(first);
-    size_t most = waiting.size();  // of requests
+    if (own_.contains(first.request)) return NextOwn(first, free, now);
+    if (seen == Free::kForeseen && !own_.empty() && free == slots_.size() && free > 1) --free;
+    size_t ahead = 0;  // requests before the first own work
+    while (ahead < waiting.size() && !own_.contains(waiting[ahead].request)) ++ahead;
+    const bool wide = free == slots_.size() && slots_.size() > 1 && IsWide(first, ahead);
+    size_t most = ahead;  // of requests
     if (!wide)
-      while (most * free >= waiting.size() + free) --most;  // each free slot takes its share
+      while (most * free >= ahead + free) --most;  // each free slot takes its share
     std::vector<Arrival> members = {first};
     int rows = first.rows;
     bool passed = false;  // a request of the model that cannot join
-    for (size_t i = 1; i < waiting.size(); ++i) {
+    for (size_t i = 1; i < ahead; ++i) {
       const Arrival& other = waiting[i];
       if (passed || first.batch_key == 0 || other.model != first.model || members.size() == most) continue;
       passed = other.batch_key != first.batch_key || rows + other.rows > models_[first.model].most_in_batch;
@@ -74,7 +95,7 @@ class ReferenceQueue {
       members.push_back(other);
       rows += other.rows;
     }
-    return Begin(members, rows, wide, now);
+    return Begin(members, rows, wide, /*slot=*/-1, now);
   }
 
   void Done(const Start& start) {
@@ -85,18 +106,20 @@ class ReferenceQueue {
   // Of a request that no model's time belongs to.
   Nanoseconds PredictedWait(Nanoseconds now) const {
     ReferenceQueue future = *this;
-    future.models_[0] = {};
     future.waiting.push_back({.request = UINT64_MAX});
     return future.PlayUntilBegun(UINT64_MAX, now).first - now;
   }
 
   Nanoseconds Time(const Arrival& of, int rows, bool wide) const {
+    if (of.model == 0) return 0;  // own work, or of no model
     const ModelTimes& times = models_.at(of.model);
     if (slots_.size() == 1) return rows * (times.narrow > 0 ? times.narrow : times.wide);
     return rows * (wide ? times.wide : times.narrow);
   }
 
-  std::vector<Arrival> waiting;
+  int requests() const { return int(waiting.size() - own_.size()); }  // that wait
+
+  std::vector<Arrival> waiting;              // requests and own work
   int refused = 0, refused_in_overload = 0;  // since they found no place
 
  private:
@@ -115,17 +138,25 @@ class ReferenceQueue {
     const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
     if (most_own > 0 && own >= most_own) return false;
     const int64_t more = own == 0 ? int64_t(std::ceil(double(places) / 4)) : 0;
-    return int64_t(waiting.size()) < places + more;
+    return requests() < places + more;
   }
 
-  bool IsWide(const Arrival& first) const {
+  bool IsWide(const Arrival& first, size_t ahead) const {
     const Nanoseconds wide = Time(first, first.rows, true), narrow = Time(first, first.rows, false);
-    const auto count = Nanoseconds(std::min(waiting.size(), slots_.size()));
+    const auto count = Nanoseconds(std::min(ahead, slots_.size()));
     if (wide == 0 || narrow == 0) return count == 1;
     return 100 * count * (first.preparing + wide) < 95 * (first.preparing + narrow);
   }
 
-  Start Begin(const std::vector<Arrival>& members, int rows, bool wide, Nanoseconds now) {
+  std::optional<Start> NextOwn(const Arrival& work, size_t free, Nanoseconds now) {
+    const int slot = own_.at(work.request);
+    const bool all = slot == OwnWork::kAllSlots;
+    if (all || playing_ ? free < slots_.size() : slots_[size_t(slot)].busy) return {};
+    return Begin({work}, 1, all && slots_.size() > 1, std::max(slot, 0), now);
+  }
+
+  // `slot` -1: the first one that is free.
+  Start Begin(const std::vector<Arrival>& members, int rows, bool wide, int slot, Nanoseconds now) {
     Nanoseconds time = Time(members[0], rows, wide);
     Start start{.wide = wide, .model = members[0].model};
     for (const Arrival& member : members) {
@@ -134,7 +165,8 @@ class ReferenceQueue {
       Cancel(member.request);
     }
     started_ = {members[0], rows};
-    while (!wide && slots_[size_t(start.slot)].busy) ++start.slot;
+    while (!wide && slot < 0 && slots_[size_t(start.slot)].busy) ++start.slot;
+    if (slot >= 0) start.slot = slot;
     for (size_t s = 0; s < slots_.size(); ++s)
       if (wide || int(s) == start.slot) slots_[s] = {true, now + time};
     return start;
@@ -148,11 +180,12 @@ class ReferenceQueue {
   // Returns when the request begins, if each start takes its time and nothing arrives, and when it ends then
   // at the latest.
   std::pair<Nanoseconds, Nanoseconds> PlayUntilBegun(uint64_t request, Nanoseconds now) {
+    playing_ = true;
     for (Nanoseconds time = now;; ++time)
       for (;;) {
         for (Slot& slot : slots_)
           if (slot.busy && slot.ends <= time) slot = {};
-        const std::optional<Start> start = Next(time);
+        const std::optional<Start> start = Next(time, time > now ? Free::kForeseen : Free::kSeen);
         if (!start) break;
         if (start->requests.back() != request) continue;
         Nanoseconds end = slots_[size_t(start->slot)].ends;
@@ -163,10 +196,12 @@ class ReferenceQueue {
 
   QueueLimits limits_;
   std::map<int, ModelTimes> models_;
+  std::map<uint64_t, int> own_;  // the slots of own work that waits
   std::vector<Slot> slots_;
   std::pair<Arrival, int> started_;  // the last start: its first request, and its rows
   double refused_share_ = 0;
   bool draining_ = false;
+  bool playing_ = false;  // which slots requests take is not certain: own work waits for all
 };
 
 }  // namespace mete::serve

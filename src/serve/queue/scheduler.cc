@@ -83,6 +83,28 @@ Admission Scheduler::Refuse(int model, Nanoseconds now) {
   return Full(now);
 }
 
+bool Scheduler::Enqueue(const OwnWork& work) {
+  if (draining_) return false;
+  if (work.slot < OwnWork::kAllSlots || work.slot >= limits_.slots)
+    Fail(Code::kInternal, "queue", "own work has no slot; got {}, expected 0 to {} or all", work.slot,
+         limits_.slots - 1);
+  const Nanoseconds time = std::clamp(work.time, Nanoseconds(0), kLongest);
+  waiting_.push_back({{.request = work.number, .preparing = time}, &no_model_, work.slot});
+  ++own_waiting_;
+  return true;
+}
+
+std::vector<uint64_t> Scheduler::Drain() {
+  draining_ = true;
+  std::vector<uint64_t> given_up;
+  for (size_t i = waiting_.size(); i-- > 0;) {
+    if (!waiting_[i].own_slot) continue;
+    given_up.push_back(waiting_[i].arrival.request);
+    Remove(i);
+  }
+  return given_up;
+}
+
 void Scheduler::CountArrival(bool has_place) {
   refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
 }
@@ -100,7 +122,7 @@ bool Scheduler::HasPlace(const QueuedModel& model) const {
       overloaded ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
   const int64_t places = int64_t(limits_.slots) * per_slot;
   const int64_t more = model.waiting == 0 ? (places + kShareOfOthers - 1) / kShareOfOthers : 0;
-  return int64_t(waiting_.size()) < places + more;
+  return waiting() < places + more;
 }
 
 Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {
@@ -119,8 +141,15 @@ int Scheduler::FreeSlots() const {
   return int(std::count_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.rows == 0; }));
 }
 
+bool Scheduler::MayBegin(const Waiting& first) const {
+  if (!first.own_slot) return FreeSlots() > 0;
+  if (*first.own_slot == OwnWork::kAllSlots) return FreeSlots() == limits_.slots;
+  return slots_[size_t(*first.own_slot)].rows == 0;
+}
+
 void Scheduler::Remove(size_t index) {
-  --models_.at(waiting_[index].arrival.model).waiting;
+  if (waiting_[index].own_slot) --own_waiting_;
+  else --models_.at(waiting_[index].arrival.model).waiting;
   waiting_.erase(waiting_.begin() + std::ptrdiff_t(index));
 }
 
@@ -157,12 +186,13 @@ std::optional<Nanoseconds> Scheduler::NextLate() const {
 }
 
 std::optional<Start> Scheduler::Next(Nanoseconds now) {
-  const int free = FreeSlots();
-  if (waiting_.empty() || free == 0) return {};
-  const NextStart chosen = ChooseStart(waiting_, free, limits_.slots);
-  const auto slot =
+  if (waiting_.empty() || !MayBegin(waiting_.front())) return {};
+  const NextStart chosen = ChooseStart(waiting_, FreeSlots(), limits_.slots);
+  const auto free =
       std::find_if(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.rows == 0; });
-  Start start{int(slot - slots_.begin()), chosen.wide, waiting_.front().arrival.model, {}};
+  const int own_slot = waiting_.front().own_slot.value_or(OwnWork::kAllSlots);
+  Start start{
+      own_slot >= 0 ? own_slot : int(free - slots_.begin()), chosen.wide, waiting_.front().arrival.model, {}};
   for (const size_t member : chosen.members) start.requests.push_back(waiting_[member].arrival.request);
   for (size_t i = chosen.members.size(); i-- > 0;) Remove(chosen.members[i]);
   Occupy(start, chosen, now);
@@ -173,7 +203,7 @@ void Scheduler::Occupy(const Start& start, const NextStart& chosen, Nanoseconds 
   const Slot occupied{0, chosen.rows, now + chosen.time};
   if (start.wide) std::fill(slots_.begin(), slots_.end(), occupied);
   else slots_[size_t(start.slot)] = occupied;
-  slots_[size_t(start.slot)].requests = int(start.requests.size());
+  slots_[size_t(start.slot)].requests = start.model == 0 ? 0 : int(start.requests.size());
 }
 
 void Scheduler::Done(const Start& start, Nanoseconds compute) {
@@ -197,8 +227,7 @@ int Scheduler::under_way() const {
 }
 
 Nanoseconds Scheduler::PredictedWait(Nanoseconds now) const {
-  const QueuedModel any;
-  return ForecastOf({Arrival(), &any}, now).wait;
+  return ForecastOf({Arrival(), &no_model_}, now).wait;
 }
 
 }  // namespace mete::serve

@@ -6,6 +6,11 @@
 // the most work in the same time, unless the measured times of the model say otherwise (next_start.h).
 // Requests begin in the order of their arrival, but that a batch takes later requests of its model along;
 // neither batches nor wide starts let a slot wait for a request that might come.
+//
+// Own work of the server, such as a load's, waits among the requests for one slot or for all. It is no
+// request: it has no place of theirs, is never refused for want of one, and is counted nowhere. It begins
+// when what arrived before it has begun and its slots are free; nothing overtakes it, so that slots may wait
+// for others to become free for it.
 #pragma once
 
 #include <cstdint>
@@ -46,12 +51,12 @@ struct Admission {
   Nanoseconds wait = 0;         // predicted, until the request begins
 };
 
-// Requests of one model that are computed as one batch.
+// Requests of one model that are computed as one batch, or own work.
 struct Start {
   int slot = 0;  // of a wide start 0: it occupies all
   bool wide = false;
-  int model = 0;
-  std::vector<uint64_t> requests;
+  int model = 0;                   // 0: own work
+  std::vector<uint64_t> requests;  // of own work its number
 };
 
 class Scheduler {
@@ -69,6 +74,8 @@ class Scheduler {
   // Refuses a request of which only the model is known, as Arrive() would, so that the rest of it need not be
   // read; kNone: Arrive() decides later. What is refused so has arrived.
   Admission Refuse(int model, Nanoseconds now);
+  // Accepts own work unless a drain has begun; true.
+  bool Enqueue(const OwnWork& work);
   // The caller has gone. Returns false if the request does not wait (any more).
   bool Cancel(uint64_t request);
   // Returns waiting requests whose deadline cannot be met, which are given up: they wait no more. To be asked
@@ -84,9 +91,11 @@ class Scheduler {
   // and says nothing about the model's times.
   void Done(const Start& start, Nanoseconds compute);
 
-  void Drain() { draining_ = true; }  // refuses all that arrive from now on
+  // Refuses all that arrive from now on. Returns the own work that waits, which is given up: it waits no
+  // more.
+  std::vector<uint64_t> Drain();
 
-  int waiting() const { return int(waiting_.size()); }
+  int waiting() const { return int(waiting_.size()) - own_waiting_; }  // requests
   int waiting(int model) const;
   int under_way() const;  // requests
   // Of a request that arrived now, until it begins: what is told to callers as this server's load.
@@ -105,13 +114,16 @@ class Scheduler {
   Forecast ForecastOf(const Waiting& waiting, Nanoseconds now) const;
   std::vector<Nanoseconds> Ends() const;
   int FreeSlots() const;
+  bool MayBegin(const Waiting& first) const;
   void Occupy(const Start& start, const NextStart& chosen, Nanoseconds now);
   void Remove(size_t index);  // of the waiting
 
   const QueueLimits limits_;
   std::map<int, QueuedModel> models_;
   int last_model_ = 0;
+  const QueuedModel no_model_;   // of what no model's times belong to
   std::deque<Waiting> waiting_;  // in the order of their arrival
+  int own_waiting_ = 0;          // of them
   std::vector<Slot> slots_;
   double refused_share_ = 0;  // of what has arrived lately: what found no place
   bool draining_ = false;

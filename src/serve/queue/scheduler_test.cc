@@ -18,6 +18,10 @@ class Numbered {
     arrival.request = ++last_;
     return scheduler.Arrive(arrival, now);
   }
+  bool Enqueue(OwnWork work) {
+    work.number = ++last_;
+    return scheduler.Enqueue(work);
+  }
   void ArriveAll(int count, const Arrival& arrival, Nanoseconds now = 0) {
     for (int i = 0; i < count; ++i) ASSERT_EQ(Arrive(arrival, now).refusal, Refusal::kNone);
   }
@@ -325,6 +329,80 @@ TEST(SchedulerTest, CountsRequestsThatWaitAndAreUnderWay) {
   EXPECT_EQ(queue.scheduler.under_way(), 3);
 }
 
+TEST(SchedulerTest, OwnWorkWaitsForItsTurnAndItsSlots) {
+  Numbered queue({.slots = 2});
+  const int net = queue.scheduler.AddModel({});
+  queue.ArriveAll(2, {.model = net});                        // 1, 2
+  ASSERT_TRUE(queue.Enqueue({.slot = OwnWork::kAllSlots}));  // 3
+  queue.ArriveAll(2, {.model = net});                        // 4, 5
+  ASSERT_TRUE(queue.Enqueue({.slot = 1}));                   // 6
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 0: 1", "slot 1: 2"}));
+  queue.End();
+  EXPECT_EQ(queue.Begin(), Starts());  // nothing overtakes it
+  queue.End();
+  EXPECT_EQ(queue.Begin(), (Starts{"wide: 3"}));
+  queue.End();
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 0: 4", "slot 1: 5"}));
+  queue.End();
+  EXPECT_EQ(queue.Begin(), Starts());
+  queue.End();
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 1: 6"}));
+  queue.ArriveAll(1, {.model = net});
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 0: 7"}));  // beside it
+}
+
+TEST(SchedulerTest, OwnWorkIsNoRequest) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 1});
+  const int net = queue.scheduler.AddModel({});
+  queue.ArriveAll(1, {.model = net});
+  queue.Begin();
+  queue.ArriveAll(1, {.model = net});
+  ASSERT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+  EXPECT_TRUE(queue.Enqueue({}));
+  EXPECT_EQ(queue.scheduler.waiting(), 1);
+  queue.End();
+  queue.Begin();  // the request
+  EXPECT_EQ(queue.scheduler.waiting(), 0);
+  queue.ArriveAll(1, {.model = net});  // finds its place although own work waits
+  queue.End();
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 0: 4"}));
+  EXPECT_EQ(queue.scheduler.under_way(), 0);
+}
+
+TEST(SchedulerTest, ARequestThatIsAheadOfOwnWorkAloneIsComputedWide) {
+  Numbered queue({.slots = 2});
+  const int net = queue.scheduler.AddModel({.wide = 29, .narrow = 47, .most_in_batch = 2});
+  queue.ArriveAll(1, {.model = net, .batch_key = 1});
+  ASSERT_TRUE(queue.Enqueue({}));
+  queue.ArriveAll(1, {.model = net, .batch_key = 1});
+  EXPECT_EQ(queue.Begin(), (Starts{"wide: 1"}));  // and no batch passes own work
+}
+
+TEST(SchedulerTest, AForecastHasTheTimeOfOwnWork) {
+  Numbered queue({.slots = 2});
+  const int net = queue.scheduler.AddModel({.wide = 60, .narrow = 100});
+  queue.ArriveAll(2, {.model = net}, 1000);
+  queue.Begin(1000);  // until 1100
+  ASSERT_TRUE(queue.Enqueue({.slot = OwnWork::kAllSlots, .time = 50}));
+  ASSERT_TRUE(queue.Enqueue({.slot = 1, .time = 7}));
+  EXPECT_EQ(queue.scheduler.PredictedWait(1020), 130);  // in slot 0, beside the latter
+  EXPECT_EQ(queue.Arrive({.model = net, .deadline = 1249}, 1020).refusal, Refusal::kTooLate);
+  EXPECT_EQ(queue.Arrive({.model = net, .deadline = 1250}, 1020).refusal, Refusal::kNone);
+}
+
+TEST(SchedulerTest, ADrainGivesUpOwnWorkThatWaits) {
+  Numbered queue({.slots = 1});
+  const int net = queue.scheduler.AddModel({});
+  ASSERT_TRUE(queue.Enqueue({}));
+  queue.Begin();
+  queue.ArriveAll(1, {.model = net});
+  ASSERT_TRUE(queue.Enqueue({}));
+  EXPECT_EQ(queue.scheduler.Drain(), (Requests{3}));
+  EXPECT_FALSE(queue.Enqueue({}));
+  queue.End();  // what was under way
+  EXPECT_EQ(queue.Begin(), (Starts{"slot 0: 2"}));
+}
+
 TEST(SchedulerTest, TimesFollowTheRunsAndOutliersChangeThemLittle) {
   Numbered queue({.slots = 1});
   const int net = queue.scheduler.AddModel({.narrow = 1000});
@@ -379,6 +457,7 @@ TEST(SchedulerTest, RefusesWrongUse) {
   EXPECT_TELLS(Scheduler({.waiting_per_slot = 0}), "requests that may wait");
   Scheduler scheduler({.slots = 1});
   EXPECT_TELLS(scheduler.Arrive({.model = 7}, 0), "cannot be queued");
+  EXPECT_TELLS(scheduler.Enqueue({.slot = 1}), "own work has no slot; got 1, expected 0 to 0 or all");
   EXPECT_TELLS(scheduler.Done({}, 0), "has ended what it had not begun");
 }
 

@@ -141,6 +141,43 @@ TEST_P(OnSlots, ASlowModelDoesNotStarveAFastOne) {
   EXPECT_LE(simulation.Latency(1).most, double((limit + 1) * slow + fast) / double(kMs));
 }
 
+// A load's turns wait among requests: each gets one although the queue is always full, and requests have the
+// time between them.
+TEST_P(OnSlots, ALoadAndRequestsTakeTurnsInAnOverload) {
+  const int slots = GetParam();
+  const Nanoseconds narrow = 5 * kMs;
+  Simulation simulation({.slots = slots},
+                        {Stream::Of(WideOf(narrow, slots), narrow, 2 * Capacity(slots, narrow))}, 1);
+  simulation.load = {.begins = kSecond, .turn = 5 * kMs, .turns = 500};
+  simulation.Run(20 * kSecond);
+  ExpectSound(simulation);
+  EXPECT_EQ(simulation.load_turns_left, 0);
+  EXPECT_GT(simulation.load_ended, 0);
+  int meanwhile = 0;
+  for (const Record& record : simulation.records)
+    meanwhile += record.answered() && record.ended > kSecond && record.ended < simulation.load_ended;
+  fmt::print("{} slots: a load of 500 turns of 5 ms took {:.1f} s; {} requests were answered meanwhile\n",
+             slots, double(simulation.load_ended - kSecond) * 1e-9, meanwhile);
+  EXPECT_GT(meanwhile, 450);  // of one slot nearly one for each turn: now and then none waits
+  // Nothing is overtaken: a turn waits for those that may wait, a quarter of them more, those that are under
+  // way, and what others idle until all slots are free.
+  const int waits = QueueLimits().waiting_per_slot + 3;
+  EXPECT_LE(simulation.load_ended - kSecond, 500 * (waits * narrow + 5 * kMs));
+}
+
+// A deadline that was accepted is met although turns of a load come in between.
+TEST_P(OnSlots, ALoadMakesNoAcceptedRequestLate) {
+  const int slots = GetParam();
+  Stream stream = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 1.5 * Capacity(slots, 5 * kMs));
+  stream.timeout = 20 * kMs;
+  Simulation simulation({.slots = slots}, {stream}, 1);
+  simulation.load = {.begins = kSecond, .turn = 5 * kMs, .turns = 300};
+  simulation.Run(10 * kSecond);
+  ExpectSound(simulation);
+  EXPECT_GT(simulation.load_ended, 0);
+  for (const Record& record : simulation.records) EXPECT_LE(record.latency(), stream.timeout);
+}
+
 TEST_P(OnSlots, BatchesFormUnderLoadAloneAndServeMore) {
   const int slots = GetParam();
   Stream stream = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 2 * Capacity(slots, 5 * kMs));

@@ -34,6 +34,13 @@ struct Stream {
   }
 };
 
+// A load beside the requests: so many turns, each of which begins to wait when the one before it ends, and of
+// which one in all slots follows on one in each slot.
+struct Load {
+  Nanoseconds begins = 0, turn = 0;
+  int turns = 0;
+};
+
 struct Record {
   int stream = 0;
   Nanoseconds arrived = 0, began = -1, ended = -1;
@@ -58,6 +65,7 @@ class Simulation {
   // stream's time, spread by a normal distribution of `spread` as a share of it.
   void Run(Nanoseconds duration, double spread = 0) {
     spread_ = spread;
+    load_turns_left = load.turns;
     for (size_t s = 0; s < streams_.size(); ++s) Send(s, duration);
     std::stable_sort(records.begin(), records.end(),
                      [](const Record& a, const Record& b) { return a.arrived < b.arrived; });
@@ -65,6 +73,7 @@ class Simulation {
       if (ends_.empty() || (next < records.size() && records[next].arrived < ends_.top().time))
         Arrive(next++);
       else End();
+      if (load_turns_left == load.turns && load.turns > 0 && now_ >= load.begins) WaitForTurn();
       Begin();
     }
   }
@@ -85,6 +94,9 @@ class Simulation {
   }
   double BusyShare() const { return double(busy_) / double(now_) / double(occupied_.size()); }
 
+  Load load;
+  int load_turns_left = 0;
+  Nanoseconds load_ended = 0;
   std::vector<Record> records;          // in the order of their arrival
   std::vector<std::string> violations;  // of what must hold
 
@@ -120,10 +132,25 @@ class Simulation {
     if (admission.refusal != Refusal::kNone) ++record.outcomes;
   }
 
+  void WaitForTurn() {
+    const int slots = int(occupied_.size());
+    const int slot = load_turns_left % (slots + 1) - 1;
+    --load_turns_left;
+    Check(scheduler_.Enqueue({.number = kTurn, .slot = slot, .time = load.turn}), "a turn is refused");
+    own_waits_ = true;
+  }
+
   void End() {
     const Ending ending = ends_.top();
     ends_.pop();
     now_ = ending.time;
+    if (ending.start.model == 0) {
+      ForSlots(ending.start, [](int& occupied) { --occupied; });
+      scheduler_.Done(ending.start, ending.compute);
+      if (load_turns_left > 0) WaitForTurn();
+      else load_ended = now_;
+      return;
+    }
     for (const uint64_t request : ending.start.requests) {
       records[request].ended = now_;
       ++records[request].outcomes;
@@ -139,12 +166,19 @@ class Simulation {
     }
     while (const std::optional<Start> start = scheduler_.Next(now_)) Begin(*start);
     const bool idle = std::count(occupied_.begin(), occupied_.end(), 0) > 0;
-    Check(!(idle && scheduler_.waiting() > 0), "a slot idles while a request waits");
+    Check(!(idle && scheduler_.waiting() > 0 && !own_waits_), "a slot idles while a request waits");
+    Check(!(own_waits_ && std::count(occupied_.begin(), occupied_.end(), 0) == std::ssize(occupied_)),
+          "all slots idle while a load waits");
   }
 
   void Begin(const Start& start) {
     Check(!start.requests.empty(), "a start has no request");
     ForSlots(start, [&](int& occupied) { Check(++occupied == 1, "two starts are in one slot"); });
+    if (start.model == 0) {
+      own_waits_ = false;
+      ends_.push({now_ + load.turn, load.turn, start});
+      return;
+    }
     const int stream = records[start.requests.front()].stream;
     for (const uint64_t request : start.requests) {
       Record& record = records[request];
@@ -178,6 +212,8 @@ class Simulation {
 
   Scheduler scheduler_;
   std::vector<Stream> streams_;
+  static constexpr uint64_t kTurn = UINT64_MAX;  // the number of the load's turn
+
   std::vector<int> models_;    // of the streams
   std::vector<int> occupied_;  // starts in each slot
   std::priority_queue<Ending> ends_;
@@ -185,6 +221,7 @@ class Simulation {
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
   double spread_ = 0;
+  bool own_waits_ = false;  // a turn of the load
   Nanoseconds now_ = 0, busy_ = 0;
 };
 

@@ -22,7 +22,7 @@ class Loaded {
         version(std::move(version)),
         model(std::move(model)),
         metrics(metrics),
-        times(this->model->WarmUp(settings)),
+        times(this->model->WarmUp(settings, slots)),
         number(slots.AddModel(times)),
         slots_(slots),
         deadline_(Nanoseconds(settings.deadline_ms) * 1000000) {

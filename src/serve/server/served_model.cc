@@ -21,10 +21,24 @@ constexpr int kMostInBatch = 16;  // guess: latency grows with the batch, and li
 // would not be seen in the noise, and a batch's requests end together.
 constexpr double kWorthwhile = 0.9;
 
-Model LoadFor(const std::string& path, const std::string& precision) {
+Model LoadFor(const std::string& path, const std::string& precision, Slots& slots) {
   LoadOptions options;
   if (!precision.empty()) options.precision = precision;
+  std::optional<LoadTurn> turn;  // "auto" is chosen by some runs on all cores; all else is this thread's work
+  if (precision == "auto") turn.emplace(slots);
   return Model::Load(path, options);
+}
+
+// A session that is to measure its kernels before its first run is made by estimates, which is this thread's
+// work, and measures them in its turns.
+std::unique_ptr<Session> SessionOf(const Model& model, SessionOptions options, int slot, Slots& slots) {
+  const bool measures = options.tune == Tune::kBefore;
+  if (measures) options.tune = Tune::kAfter;
+  auto session = std::make_unique<Session>(model, options);
+  if (!measures || session->settled()) return session;
+  LoadTurn turn(slots, slot);
+  session->Settle([&] { return turn.Pause(); });
+  return session;
 }
 
 bool FirstIsOpen(const Port& port) {
@@ -68,6 +82,15 @@ void CheckTensor(const Port& port, const NamedTensor& input, const std::string& 
                                     fmt::join(input.shape.begin(), input.shape.end(), ","), ShapeText(port)));
 }
 
+// The names of the processors of the session's pool, the home first; none: it is on the CPU alone.
+std::vector<std::string> ProcessorsOf(const Session& session) try {
+  std::vector<std::string> names;
+  for (const PoolStats::Part& part : session.pool_stats().parts) names.push_back(part.processor);
+  return names;
+} catch (const Error&) {
+  return {};
+}
+
 std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -88,13 +111,20 @@ SessionOptions NarrowOptions(const SlotCores& cores, int i) {
   return options;
 }
 
-ServedModel::ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores)
-    : model_(LoadFor(path, precision)) {
-  const auto make_wide = [&] { return cores.wide ? cores.wide(model_) : Session(model_, cores.session); };
-  if (cores.slots == 1) narrow_.push_back(std::make_unique<Session>(make_wide()));
-  else wide_ = std::make_unique<Session>(make_wide());
+ServedModel::ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores,
+                         Slots& slots)
+    : model_(LoadFor(path, precision, slots)), count_processor_(cores.count_processor) {
+  wide_ = cores.wide ? std::make_unique<Session>(cores.wide(model_))
+                     : SessionOf(model_, cores.session, OwnWork::kAllSlots, slots);
+  if (cores.wide && count_processor_)
+    for (const std::string& name : ProcessorsOf(*wide_)) {
+      if (home_.empty()) home_ = name;
+      count_processor_(name, 0);
+    }
+  if (cores.slots == 1) narrow_.push_back(std::move(wide_));
+  // Each takes the times that the one before it has measured.
   for (int i = 0; i < cores.slots && wide_; ++i)
-    narrow_.push_back(std::make_unique<Session>(model_, NarrowOptions(cores, i)));
+    narrow_.push_back(SessionOf(model_, NarrowOptions(cores, i), i, slots));
   notes_ = model_.notes();
   open_batch_ = !inputs().empty() && std::all_of(inputs().begin(), inputs().end(), FirstIsOpen);
   ReadPictureSettings(path);
@@ -200,7 +230,19 @@ Tensor ServedModel::Scale(const std::vector<Image>& images) const {
 }
 
 std::vector<Tensor> ServedModel::Run(int slot, bool wide, const std::vector<Tensor>& inputs) {
-  return (wide && wide_ ? *wide_ : *narrow_.at(size_t(slot))).Run(std::span<const Tensor>(inputs));
+  if (wide_ && !wide) return narrow_.at(size_t(slot))->Run(std::span<const Tensor>(inputs));
+  RunReport report;
+  Session& session = wide_ ? *wide_ : *narrow_.at(size_t(slot));
+  std::vector<Tensor> outputs = session.Run(std::span<const Tensor>(inputs), {.report = &report});
+  CountProcessors(report);
+  return outputs;
+}
+
+void ServedModel::CountProcessors(const RunReport& report) const {
+  if (home_.empty()) return;
+  if (report.alone) count_processor_(home_, report.us * 1e-6);
+  for (size_t p = 0; p < report.compute_us.size(); ++p)
+    count_processor_(report.processors[p], report.compute_us[p] * 1e-6);
 }
 
 std::vector<Tensor> ServedModel::MadeUp(int64_t rows) const {
@@ -213,9 +255,10 @@ std::vector<Tensor> ServedModel::MadeUp(int64_t rows) const {
   return tensors;
 }
 
-Nanoseconds ServedModel::TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, int runs) {
+Nanoseconds ServedModel::TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, LoadTurn& turn) {
   Nanoseconds least = INT64_MAX;
-  for (int i = 0; i < runs; ++i) {
+  for (int i = 0; i < kTimedRuns; ++i) {
+    turn.Pause();
     const Nanoseconds start = NowNs();
     Run(slot, wide, inputs);
     least = std::min(least, NowNs() - start);
@@ -223,19 +266,34 @@ Nanoseconds ServedModel::TimeOf(int slot, bool wide, const std::vector<Tensor>& 
   return least;
 }
 
-ModelTimes ServedModel::WarmUp(const ModelSettings& settings) {
+ModelTimes ServedModel::WarmUp(const ModelSettings& settings, Slots& slots) {
   ModelTimes times;
   times.waiting_per_slot = settings.queue_per_slot;
   const std::vector<Tensor> one = MadeUp(open_batch_ ? 1 : 0);
-  for (int run = 0; run < std::max(settings.warm_up_runs, 1); ++run) {
-    for (size_t slot = 0; slot < narrow_.size(); ++slot) Run(int(slot), false, one);
-    if (wide_) Run(0, true, one);
+  const auto warm_up = [&](int slot, bool wide, LoadTurn& turn) {
+    for (int run = 0; run < std::max(settings.warm_up_runs, 1); ++run) {
+      turn.Pause();
+      Run(slot, wide, one);
+    }
+  };
+  for (int slot = 1; slot < int(narrow_.size()); ++slot) {
+    LoadTurn turn(slots, slot);
+    warm_up(slot, /*wide=*/false, turn);
   }
-  times.narrow = TimeOf(0, false, one, kTimedRuns);
-  times.wide = wide_ ? TimeOf(0, true, one, kTimedRuns) : times.narrow;
+  if (wide_) {
+    LoadTurn turn(slots);
+    warm_up(0, /*wide=*/true, turn);
+    times.wide = TimeOf(0, /*wide=*/true, one, turn);
+  }
+  LoadTurn turn(slots, 0);
+  warm_up(0, /*wide=*/false, turn);
+  times.narrow = TimeOf(0, /*wide=*/false, one, turn);
+  if (!wide_) times.wide = times.narrow;
+  turn.Pause();
   open_outputs_ = open_batch_ && OutputsHave(2);
   if (open_outputs_)
-    times.most_in_batch = settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow);
+    times.most_in_batch =
+        settings.most_in_batch > 0 ? settings.most_in_batch : MostInBatch(times.narrow, turn);
   return times;
 }
 
@@ -248,12 +306,13 @@ bool ServedModel::OutputsHave(int64_t rows) {
 }
 
 // The largest batch of which a row takes clearly less than a request alone.
-int ServedModel::MostInBatch(Nanoseconds narrow) {
+int ServedModel::MostInBatch(Nanoseconds narrow, LoadTurn& turn) {
   int most = 1;
   for (int rows = 2; rows <= kMostInBatch; rows *= 2) {
     const std::vector<Tensor> several = MadeUp(rows);
+    turn.Pause();
     if (!OutputsHave(rows)) break;
-    if (double(TimeOf(0, false, several, kTimedRuns)) > kWorthwhile * double(narrow) * rows) break;
+    if (double(TimeOf(0, /*wide=*/false, several, turn)) > kWorthwhile * double(narrow) * rows) break;
     most = rows;
   }
   return most;

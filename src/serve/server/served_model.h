@@ -11,9 +11,11 @@
 #include "base/ranking.h"
 #include "mete/engine.h"
 #include "mete/image.h"
+#include "mete/pool.h"
 #include "serve/protocol/inference.h"
 #include "serve/queue/scheduler.h"
 #include "serve/repository/settings.h"
+#include "serve/server/load_turn.h"
 
 namespace mete::serve {
 
@@ -23,6 +25,9 @@ struct SlotCores {
   // Makes the session for wide runs, of which there is one at a time, with all cores free; empty: one on all
   // cores with `session`. With one slot it is the only session.
   std::function<Session(const Model&)> wide = {};
+  // Where `wide` makes a session on a pool: how long a run has kept each of its processors busy, and 0 for
+  // each when the session is made. Called by the thread of the run.
+  std::function<void(const std::string& processor, double busy_s)> count_processor = {};
 };
 
 // Returns the options of the session that slot `i` computes narrow requests with: one core, that of the slot
@@ -34,9 +39,10 @@ bool HaveRows(const std::vector<Tensor>& outputs, int64_t rows);
 
 class ServedModel {
  public:
-  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores.
-  // Error as Model::Load(). `precision` is LoadOptions::precision.
-  ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores);
+  // Loads the file and makes a session for each slot and, if there are several slots, one for all cores. What
+  // more than the calling thread computes of this, it computes in turns with what the slots compute, but for
+  // SlotCores::wide. Error as Model::Load(), or as LoadTurn. `precision` is LoadOptions::precision.
+  ServedModel(const std::string& path, const std::string& precision, const SlotCores& cores, Slots& slots);
 
   const Model& model() const { return model_; }
   const std::vector<Port>& inputs() const { return model_.inputs(); }
@@ -84,8 +90,9 @@ class ServedModel {
   bool has_open_outputs() const { return open_outputs_; }
 
   // Runs each session, so that the first request waits for nothing, then measures wide and narrow runs and,
-  // if the settings leave it open, which batches pay. Returns the times.
-  ModelTimes WarmUp(const ModelSettings& settings);
+  // if the settings leave it open, which batches pay. Returns the times. Each run is one in its slot's turn,
+  // or in that of all slots. Error as LoadTurn.
+  ModelTimes WarmUp(const ModelSettings& settings, Slots& slots);
 
  private:
   Shape ShapeFor(size_t pictures) const;  // of the input, with as many rows
@@ -95,14 +102,17 @@ class ServedModel {
     return open_batch_ || shape.rank() == 0 ? 1 : std::max<int64_t>(shape[0], 1);
   }
   bool OutputsHave(int64_t rows);
-  int MostInBatch(Nanoseconds narrow);
+  int MostInBatch(Nanoseconds narrow, LoadTurn& turn);
   std::vector<Tensor> MadeUp(int64_t rows) const;
-  Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, int runs);
+  Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, LoadTurn& turn);
   void ReadPictureSettings(const std::string& path);
+  void CountProcessors(const RunReport& report) const;
 
   const Model model_;
   std::vector<std::unique_ptr<Session>> narrow_;
   std::unique_ptr<Session> wide_;  // null: one slot has all cores
+  std::string home_;  // of the pool that wide runs are computed on; "": they are on the CPU alone
+  const std::function<void(const std::string& processor, double busy_s)> count_processor_;
   std::string why_no_pictures_;
   Preprocess preprocess_;
   std::vector<std::string> labels_;

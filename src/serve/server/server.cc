@@ -53,11 +53,17 @@ struct Server::Impl {
       : options(std::move(given)),
         metrics(MakeMetrics(ProcessorsOf(options), options.version)),
         slots(options.queue, [this](const Start& start, std::vector<std::unique_ptr<Job>> jobs) {
+          const auto count = [&](Nanoseconds time) {
+            metrics->Count(
+                StartFigures{.slot = start.slot, .wide = start.wide, .busy_s = double(time) * 1e-9});
+          };
+          const Nanoseconds began = NowNs();
+          if (LetLoadCompute(jobs)) {
+            count(NowNs() - began);
+            return Computed{};
+          }
           if (auto* guest = dynamic_cast<GuestJob*>(jobs[0].get()))
-            return ComputeGuestJob(*guest, PlaceOf(start), [&](Nanoseconds time) {
-              metrics->Count(
-                  StartFigures{.slot = start.slot, .wide = start.wide, .busy_s = double(time) * 1e-9});
-            });
+            return ComputeGuestJob(*guest, PlaceOf(start), count);
           return ComputeJobs(start, std::move(jobs));
         }) {}
 
@@ -100,7 +106,7 @@ struct Server::Impl {
   const std::unique_ptr<Metrics> metrics;
   Slots slots;
   Versions versions;
-  std::mutex loading;  // one model is loaded at a time: a load may take all cores
+  std::mutex loading;  // one model is loaded at a time
   std::atomic<bool> draining{false}, started{false};
   LaterThread later;  // the last member, so that its work ends first
 };
@@ -110,7 +116,11 @@ void Server::Impl::LoadVersion(const RepositoryModel& entry, const ModelVersion&
   versions.Begin(entry.name, number);
   try {
     const Nanoseconds start = NowNs();
-    auto model = std::make_unique<ServedModel>(version.path, entry.settings.precision, CoresOf(options));
+    SlotCores cores = CoresOf(options);
+    cores.count_processor = [this](const std::string& processor, double busy_s) {
+      metrics->CountProcessor(processor, busy_s);
+    };
+    auto model = std::make_unique<ServedModel>(version.path, entry.settings.precision, cores, slots);
     for (const std::string& note : model->notes()) Note(fmt::format("{} {}: {}", entry.name, number, note));
     versions.Ready(
         std::make_shared<Loaded>(entry.name, number, std::move(model), entry.settings, slots, *metrics));

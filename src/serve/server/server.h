@@ -3,10 +3,10 @@
 //
 //   caller's thread: Infer() ──admit──> queue ──> a slot's thread: decode, scale, run ──> callback
 //
-// A slot is a thread with some of the machine's cores. All models share the slots, so that never more threads
-// compute than there are cores. Where one request is alone, it is computed by all cores (the wide session of
-// its model); where several wait, each slot computes one of them (a narrow session). The scheduler decides
-// (serve/queue/scheduler.h).
+// A slot is a thread with some of the machine's cores. All models share the slots, and so do loads of them,
+// so that never more threads compute than there are cores. Where one request is alone, it is computed by all
+// cores (the wide session of its model); where several wait, each slot computes one of them (a narrow
+// session). The scheduler decides (serve/queue/scheduler.h).
 #pragma once
 
 #include <chrono>
@@ -102,8 +102,9 @@ class Server {
   std::vector<ModelStatistics> Statistics(const std::string& model, const std::string& version) const;
 
   // Loads what the repository has of a model now, beside the versions in use; requests that come meanwhile
-  // are computed by these. The versions in use then finish what they have. Error NOT_FOUND, or that of each
-  // version that cannot be loaded: those in use stay, beside those that can be loaded.
+  // are computed by these, in turns with what the load computes (LoadTurn). The versions in use then finish
+  // what they have. Error NOT_FOUND, or that of each version that cannot be loaded: those in use stay, beside
+  // those that can be loaded.
   void Load(const std::string& model);
   void Unload(const std::string& model);  // when its accepted requests have been answered
 

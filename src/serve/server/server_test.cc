@@ -403,6 +403,59 @@ TEST_F(ServerTest, LoadsLoseNoRequestAndNoAnswerIsWrong) {
   EXPECT_GT(answered, 10);
 }
 
+TEST_F(ServerTest, ALoadWaitsForItsTurnAndADrainEndsIt) {
+  const int guest = server_->AddGuest();
+  std::promise<void> begun, open;
+  std::thread computing([&] {
+    server_->ComputeGuest(guest, [&](const GuestPlace&) {  // alone: in all slots
+      begun.set_value();
+      open.get_future().wait();
+    });
+  });
+  begun.get_future().wait();
+  std::future<void> load = std::async(std::launch::async, [&] { server_->Load("digits"); });
+  EXPECT_FALSE(server_->Drain(std::chrono::milliseconds(0)));
+  try {
+    load.get();
+    FAIL() << "the load has computed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::kUnavailable);
+    EXPECT_NE(std::string(error.what()).find("it is ending and loads no more models"), std::string::npos);
+  }
+  open.set_value();
+  computing.join();
+}
+
+TEST_F(ServerTest, ALoadIsNoRequestInTheStatistics) {
+  server_->Load("digits");
+  EXPECT_EQ(server_->Statistics("digits", "1")[0].executions, 0);
+  EXPECT_EQ(server_->waiting() + server_->under_way(), 0);
+  EXPECT_EQ(server_->MetricsText().find("\nmete_requests_total{"), std::string::npos);
+}
+
+TEST_F(ServerTest, KernelsAreMeasuredInALoadsTurnsBeforeTheModelIsReady) {
+  const TempPath cache;
+  SessionOptions measured;
+  measured.threads = 2;
+  measured.tune = Tune::kBefore;
+  measured.tuning_cache = cache.str();
+  std::vector<std::string> turns;  // a load's are one after the other
+  const auto compute = [&](const serve::Start& start, const std::vector<std::unique_ptr<Job>>& jobs) {
+    turns.push_back(start.wide ? "all" : std::to_string(start.slot));
+    EXPECT_TRUE(LetLoadCompute(jobs));
+    return Computed{};
+  };
+  Slots slots({.slots = 2}, compute);
+  {
+    const ServedModel model("models/digits.onnx", "", {measured, 2}, slots);
+    // The second narrow session has the times of the first one.
+    EXPECT_EQ(turns, (std::vector<std::string>{"all", "0"}));
+    EXPECT_FALSE(fs::is_empty(fs::path(cache.str()) / "tuning"));
+  }
+  const ServedModel again("models/digits.onnx", "", {measured, 2}, slots);
+  EXPECT_EQ(turns.size(), 2u);  // all times are known
+}
+
 TEST_F(ServerTest, ADrainAnswersWhatWasAccepted) {
   std::atomic<int> accepted{0}, refused{0};
   for (int i = 0; i < 6; ++i)

@@ -60,6 +60,20 @@ Admission Slots::Submit(Arrival& arrival, std::unique_ptr<Job>& job) {
   return admission;
 }
 
+bool Slots::Submit(OwnWork work, std::unique_ptr<Job> job) {
+  Jobs late;
+  {
+    const std::lock_guard lock(mutex_);
+    work.number = next_++;
+    if (!scheduler_.Enqueue(work)) return false;
+    ++accepted_;
+    jobs_.emplace(work.number, std::move(job));
+    late = Dispatch();
+  }
+  GiveUp(std::move(late), Refusal::kTooLate);
+  return true;
+}
+
 void Slots::Cancel(uint64_t request) {
   Jobs gone;
   {
@@ -139,8 +153,15 @@ void Slots::GiveUpLate() {
 }
 
 bool Slots::Drain(Clock::Time until) {
+  Jobs own, late;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const uint64_t number : scheduler_.Drain()) own.push_back(std::move(jobs_.extract(number).mapped()));
+    late = Dispatch();  // of the requests behind own work some may begin now
+  }
+  GiveUp(std::move(own), Refusal::kDraining);
+  GiveUp(std::move(late), Refusal::kTooLate);
   std::unique_lock lock(mutex_);
-  scheduler_.Drain();
   return clock_.WaitUntil(ended_, lock, until, [&] { return accepted_ == 0; });
 }
 

@@ -44,21 +44,26 @@ class Slots {
   // Takes the job and sets `arrival.request`, or returns why not, and then the caller still has the job.
   Admission Submit(Arrival& arrival, std::unique_ptr<Job>& job);
 
+  // Takes own work of the server (serve/queue/scheduler.h), whose number is set here. False: a drain has
+  // begun, and the job is no more.
+  bool Submit(OwnWork work, std::unique_ptr<Job> job);
+
   // Gives up a job whose caller has gone, if it still waits.
   void Cancel(uint64_t request);
 
   // Why a job of this model would find no place now; Refusal::kNone: Submit() decides.
   Admission Refuse(int model);
 
-  // Refuses what comes from now on, and returns when all accepted jobs have ended, or at `until`; true: all.
+  // Refuses what comes from now on, gives up own work that waits, and returns when all accepted jobs have
+  // ended, or at `until`; true: all.
   bool Drain(Clock::Time until);
 
   // Gives up the jobs that wait, which their callers are told as if they had come now; what is being computed
   // is computed to its end. For a drain that takes too long.
   void GiveUpWaiting();
 
-  int waiting() const;
-  int under_way() const;
+  int waiting() const;    // requests
+  int under_way() const;  // requests
   Nanoseconds PredictedWait() const;
 
  private:

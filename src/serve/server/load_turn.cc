@@ -1,0 +1,57 @@
+#include "serve/server/load_turn.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace mete::serve {
+namespace {
+
+// What waits for a load's turn, and then occupies its slots.
+struct TurnJob : Job {
+  void GiveUp(Refusal) override { begun.set_value(false); }
+
+  std::promise<bool> begun;  // false: the server ends
+  std::future<void> ended;
+};
+
+}  // namespace
+
+LoadTurn::LoadTurn(Slots& slots, int slot, Clock& clock) : slots_(slots), slot_(slot), clock_(clock) {
+  Take();
+}
+
+void LoadTurn::Take() {
+  auto job = std::make_unique<TurnJob>();
+  ended_ = {};
+  job->ended = ended_.get_future();
+  std::future<bool> begun = job->begun.get_future();
+  const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(last_);
+  if (!slots_.Submit(OwnWork{.slot = slot_, .time = time.count()}, std::move(job)) || !begun.get())
+    Fail(Code::kUnavailable, "server", "it is ending and loads no more models");
+  is_taken_ = true;
+  began_ = clock_.Now();
+}
+
+void LoadTurn::Give() {
+  if (!std::exchange(is_taken_, false)) return;
+  last_ = clock_.Now() - began_;
+  ended_.set_value();
+}
+
+bool LoadTurn::Pause() {
+  if (clock_.Now() - began_ < kTurn || slots_.waiting() == 0) return false;
+  Give();
+  Take();
+  return true;
+}
+
+bool LetLoadCompute(const std::vector<std::unique_ptr<Job>>& jobs) {
+  auto* turn = dynamic_cast<TurnJob*>(jobs[0].get());
+  if (!turn) return false;
+  turn->begun.set_value(true);
+  turn->ended.wait();
+  return true;
+}
+
+}  // namespace mete::serve
