@@ -242,7 +242,7 @@ mete_exceptions("it is the server's side"
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
   apps/mete/at_site.cc LAYERS engine image machine plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/at_site.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
-  apps/mete/site_cut.cc LAYERS cpu engine engine_pool plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/site_cut.cc LAYERS cpu engine engine_pool make_processor plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
   apps/mete/site_kept.cc LAYERS cpu machine plan_site profile_starts serve_site

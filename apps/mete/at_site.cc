@@ -222,7 +222,9 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
                           .measured = u.measured,
                           .knows_layers = layers_.has_value(),
                           .connect_ms = u.server.connect_ms(),
-                          .round_trip_ms = u.server.round_trip_ms()};
+                          .round_trip_ms = u.server.round_trip_ms(),
+                          .pool = job_.pool ? &*job_.pool : nullptr,
+                          .pool_plan = memory_.device.plan};
   return {done.outputs,           done.turned,           done.whole_ms, answered_ns,
           SiteReportJson(report), SiteReportText(report)};
 }

@@ -66,8 +66,8 @@ class SiteCut {
   const SiteFile& site_;
   const Security security_;
   serve::SiteMemory& memory_;
-  const std::unique_ptr<Processor> home_;
-  std::unique_ptr<Deployed> deployed_;  // stays for later photos; null: none yet
+  const std::shared_ptr<Processor> home_;  // of the device, or of its pool
+  std::unique_ptr<Deployed> deployed_;     // stays for later photos; null: none yet
   Ran ran_;
 };
 

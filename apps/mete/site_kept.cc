@@ -29,12 +29,16 @@ KeptSite::KeptSite(const SiteJob& job, const std::string& site, const std::strin
     : context_(job.context) {
   if (CacheFolder().empty()) return;
   const ProfileKey key = KeyOf(ReadMachine());
-  std::vector<std::string> words = ThreadWords(job);
-  measured_ = StoredStartCosts(StartCostsPath(CacheFolder(), key, job.model_files, words));
+  std::vector<std::string> words = ThreadWords(job), files = job.model_files;
+  if (job.pool) {
+    words.insert(words.end(), job.pool->words.begin(), job.pool->words.end());
+    files.insert(files.end(), job.pool->files.begin(), job.pool->files.end());
+  }
+  measured_ = StoredStartCosts(StartCostsPath(CacheFolder(), key, files, words));
   words.push_back("--site");
-  device_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  device_path_ = StartCostsPath(CacheFolder(), key, files, words);
   words.insert(words.end(), {site, address});
-  site_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  site_path_ = StartCostsPath(CacheFolder(), key, files, words);
 }
 
 StartTimes KeptSite::process_ms() const {

@@ -1,4 +1,5 @@
-// What is kept of a model, this machine and a server between runs with --site, in the cache folder.
+// What is kept of a model, this machine, the pool on which it computes, and a server between runs with
+// --site, in the cache folder.
 #pragma once
 
 #include <string>

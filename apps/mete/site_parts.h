@@ -30,6 +30,7 @@ struct WayDone {
   double whole_ms = 0;
   std::vector<Tensor> outputs = {};
   std::string turned = {};
+  bool by_home = false;  // of the device's pool: the session had no plan yet
 };
 
 // The device's side: its session is made when it is needed, and stays.
@@ -62,6 +63,8 @@ class SiteDevice {
   Image Decoded(const SitePhoto& photo, double& ms);  // as small as the input wants it
   serve::PhotoTimes& times() { return memory_.photo[size_t(program_)]; }
   void Open(double& ms);
+  void MeasureSession();
+  void LearnPlan();  // of the pool, if the session has one
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
@@ -119,6 +122,8 @@ struct SiteReport {
   std::string measured;       // what was measured before; "": nothing
   bool knows_layers = false;  // whether single layers were measured on both sides
   double connect_ms = 0, round_trip_ms = 0;
+  const SitePool* pool = nullptr;  // on which the device computes; null: its CPU alone
+  std::string pool_plan = {};      // "": it is not known yet
 };
 Json SiteReportJson(const SiteReport& report);
 std::string SiteReportText(const SiteReport& report);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "pool_figure.h"
 #include "site_parts.h"
 #include "terminal.h"
@@ -50,6 +51,24 @@ std::string CutText(const SiteReport& r, const SiteWay& cut) {
                      r.knows_layers ? "the times of layers were measured on both sides"
                                     : "the times of layers are guesses by their arithmetic, until "
                                       "`mete profile MODEL --processors SITE.toml` measures them");
+}
+
+// "The device's way is computed on cpu:0,cpu:1; the last session's plan: layers 1 to 9 on cpu:0+cpu:1. ..."
+std::string PoolText(const SiteReport& r) {
+  const std::string& home = r.pool->pool.processors()[0].name;
+  std::string text = fmt::format("The device's way is computed on {}", r.pool->pool.name());
+  if (!r.pool_plan.empty()) text += "; the last session's plan: " + Printable(r.pool_plan);
+  text += fmt::format(".\nIn a cut {} alone computes the device's layers.\n", home);
+  if (r.done.by_home)
+    text += fmt::format("This answer is of {} alone, because the session had no plan yet.\n", home);
+  return text;
+}
+
+Json PoolJson(const SiteReport& r) {
+  Json json{{"name", r.pool->pool.name()}, {"home", r.pool->pool.processors()[0].name}};
+  if (!r.pool_plan.empty()) json["plan"] = r.pool_plan;
+  if (r.done.by_home) json["answered_by_home"] = true;
+  return json;
 }
 
 // "as planned", or why this way and no other.
@@ -102,6 +121,7 @@ Json SiteReportJson(const SiteReport& r) {
   if (!r.no_server.empty()) json["no_server"] = r.no_server;
   else if (r.asked) json["asked"] = {{"connect_ms", r.connect_ms}, {"round_trip_ms", r.round_trip_ms}};
   if (!r.measured.empty()) json["measured_first"] = r.measured;
+  if (r.pool) json["pool"] = PoolJson(r);
   for (const SiteWay& way : r.plan.ways) {
     Json one{{"way", NameOf(way.candidate)}};
     if (way.can()) {
@@ -143,6 +163,7 @@ std::string SiteReportText(const SiteReport& r) {
       text +=
           fmt::format("  {}: {}\n", NameOf(way.candidate), way.can() ? PredictedText(way) : WhyNot(r, way));
   text += r.plan.reason + ".\n";
+  if (r.pool) text += PoolText(r);
   if (const SiteWay& cut = r.plan.ways[size_t(SiteCandidate::kCut)]; cut.can()) text += CutText(r, cut);
   if (!r.asked) text += "The server was not asked, as the plan is the device.\n";
   else if (r.no_server.empty())

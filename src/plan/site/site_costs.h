@@ -83,6 +83,9 @@ struct SiteCosts {
   // The device's processors, the first one its home; and the server behind them as one more processor, if
   // there is a server (AddServer).
   PoolCosts pool;
+  // Of the whole model on the device, where it was measured there and `pool` has the home alone, which
+  // computes the device's part of a cut; nothing: as the plan of `pool` predicts.
+  std::optional<double> device_ms = {};
   bool has_server = false;
   NetworkLink link;  // from the device to the server
   Connection connection = Connection::kWarm;

@@ -26,6 +26,7 @@ constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"ready_ms", &SideMemory::ready},
                                  {"stream_ms", &SideMemory::stream},
                                  {"compute_ms", &SideMemory::compute},
+                                 {"home_ms", &SideMemory::home},
                                  {"small_ms", &SideMemory::small}};
 struct PhotoField {
   const char* name;
@@ -41,6 +42,7 @@ constexpr const char* kConnections[] = {"warm", "idle", "cold"};  // in the orde
 
 Json SideJson(const SideMemory& side) {
   Json json = Json::object();
+  if (!side.plan.empty()) json["plan"] = side.plan;
   for (const TimesField& field : kTimes)
     if ((side.*field.times).ms()) json[field.name] = (side.*field.times).seen();
   for (const PhotoField& field : kPhotos)
@@ -87,6 +89,7 @@ SeenSteps StepsOf(const Json& json, const std::string& where, const char* what) 
 
 SideMemory SideOf(const Json& json, const std::string& where) {
   SideMemory side;
+  side.plan = json.value("plan", "");
   for (const TimesField& field : kTimes)
     if (json.contains(field.name)) side.*field.times = TimesOf(json.at(field.name), where, field.name);
   for (const PhotoField& field : kPhotos) {
@@ -152,12 +155,16 @@ std::optional<double> LoadOf(const SideMemory& device, StartState state) {
   return ms;
 }
 
-// A session of the whole model has nothing ready that a part of it would need.
+// A session of the whole model has nothing ready that a part of it would need. A part on the home of a pool
+// is taken to be ready as soon as others were, a guess.
 void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
+  const SideMemory& device = memory.device;
   const bool has_session = state == StartState::kResident || state == StartState::kEvicted;
-  const double ms = LoadOf(memory.device, has_session ? StartState::kKilled : state).value_or(0);
-  costs.cut = {memory.server.ready.ms().value_or(0), memory.server.stream.ms().value_or(0),
-               LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))}};
+  const double whole_ms = LoadOf(device, has_session ? StartState::kKilled : state).value_or(0);
+  const double least_ms = device.least_load.ms().value_or(whole_ms);
+  costs.cut = {
+      memory.server.ready.ms().value_or(0), memory.server.stream.ms().value_or(0),
+      device.home.ms() ? LoadCost{least_ms, least_ms} : LoadCost{whole_ms, std::min(whole_ms, least_ms)}};
 }
 
 // The time of a step in a state where one was seen, else that in another state, a resident one first.
@@ -224,8 +231,10 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   if (now.server_answers && !server.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the server's time to compute is not known");
   SiteCosts costs;
-  costs.pool.processors = {Side("device", *device.compute.ms(), layers ? layers->device : WorkOf(graph))};
+  const double home_ms = device.home.ms().value_or(*device.compute.ms());
+  costs.pool.processors = {Side("device", home_ms, layers ? layers->device : WorkOf(graph))};
   costs.pool.processors[0].power = now.power;
+  if (device.home.ms()) costs.device_ms = device.compute.ms();
   if (now.server_answers)
     AddServer(costs, Side("server", *server.compute.ms(), layers ? layers->server : WorkOf(graph)), link);
   costs.connection = now.connection;

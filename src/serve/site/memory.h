@@ -28,7 +28,8 @@ struct PhotoTimes {
 struct SideMemory {
   // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
   std::array<RecentTimes, kStartStates> load = {};
-  // Of the device: what a part of the model takes of its load that has no weights (LoadCost).
+  // Of the device: what a part of the model takes of its load that has no weights (LoadCost); of one with a
+  // pool, what the last parts took, since its session is no measure for its home's part.
   RecentTimes least_load = {};
   // Of the server: until its part of a cut is ready on its worker, beyond the device's part; none was seen:
   // none was made ready yet, and the worker may lack the weights.
@@ -38,6 +39,9 @@ struct SideMemory {
   // reading the model's form, choosing, making the answer's text.
   std::array<RecentTimes, kStartStates> start = {};
   RecentTimes compute = {};
+  // Of the device: of the whole model on the home of its pool alone; none was seen: the pool is the home.
+  RecentTimes home = {};
+  std::string plan = {};  // of that pool, as the last session had it; "": it is not known
   // By the state that a photo finds: in a new process, or behind a pause in which pages left memory, the
   // system has to find memory for its pixels, and the code that decodes. A server is resident.
   std::array<PhotoTimes, kStartStates> photo = {};

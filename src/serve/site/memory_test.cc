@@ -91,6 +91,23 @@ TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
   EXPECT_NEAR(layer_ms(1, 1), 1.25, 1e-9);
 }
 
+TEST(SiteMemory, HasTheTimesOfAPoolAndOfItsHome) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  SiteMemory memory = Seen();
+  const SiteNow now{.state = StartState::kResident, .program = StartState::kResident};
+  EXPECT_FALSE(CostsOf(b.graph, memory, kLan, now).device_ms);
+  memory.device.home.Learn(70);
+  memory.device.plan = "layers 1 to 2 on cpu:0";
+  const SiteCosts costs = CostsOf(b.graph, memory, kLan, now);
+  EXPECT_EQ(costs.device_ms, 30);
+  EXPECT_NEAR(costs.pool.processors[0].layers[0].us, 70e3, 1e-6);
+  EXPECT_NEAR(PlanSite(b.graph, costs).ways[0].steps.compute_ms, 30, 1e-9);
+  EXPECT_EQ(costs.cut.load, (LoadCost{15, 15}));
+  EXPECT_EQ(SiteMemoryFromJson(ToJson(memory), "memory").device, memory.device);
+}
+
 TEST(SiteMemory, BecomesThePlanOfASite) {
   Builder b;
   b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
