@@ -98,15 +98,21 @@ AtSite::AtSite(const SiteJob& job)
       options_(ClientOptionsOf(site_, security_)),
       kept_(job, site_.name, site_.address),
       memory_(kept_.Read()),
-      device_(job, memory_.device),
-      cut_(job, site_, security_, memory_),
+      files_(job, kept_.parts(), kept_.part_ms()),
+      device_(job, memory_.device, files_),
+      cut_(job, site_, security_, memory_, files_),
       layers_(cut_.Layers()) {}
 
 serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, StartState program,
                            const NetworkLink& link) const {
+  MissingNow now = files_.Now(memory_.device);
+  if (state == StartState::kFirstEver) now.missing = files_.parts();  // whatever is there now
   return {.server_answers = true,
           .state = state,
           .program = program,
+          .missing = now.missing,
+          .why_missing = now.why,
+          .part_ms = files_.costs(),
           .process_ms = kept_.process_ms(),
           .start_ms = kept_.start_ms(),
           .ready_cut = cut_.ready(),

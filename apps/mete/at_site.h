@@ -33,10 +33,14 @@ class AtSite {
   SiteAnswer Answer(const SiteRequest& request);
   // The plans for a photo by what is known now, for each state in which the model may be.
   Json Plans(const SitePhoto& photo) const;
-  void Settle() { device_.Settle(); }
+  void Settle() {
+    device_.Settle();
+    kept_.Write(memory_);
+  }
   // What the last answer's text took, which is a part of its start.
   void KeepWith(double text_ms) {
     if (start_ms_) memory_.device.start[size_t(program_)].Learn(*start_ms_ + text_ms);
+    device_.LearnFiles();
     kept_.Write(memory_);
   }
 
@@ -85,6 +89,7 @@ class AtSite {
   const serve::ClientOptions options_;
   const KeptSite kept_;
   serve::SiteMemory memory_;
+  SiteFiles files_;
   SiteDevice device_;
   SiteCut cut_;
   const std::optional<serve::SiteLayers> layers_;

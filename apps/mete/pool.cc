@@ -217,6 +217,16 @@ bool MeasureOnce(const Model& model, const ModelFlags& model_flags, const PoolFl
   return true;
 }
 
+std::vector<std::string> CostFilesOf(const Model& model, const ModelFlags& model_flags,
+                                     const PoolFlags& flags, const Context& context) {
+  const std::optional<PoolFigures> figures =
+      PoolOf(flags).Measured(model, OptionsOf(model_flags, flags, context));
+  if (!figures) return {};
+  std::vector<std::string> files{figures->path};
+  for (const PoolFigures& several : figures->as_several) files.push_back(several.path);
+  return files;
+}
+
 std::vector<std::string> TimedWords(const PoolFlags& flags) {
   if (!flags.given()) return {};
   const PoolFlags usual;

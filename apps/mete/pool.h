@@ -58,6 +58,10 @@ void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& opti
 bool MeasureOnce(const Model& model, const ModelFlags& model_flags, const PoolFlags& flags,
                  const Context& context);
 
+// Returns the files with what was measured of a model on a pool; empty: nothing was.
+std::vector<std::string> CostFilesOf(const Model& model, const ModelFlags& model_flags,
+                                     const PoolFlags& flags, const Context& context);
+
 // What times on a pool belong to, for the name under which they are kept: the words of the flags, and the
 // file that --processors names, if it is one.
 std::vector<std::string> TimedWords(const PoolFlags& flags);

@@ -371,7 +371,8 @@ ModelFlags OnPoolAtSite(const RunFlags& flags) {
 std::optional<SitePool> PoolAtSite(const RunFlags& flags, const Model& model, const Context& context) {
   if (!flags.pool.given()) return std::nullopt;
   return SitePool{PoolOf(flags.pool), TimedWords(flags.pool), FilesOf(flags.pool),
-                  [&] { return MeasureOnce(model, OnPoolAtSite(flags), flags.pool, context); }};
+                  [&] { return MeasureOnce(model, OnPoolAtSite(flags), flags.pool, context); },
+                  [&] { return CostFilesOf(model, OnPoolAtSite(flags), flags.pool, context); }};
 }
 
 Session SessionAtSite(const RunFlags& flags, const Model& model, const Context& context) {

@@ -77,8 +77,14 @@ std::optional<Pool> PoolOfSiteFile(const std::string& path) {
   return PoolInternals::Make(PoolOfSite(site), NetworkOfProgram());
 }
 
-SiteCut::SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory)
-    : job_(job), site_(site), security_(std::move(security)), memory_(memory), home_(HomeOf(job)) {}
+SiteCut::SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory,
+                 const SiteFiles& files)
+    : job_(job),
+      site_(site),
+      security_(std::move(security)),
+      memory_(memory),
+      files_(files),
+      home_(HomeOf(job)) {}
 
 std::string SiteCut::WhyNot(bool is_wanted) const {
   if (site_.worker.empty())
@@ -131,9 +137,9 @@ void SiteCut::LearnReady(double all_ms, double own_ms, const OnDevice& on_device
   memory_.server.ready.Learn(std::max(0.0, all_ms - own_ms));
   if (job_.pool) return memory_.device.least_load.Learn(own_ms);
   const double part = WeightsOn(CutModel(DivisibleOf(job_.model)), on_device);
-  const std::optional<double> load_ms = memory_.device.load[size_t(StartState::kKilled)].ms();
-  if (!load_ms || part >= 1) return;
-  memory_.device.least_load.Learn(std::clamp((own_ms - part * *load_ms) / (1 - part), 0.0, *load_ms));
+  const std::optional<LoadNow> load = files_.LoadNowOf(memory_.device);
+  if (!load || part >= 1) return;
+  memory_.device.least_load.Learn(std::clamp((own_ms - part * load->ms) / (1 - part), 0.0, load->ms));
 }
 
 std::string SiteCut::MeasureReady(const OnDevice& on_device, double patience_ms, std::string& measured) try {

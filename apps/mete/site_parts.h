@@ -10,6 +10,7 @@
 #include "plan/site/plan_site.h"
 #include "serve/client/client.h"
 #include "serve/site/memory.h"
+#include "site_files.h"
 #include "site_run.h"
 #include "stopwatch.h"
 
@@ -36,7 +37,8 @@ struct WayDone {
 // The device's side: its session is made when it is needed, and stays.
 class SiteDevice {
  public:
-  SiteDevice(const SiteJob& job, serve::SideMemory& memory) : job_(job), memory_(memory) {}
+  SiteDevice(const SiteJob& job, serve::SideMemory& memory, SiteFiles& files)
+      : job_(job), memory_(memory), files_(files) {}
 
   // Where the model is now, by whether there is a session, and by the pages of what it maps.
   StartState State() const;
@@ -55,6 +57,11 @@ class SiteDevice {
   // Measures what the session still has to measure of its kernels, if there is one.
   void Settle() {
     if (session_) session_->Settle();
+    LearnFiles();
+  }
+  // Notes which files of what is kept the session uses.
+  void LearnFiles() {
+    if (session_) files_.Learn(*session_, memory_);
   }
   // The scaled picture as it is sent; its times are added to `steps`.
   std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
@@ -68,6 +75,7 @@ class SiteDevice {
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
+  SiteFiles& files_;
   std::optional<Session> session_;
   StartState program_ = StartState::kKilled;
   double scale_ms_ = 0;              // of the last input, until GiveBack()

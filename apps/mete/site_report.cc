@@ -71,6 +71,28 @@ Json PoolJson(const SiteReport& r) {
   return json;
 }
 
+Json TermsJson(const std::vector<LoadTerm>& terms) {
+  Json json = Json::array();
+  for (const LoadTerm& term : terms) {
+    Json one{{"part", KeptPartWords()[size_t(term.part)]}, {"is_missing", term.is_missing}};
+    if (term.ms) one["ms"] = *term.ms;
+    if (!term.why.empty()) one["why"] = term.why;
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+// What the device's load has of what is not kept, a line for each part.
+std::string TermsText(const std::vector<LoadTerm>& terms) {
+  std::string text;
+  bool all_known = true;
+  for (const LoadTerm& term : terms) {
+    text += fmt::format("  of the device's way: {}\n", TextOf(term));
+    all_known &= term.ms.has_value();
+  }
+  return all_known ? text : text + "  (`mete profile --starts MODEL` measures what they add)\n";
+}
+
 // "as planned", or why this way and no other.
 std::string HowText(const SiteReport& r) {
   if (!r.fell_back.empty()) return fmt::format("instead of {}: {}", NameOf(r.chosen), r.fell_back);
@@ -128,6 +150,7 @@ Json SiteReportJson(const SiteReport& r) {
       one["predicted"] = StepsJson(way.steps);
       one["period_ms"] = way.period_ms;
       if (way.joules) one["joules"] = *way.joules;
+      if (!way.load_terms.empty()) one["load_terms"] = TermsJson(way.load_terms);
     } else {
       one["why_not"] = WhyNot(r, way);
     }
@@ -162,6 +185,7 @@ std::string SiteReportText(const SiteReport& r) {
     if (way.candidate != r.done.way)
       text +=
           fmt::format("  {}: {}\n", NameOf(way.candidate), way.can() ? PredictedText(way) : WhyNot(r, way));
+  text += TermsText(r.plan.ways[size_t(SiteCandidate::kDevice)].load_terms);
   text += r.plan.reason + ".\n";
   if (r.pool) text += PoolText(r);
   if (const SiteWay& cut = r.plan.ways[size_t(SiteCandidate::kCut)]; cut.can()) text += CutText(r, cut);

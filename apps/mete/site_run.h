@@ -40,8 +40,9 @@ SiteStart BeginAtSite(const SiteRunFlags& flags, const std::vector<std::string>&
 // The pool on which the device computes (--processors).
 struct SitePool {
   Pool pool;
-  std::vector<std::string> words, files;  // that its times belong to
-  std::function<bool()> measure;          // the model on it, if nobody has; whether it had to
+  std::vector<std::string> words, files;            // that its times belong to
+  std::function<bool()> measure;                    // the model on it, if nobody has; whether it had to
+  std::function<std::vector<std::string>()> costs;  // the files with what was measured
 };
 
 // A photo for a model that is loaded, whose session is made when the device computes.

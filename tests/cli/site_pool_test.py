@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 import unittest.mock
@@ -143,6 +144,22 @@ class SiteOnAGpu(OnAPool, SiteCase):
 
     def setUp(self):
         self.cache = {"METE_CACHE": self.kept}  # of all tests, since kernels are built for a minute
+
+    def test_programs_that_are_not_kept_are_a_term_of_the_load(self):
+        def terms():
+            ways = self.on_pool("--way", "device")[0]["site"]["ways"]
+            return {term["part"]: term for term in ways[0].get("load_terms", []) if term["part"] == "programs"}
+
+        terms()  # nothing is left to measure
+        self.assertEqual(terms(), {})
+        gpu = pathlib.Path(self.kept) / "gpu"
+        gone = gpu.rename(gpu.with_name("gone"))
+        missing = terms()
+        self.assertTrue(missing["programs"]["is_missing"])
+        self.assertRegex(missing["programs"]["why"], r"^gpu/.*\.program is not there$")
+        shutil.rmtree(gpu, ignore_errors=True)
+        gone.rename(gpu)
+        self.assertFalse([term for term in terms().values() if term["is_missing"]])
 
 
 if __name__ == "__main__":

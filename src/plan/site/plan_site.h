@@ -62,6 +62,7 @@ struct SiteWay {
   // The parts of compute_ms: the device's layers, the server's, and the server's queue.
   double device_ms = 0, server_ms = 0, wait_ms = 0;
   double device_picture_ms = 0, server_picture_ms = 0;  // the parts of preprocess_ms, by side
+  std::vector<LoadTerm> load_terms = {};                // of load_ms, where the device loads the whole model
   double ask_ms = 0;                                    // of upload_ms: asking before
   ExchangeParts upload = {};                            // of upload_ms: the request and its answer
   double late_ms = 0;    // all steps, with the upload at the link's 95th percentile

@@ -151,6 +151,7 @@ void SiteModel::AddLoad(const OnDevice& on_device, SiteWay& way, Amounts& amount
                                 StartStates()[size_t(costs_.state)]);
     return;
   }
+  if (!is_cut) way.load_terms = costs_.load_terms;
   amounts.load_ms = !is_cut ? load->ms : load->least_ms + part * (load->ms - load->least_ms);
 }
 

@@ -26,8 +26,12 @@ struct PhotoTimes {
 
 // Times of one side for one model. Each is nothing until it was seen.
 struct SideMemory {
-  // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
-  std::array<RecentTimes, kStartStates> load = {};
+  // Of the device, by its state, and by what earlier sessions have kept that was missing then
+  // (MissingParts::to_ulong()): until a session can answer as fast as later, without the start of a process.
+  std::array<std::array<RecentTimes, kMissing>, kStartStates> load = {};
+  // Of the device: the files of each part that its last session has used or made, below the cache folder;
+  // nothing: none was seen.
+  std::array<std::optional<std::vector<std::string>>, kKeptParts> files = {};
   // Of the device: what a part of the model takes of its load that has no weights (LoadCost); of one with a
   // pool, what the last parts took, since its session is no measure for its home's part.
   RecentTimes least_load = {};
@@ -50,6 +54,15 @@ struct SideMemory {
 
   bool operator==(const SideMemory&) const = default;
 };
+
+// Whether a load was seen from any state.
+bool HasLoad(const SideMemory& device);
+// Keeps a load. Where a session is there, nothing that was kept is missing.
+void LearnLoad(SideMemory& device, StartState state, MissingParts missing, double ms);
+// Returns the load from a state (LoadWith), the longest one of another state where none of it was seen;
+// nothing: none was seen.
+std::optional<LoadNow> LoadOf(const SideMemory& device, StartState state, MissingParts missing,
+                              const PartCosts& parts);
 
 struct SiteMemory {
   std::vector<ObservedExchange> exchanges;  // the last ones, the oldest first
@@ -74,6 +87,11 @@ struct SiteNow {
   StartState state = StartState::kKilled;  // of the model
   // Of the program: once it has answered, a photo starts none, though the model is where it was before.
   StartState program = StartState::kKilled;
+  // Of what earlier sessions have kept of the model; why, in words; and what each part adds, where it was
+  // measured.
+  MissingParts missing = {};
+  std::array<std::string, kKeptParts> why_missing = {};
+  PartCosts part_ms = {};
   StartTimes process_ms = {};  // by state: until the program's own code begins
   StartTimes start_ms = {};    // until it may choose, for states of which no start was seen; with process_ms
   Connection connection = Connection::kIdle;
