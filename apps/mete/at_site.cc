@@ -171,21 +171,16 @@ void AtSite::PlanAndAsk(StartState state, UnderWay& u) {
   if (!u.no_server.empty() || u.server.wait_ms() > 0) plan_anew(now.ask_ms);
 }
 
-// The deadline less what asking took beyond what the device's way foresees of it; 0: none.
-double AtSite::DeadlineAfterAsking(const UnderWay& u) const {
-  if (objective_.deadline_ms <= 0) return 0;
-  return objective_.deadline_ms - (u.ask_ms - u.plan.ways[0].ask_ms);
-}
-
 WayDone AtSite::Compute(SiteCandidate chosen, StartState state, UnderWay& u) {
   if (chosen == SiteCandidate::kDevice) return device_.Compute(u.request.photo, state);
-  const SiteWay& way = u.plan.ways[size_t(chosen)];
+  const SiteWay &way = u.plan.ways[size_t(chosen)], &device = u.plan.ways[0];
   WayDone done{.way = chosen};
   u.fell_back = u.no_server.empty() ? u.no_cut : u.no_server;
   if (u.fell_back.empty()) {
-    const double give_up_ms = u.request.give_up_ms > 0
-                                  ? u.request.give_up_ms
-                                  : GiveUpMs(way, u.plan.ways[0], DeadlineAfterAsking(u));
+    const double give_up_ms =
+        u.request.give_up_ms > 0
+            ? u.request.give_up_ms
+            : GiveUpMs(way, device, DeadlineAfterAsking(objective_.deadline_ms, u.ask_ms, device));
     u.fell_back = way.can() ? Send(u.request.photo, way, give_up_ms, u.server, done) : way.why_not;
   }
   return u.fell_back.empty() ? done : device_.Compute(u.request.photo, state);

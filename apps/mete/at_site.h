@@ -77,7 +77,6 @@ class AtSite {
   void MeasureUnknown(UnderWay& u);
   // Plans, and where the plan is not the device asks the server; plans anew where that tells something new.
   void PlanAndAsk(StartState state, UnderWay& u);
-  double DeadlineAfterAsking(const UnderWay& u) const;
   // Computes the photo by the chosen way, else on this device.
   WayDone Compute(SiteCandidate chosen, StartState state, UnderWay& u);
 

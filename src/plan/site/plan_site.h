@@ -96,4 +96,8 @@ SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjectiv
 // case is no reason to give up sooner. 0: the device computes at once.
 double GiveUpMs(const SiteWay& way, const SiteWay& device, double deadline_ms);
 
+// Returns the deadline less what asking the server took beyond what the device's way foresees of it; 0: there
+// is no deadline.
+double DeadlineAfterAsking(double deadline_ms, double asked_ms, const SiteWay& device);
+
 }  // namespace mete

@@ -235,6 +235,21 @@ TEST(GiveUpMs, LeavesTheDeviceTheTimeThatItTakes) {
   EXPECT_EQ(GiveUpMs(device, device, 500), 0);
 }
 
+TEST(DeadlineAfterAsking, IsNoneWithoutADeadlineHoweverLongAskingTook) {
+  SiteWay cloud, device;
+  cloud.candidate = SiteCandidate::kRawPhoto;
+  cloud.late_ms = 100;
+  device.ask_ms = 5;
+  device.steps.compute_ms = 300;
+  for (const double asked_ms : {0, 5, 90}) {
+    EXPECT_EQ(DeadlineAfterAsking(0, asked_ms, device), 0);
+    EXPECT_EQ(GiveUpMs(cloud, device, DeadlineAfterAsking(0, asked_ms, device)), 650);
+  }
+  EXPECT_EQ(DeadlineAfterAsking(500, 5, device), 500);
+  EXPECT_EQ(DeadlineAfterAsking(500, 35, device), 470);
+  EXPECT_EQ(GiveUpMs(cloud, device, DeadlineAfterAsking(500, 35, device)), 170);
+}
+
 TEST(VerifySite, ListsAllProblems) {
   const Graph graph = Chain();
   SiteCosts costs = Costs(graph);
