@@ -242,9 +242,11 @@ mete_exceptions("it is the server's side"
 mete_exceptions("they choose between a session and a server before there is a session, and keep what they have seen"
   apps/mete/at_site.cc LAYERS engine image machine plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/at_site.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
-  apps/mete/site_cut.cc LAYERS cpu engine engine_pool plan_site processor remote run serve_client serve_site simulate_site
+  apps/mete/site_cut.cc LAYERS cpu engine engine_pool make_processor plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_cut.h LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_device.cc LAYERS image plan_site profile_starts serve_client serve_site
+  apps/mete/site_files.cc LAYERS plan_site profile_starts serve_site
+  apps/mete/site_files.h LAYERS plan_site serve_site
   apps/mete/site_kept.cc LAYERS cpu machine plan_site profile_starts serve_site
   apps/mete/site_kept.h LAYERS plan_site serve_site
   apps/mete/site_parts.h LAYERS serve_client serve_site plan_site

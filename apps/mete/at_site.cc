@@ -98,15 +98,21 @@ AtSite::AtSite(const SiteJob& job)
       options_(ClientOptionsOf(site_, security_)),
       kept_(job, site_.name, site_.address),
       memory_(kept_.Read()),
-      device_(job, memory_.device),
-      cut_(job, site_, security_, memory_),
+      files_(job, kept_.parts(), kept_.part_ms()),
+      device_(job, memory_.device, files_),
+      cut_(job, site_, security_, memory_, files_),
       layers_(cut_.Layers()) {}
 
 serve::SiteNow AtSite::Now(const SitePhoto& photo, StartState state, StartState program,
                            const NetworkLink& link) const {
+  MissingNow now = files_.Now(memory_.device);
+  if (state == StartState::kFirstEver) now.missing = files_.parts();  // whatever is there now
   return {.server_answers = true,
           .state = state,
           .program = program,
+          .missing = now.missing,
+          .why_missing = now.why,
+          .part_ms = files_.costs(),
           .process_ms = kept_.process_ms(),
           .start_ms = kept_.start_ms(),
           .ready_cut = cut_.ready(),
@@ -165,21 +171,16 @@ void AtSite::PlanAndAsk(StartState state, UnderWay& u) {
   if (!u.no_server.empty() || u.server.wait_ms() > 0) plan_anew(now.ask_ms);
 }
 
-// The deadline less what asking took beyond what the device's way foresees of it; 0: none.
-double AtSite::DeadlineAfterAsking(const UnderWay& u) const {
-  if (objective_.deadline_ms <= 0) return 0;
-  return objective_.deadline_ms - (u.ask_ms - u.plan.ways[0].ask_ms);
-}
-
 WayDone AtSite::Compute(SiteCandidate chosen, StartState state, UnderWay& u) {
   if (chosen == SiteCandidate::kDevice) return device_.Compute(u.request.photo, state);
-  const SiteWay& way = u.plan.ways[size_t(chosen)];
+  const SiteWay &way = u.plan.ways[size_t(chosen)], &device = u.plan.ways[0];
   WayDone done{.way = chosen};
   u.fell_back = u.no_server.empty() ? u.no_cut : u.no_server;
   if (u.fell_back.empty()) {
-    const double give_up_ms = u.request.give_up_ms > 0
-                                  ? u.request.give_up_ms
-                                  : GiveUpMs(way, u.plan.ways[0], DeadlineAfterAsking(u));
+    const double give_up_ms =
+        u.request.give_up_ms > 0
+            ? u.request.give_up_ms
+            : GiveUpMs(way, device, DeadlineAfterAsking(objective_.deadline_ms, u.ask_ms, device));
     u.fell_back = way.can() ? Send(u.request.photo, way, give_up_ms, u.server, done) : way.why_not;
   }
   return u.fell_back.empty() ? done : device_.Compute(u.request.photo, state);
@@ -222,7 +223,9 @@ SiteAnswer AtSite::Answer(const SiteRequest& request) {
                           .measured = u.measured,
                           .knows_layers = layers_.has_value(),
                           .connect_ms = u.server.connect_ms(),
-                          .round_trip_ms = u.server.round_trip_ms()};
+                          .round_trip_ms = u.server.round_trip_ms(),
+                          .pool = job_.pool ? &*job_.pool : nullptr,
+                          .pool_plan = memory_.device.plan};
   return {done.outputs,           done.turned,           done.whole_ms, answered_ns,
           SiteReportJson(report), SiteReportText(report)};
 }

@@ -33,10 +33,14 @@ class AtSite {
   SiteAnswer Answer(const SiteRequest& request);
   // The plans for a photo by what is known now, for each state in which the model may be.
   Json Plans(const SitePhoto& photo) const;
-  void Settle() { device_.Settle(); }
+  void Settle() {
+    device_.Settle();
+    kept_.Write(memory_);
+  }
   // What the last answer's text took, which is a part of its start.
   void KeepWith(double text_ms) {
     if (start_ms_) memory_.device.start[size_t(program_)].Learn(*start_ms_ + text_ms);
+    device_.LearnFiles();
     kept_.Write(memory_);
   }
 
@@ -73,7 +77,6 @@ class AtSite {
   void MeasureUnknown(UnderWay& u);
   // Plans, and where the plan is not the device asks the server; plans anew where that tells something new.
   void PlanAndAsk(StartState state, UnderWay& u);
-  double DeadlineAfterAsking(const UnderWay& u) const;
   // Computes the photo by the chosen way, else on this device.
   WayDone Compute(SiteCandidate chosen, StartState state, UnderWay& u);
 
@@ -85,6 +88,7 @@ class AtSite {
   const serve::ClientOptions options_;
   const KeptSite kept_;
   serve::SiteMemory memory_;
+  SiteFiles files_;
   SiteDevice device_;
   SiteCut cut_;
   const std::optional<serve::SiteLayers> layers_;

@@ -78,6 +78,8 @@ void Print(const Planned& p) {
   fmt::print("{}", TableOf(p));
   for (const SiteWay& way : p.plan.ways)
     if (!way.can()) PrintText(fmt::format("  {}: {}", NameOf(way.candidate), way.why_not));
+  for (const LoadTerm& term : p.plan.ways[size_t(SiteCandidate::kDevice)].load_terms)
+    PrintText("  of the device's way: " + TextOf(term));
   fmt::print("\n");
   PrintText(p.plan.reason + ".");
   if (p.plan.give_up_ms > 0)
@@ -121,6 +123,9 @@ Json WayJson(const Planned& p, const SiteWay& way) {
                {"down_bytes", way.down_bytes},
                {"on_device", LayersJson(p, way, Side::kDevice)},
                {"on_server", LayersJson(p, way, Side::kServer)}});
+  for (const LoadTerm& term : way.load_terms)
+    json["load_terms"].push_back(
+        {{"part", KeptPartWords()[size_t(term.part)]}, {"ms", term.ms ? Json(*term.ms) : Json()}});
   json["joules"] = way.joules ? Json(*way.joules) : Json();
   return json;
 }
@@ -147,6 +152,13 @@ Json SiteJson(const Planned& p) {
   return json;
 }
 
+MissingParts MissingOf(const SiteFlags& flags) {
+  MissingParts missing;
+  for (size_t p = 0; p < kKeptParts; ++p)
+    missing[p] = std::count(flags.without.begin(), flags.without.end(), KeptPartWords()[p]) > 0;
+  return missing;
+}
+
 }  // namespace
 
 void AddSiteFlags(CLI::App& command, SiteFlags& flags) {
@@ -163,6 +175,15 @@ void AddSiteFlags(CLI::App& command, SiteFlags& flags) {
       ->type_name("NAME")
       ->check(OneOf(StartStates()))
       ->capture_default_str()
+      ->needs(site)
+      ->group("Site");
+  command
+      .add_option("--without", flags.without,
+                  "what is not kept on the device, which a start from the states killed and cold takes anew")
+      ->type_name("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(OneOf(KeptPartWords()))
       ->needs(site)
       ->group("Site");
   std::vector<std::string> links;
@@ -186,7 +207,8 @@ void PlanTheSite(const Model& model, const std::string& model_name, const std::s
   CheckSiteObjective(objective, flags.deadline_ms);
   const Graph& graph = DivisibleOf(model);
   const SiteFile site = SiteOf(flags);
-  const SiteCosts costs = EstimateSite(graph, site, ParseStartState(flags.state, "--state"));
+  const SiteCosts costs =
+      EstimateSite(graph, site, ParseStartState(flags.state, "--state"), MissingOf(flags));
   const SitePlan plan =
       PlanSite(graph, costs, {ParsePoolObjective(objective, "--objective"), flags.deadline_ms});
   const std::vector<Layer> layers = LayersOf(graph);

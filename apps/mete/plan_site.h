@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "context.h"
 #include "mete/engine.h"
@@ -11,11 +12,12 @@
 namespace mete::cli {
 
 struct SiteFlags {
-  std::string site;                // the site's file; empty: without all of this
-  std::string state = "resident";  // of the model on the device
-  std::string link;                // a profile instead of the file's link; empty: the file's
-  std::string connection;          // warm, idle or cold; empty: the file's
-  double deadline_ms = 0;          // of the least energy
+  std::string site;                  // the site's file; empty: without all of this
+  std::string state = "resident";    // of the model on the device
+  std::vector<std::string> without;  // parts of what is kept that are missing on the device
+  std::string link;                  // a profile instead of the file's link; empty: the file's
+  std::string connection;            // warm, idle or cold; empty: the file's
+  double deadline_ms = 0;            // of the least energy
 
   bool given() const { return !site.empty(); }
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <mutex>
 
 #include "base/error.h"
@@ -148,6 +149,8 @@ Pool PoolFor(const std::string& processors) {
   }
 }
 
+Pool PoolOf(const PoolFlags& flags) { return PoolFor(flags.processors).WithExactBytes(flags.exact); }
+
 Pool NamedPool(const std::string& processors, const std::string& machine) {
   if (!machine.empty() && !Pool::IsList(processors))
     throw UsageError(
@@ -181,7 +184,7 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
   CheckCancelled(context);
   CheckCores(model_flags);
   CheckPlanner(model_flags, flags);
-  const Pool pool = PoolFor(flags.processors).WithExactBytes(flags.exact);
+  const Pool pool = PoolOf(flags);
   PoolOptions options = OptionsOf(model_flags, flags, context);
   if (HasWorkers(pool)) CheckMeasured(pool, model, options);
   const auto shown = std::make_shared<FirstProgress>(context);
@@ -201,6 +204,44 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
   SettlePool(session, context);
   WriteTextFile(model_flags.save_plan, session.PlanJson() + "\n");
   return session;
+}
+
+bool MeasureOnce(const Model& model, const ModelFlags& model_flags, const PoolFlags& flags,
+                 const Context& context) {
+  const Pool pool = PoolOf(flags);
+  const PoolOptions options = OptionsOf(model_flags, flags, context);
+  if (HasWorkers(pool)) CheckMeasured(pool, model, options);
+  if (HasWorkers(pool) || pool.Measured(model, options)) return false;
+  Session session = MakePoolSession(model, model_flags, flags, context);
+  SettlePool(session, context);
+  return true;
+}
+
+std::vector<std::string> CostFilesOf(const Model& model, const ModelFlags& model_flags,
+                                     const PoolFlags& flags, const Context& context) {
+  const std::optional<PoolFigures> figures =
+      PoolOf(flags).Measured(model, OptionsOf(model_flags, flags, context));
+  if (!figures) return {};
+  std::vector<std::string> files{figures->path};
+  for (const PoolFigures& several : figures->as_several) files.push_back(several.path);
+  return files;
+}
+
+std::vector<std::string> TimedWords(const PoolFlags& flags) {
+  if (!flags.given()) return {};
+  const PoolFlags usual;
+  const std::vector<std::string> files = FilesOf(flags);
+  std::vector<std::string> words{"--processors", files.empty() ? flags.processors : files[0]};
+  if (flags.transfer != usual.transfer) words.insert(words.end(), {"--transfer", flags.transfer});
+  if (flags.planner != usual.planner) words.insert(words.end(), {"--planner", flags.planner});
+  if (flags.keep_plan) words.push_back("--keep-plan");
+  if (flags.exact) words.push_back("--exact");
+  return words;
+}
+
+std::vector<std::string> FilesOf(const PoolFlags& flags) {
+  if (!flags.given() || Pool::IsList(flags.processors)) return {};
+  return {std::filesystem::absolute(flags.processors).string()};
 }
 
 // Notes come as they are told, not at the end as those of a session on one CPU.

@@ -36,6 +36,8 @@ void AddExactFlag(CLI::App& command, bool& exact);
 // list that is none; Error for a file.
 Pool PoolFor(const std::string& processors);
 
+Pool PoolOf(const PoolFlags& flags);  // the same, with --exact
+
 // The same for plan and simulate, where a file may also be an installed one, by its name (FindBoard()). With
 // a machine file (--machine) `processors` is a list of that board's processors: "cpu,gpu".
 Pool NamedPool(const std::string& processors, const std::string& machine);
@@ -50,6 +52,20 @@ Session MakePoolSession(const Model& model, const ModelFlags& model_flags, const
 
 // UsageError if the model was not measured on the pool.
 void CheckMeasured(const Pool& pool, const Model& model, const PoolOptions& options);
+
+// Measures a model on a pool of this device where nobody has, by a session that settles and ends. Returns
+// whether it had to. UsageError as that of MakePoolSession().
+bool MeasureOnce(const Model& model, const ModelFlags& model_flags, const PoolFlags& flags,
+                 const Context& context);
+
+// Returns the files with what was measured of a model on a pool; empty: nothing was.
+std::vector<std::string> CostFilesOf(const Model& model, const ModelFlags& model_flags,
+                                     const PoolFlags& flags, const Context& context);
+
+// What times on a pool belong to, for the name under which they are kept: the words of the flags, and the
+// file that --processors names, if it is one.
+std::vector<std::string> TimedWords(const PoolFlags& flags);
+std::vector<std::string> FilesOf(const PoolFlags& flags);
 
 // Waits until the first plan is in use, or cannot be (Session::Settle).
 void SettlePool(Session& session, const Context& context);

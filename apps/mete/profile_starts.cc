@@ -11,6 +11,7 @@
 #include "checks.h"
 #include "mete/device.h"
 #include "model_flags.h"
+#include "pool.h"
 #include "processor/cpu/stored_profile.h"
 #include "processor/opencl/find/find_gpus.h"
 #include "profile/starts/measure.h"
@@ -46,7 +47,8 @@ std::vector<std::string> SettingsOf(const ProfileStartsFlags& flags) {
   std::vector<std::string> words;
   for (const std::string& shape : flags.shapes) words.insert(words.end(), {"--shape", shape});
   if (flags.threads > 0) words.insert(words.end(), {"--threads", std::to_string(flags.threads)});
-  if (!flags.processors.empty()) words.insert(words.end(), {"--processors", flags.processors});
+  const std::vector<std::string> pool = TimedWords({.processors = flags.processors});
+  words.insert(words.end(), pool.begin(), pool.end());
   return words;
 }
 
@@ -216,8 +218,11 @@ CLI::Option* AddProfileStartsFlags(CLI::App& command, ProfileStartsFlags& flags)
 void ProfileStarts(const ProfileStartsFlags& flags, const Context& context) {
   CheckModel(flags, context);
   const std::vector<std::string> files = FilesOf(flags);
+  const std::vector<std::string> of_pool = FilesOf(PoolFlags{.processors = flags.processors});
+  std::vector<std::string> named = files;
+  named.insert(named.end(), of_pool.begin(), of_pool.end());
   const std::string path =
-      MayWrite(StartCostsPath(CacheFolder(), KeyOf(ReadMachine()), files, SettingsOf(flags)));
+      MayWrite(StartCostsPath(CacheFolder(), KeyOf(ReadMachine()), named, SettingsOf(flags)));
   const StartsMeasured measured = Measure(flags, files, context);
   const StartCosts costs = CostsOf(measured);
   StoreStartCosts(costs, path);

@@ -360,6 +360,26 @@ const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
   return loaded.port();
 }
 
+// The pool is planned for the least time of a request, whatever the site is: its requests come one at a time,
+// and the site's file has the power of the whole device alone.
+ModelFlags OnPoolAtSite(const RunFlags& flags) {
+  ModelFlags on_pool = flags.model;
+  on_pool.objective.clear();
+  return on_pool;
+}
+
+std::optional<SitePool> PoolAtSite(const RunFlags& flags, const Model& model, const Context& context) {
+  if (!flags.pool.given()) return std::nullopt;
+  return SitePool{PoolOf(flags.pool), TimedWords(flags.pool), FilesOf(flags.pool),
+                  [&] { return MeasureOnce(model, OnPoolAtSite(flags), flags.pool, context); },
+                  [&] { return CostFilesOf(model, OnPoolAtSite(flags), flags.pool, context); }};
+}
+
+Session SessionAtSite(const RunFlags& flags, const Model& model, const Context& context) {
+  return flags.pool.given() ? MakePoolSession(model, OnPoolAtSite(flags), flags.pool, context)
+                            : MakeSession(model, flags.model, context);
+}
+
 // --site: the answer of this device or of a server, in the same form.
 void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style, double load_ms,
                     const SiteStart& start, const Context& context) {
@@ -374,7 +394,8 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
                     port,
                     flags.pictures[0],
                     SessionOptionsOf(flags.model),
-                    [&] { return MakeSession(loaded.model, flags.model, context); },
+                    [&] { return SessionAtSite(flags, loaded.model, context); },
+                    PoolAtSite(flags, loaded.model, context),
                     start};
   if (flags.site.on_command)
     return ObeyAtSite(job, [&](SiteAnswer at, const std::string& picture) {
@@ -401,7 +422,15 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
   PrintJson(json);
 }
 
+// A pool's session has no table of nodes; a site's ways have a text of their own.
+void CheckExplains(const RunFlags& flags) {
+  if (flags.pool.given() && flags.model.explain && !flags.site.given())
+    throw UsageError(
+        "[--processors] excludes --explain; got both, expected one of them; try 'mete plan --processors'");
+}
+
 void Run(const RunFlags& flags, const Context& context) {
+  CheckExplains(flags);
   const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);
   if (flags.site.given()) CheckSiteObjective(ObjectiveAtSite(flags), flags.site.deadline_ms);

@@ -11,6 +11,7 @@
 #include "engine/pool/stored_profile.h"
 #include "plan/site/cut_model.h"
 #include "processor/cpu/cpu.h"
+#include "processor/make/make_processor.h"
 #include "pool.h"
 #include "terminal.h"
 
@@ -53,6 +54,14 @@ double WeightsOn(const CutModel& model, const OnDevice& on_device) {
   return weights;
 }
 
+std::shared_ptr<Processor> HomeOf(const SiteJob& job) {
+  if (!job.pool) return std::make_shared<Cpu>(kProcessors[0], job.kernels);
+  const DeviceInPool& here = PoolInternals::Of(job.pool->pool).file.devices[0];
+  ProcessorEntry home = here.processors.empty() ? ProcessorEntry() : here.processors[0];
+  home.name = kProcessors[0];
+  return MakeProcessor(home, job.kernels);
+}
+
 std::chrono::microseconds Until(serve::Deadline deadline) {
   const auto left = deadline - std::chrono::steady_clock::now();
   return std::max(std::chrono::duration_cast<std::chrono::microseconds>(left), std::chrono::microseconds(1));
@@ -68,16 +77,21 @@ std::optional<Pool> PoolOfSiteFile(const std::string& path) {
   return PoolInternals::Make(PoolOfSite(site), NetworkOfProgram());
 }
 
-SiteCut::SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory)
+SiteCut::SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory,
+                 const SiteFiles& files)
     : job_(job),
       site_(site),
       security_(std::move(security)),
       memory_(memory),
-      home_(std::make_unique<Cpu>(kProcessors[0], job.kernels)) {}
+      files_(files),
+      home_(HomeOf(job)) {}
 
 std::string SiteCut::WhyNot(bool is_wanted) const {
   if (site_.worker.empty())
     return "the site's file names no worker of the server, which would compute a part";
+  if (job_.pool && job_.pool->pool.processors()[0].kind != "cpu")
+    return fmt::format("{}, the home of the device's pool, is no CPU, which would compute a part",
+                       job_.pool->pool.processors()[0].name);
   if (is_wanted || memory_.server.ready.ms()) return "";
   return "how long the server's worker takes until its part is ready is not known; try --way cut once";
 }
@@ -121,10 +135,11 @@ std::unique_ptr<SiteCut::Deployed> SiteCut::Deploy(CutPlan cut, serve::Deadline 
 
 void SiteCut::LearnReady(double all_ms, double own_ms, const OnDevice& on_device) {
   memory_.server.ready.Learn(std::max(0.0, all_ms - own_ms));
+  if (job_.pool) return memory_.device.least_load.Learn(own_ms);
   const double part = WeightsOn(CutModel(DivisibleOf(job_.model)), on_device);
-  const std::optional<double> load_ms = memory_.device.load[size_t(StartState::kKilled)].ms();
-  if (!load_ms || part >= 1) return;
-  memory_.device.least_load.Learn(std::clamp((own_ms - part * *load_ms) / (1 - part), 0.0, *load_ms));
+  const std::optional<LoadNow> load = files_.LoadNowOf(memory_.device);
+  if (!load || part >= 1) return;
+  memory_.device.least_load.Learn(std::clamp((own_ms - part * load->ms) / (1 - part), 0.0, load->ms));
 }
 
 std::string SiteCut::MeasureReady(const OnDevice& on_device, double patience_ms, std::string& measured) try {

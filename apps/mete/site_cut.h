@@ -17,7 +17,8 @@ namespace mete::cli {
 
 class SiteCut {
  public:
-  SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory);
+  SiteCut(const SiteJob& job, const SiteFile& site, Security security, serve::SiteMemory& memory,
+          const SiteFiles& files);
 
   // Returns why a cut cannot be weighed; "": it can. `is_wanted`: what is not known is measured then.
   std::string WhyNot(bool is_wanted) const;
@@ -66,8 +67,9 @@ class SiteCut {
   const SiteFile& site_;
   const Security security_;
   serve::SiteMemory& memory_;
-  const std::unique_ptr<Processor> home_;
-  std::unique_ptr<Deployed> deployed_;  // stays for later photos; null: none yet
+  const SiteFiles& files_;
+  const std::shared_ptr<Processor> home_;  // of the device, or of its pool
+  std::unique_ptr<Deployed> deployed_;     // stays for later photos; null: none yet
   Ran ran_;
 };
 

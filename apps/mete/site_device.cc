@@ -64,6 +64,7 @@ Image SiteDevice::Decoded(const SitePhoto& photo, double& ms) {
 void SiteDevice::Open(double& ms) {
   ms = 0;
   if (session_) return;
+  files_.Begin();
   const Stopwatch watch;
   session_ = job_.make_session();
   mapped_ = MappedOfModel(job_.model_files);
@@ -86,21 +87,39 @@ std::string SiteDevice::MeasureUnknown(const SitePhoto& photo, std::optional<dou
     memory_.small.Learn(encoding.ms());
     measured = "the photo's steps";
   }
-  const bool loads = std::any_of(memory_.load.begin(), memory_.load.end(),
-                                 [](const serve::RecentTimes& times) { return times.ms().has_value(); });
-  if (loads && memory_.compute.ms()) return measured;
+  if (serve::HasLoad(memory_) && memory_.compute.ms() && (!job_.pool || memory_.home.ms())) return measured;
+  const auto add = [&](const char* what) {
+    measured += (measured.empty() ? "" : " and ") + std::string(what);
+  };
+  if (job_.pool && job_.pool->measure()) add("the layers on the pool's processors");
+  if (job_.pool) files_.LearnPool(memory_);
+  MeasureSession();
+  add("a session, which is resident now");
+  return measured;
+}
+
+void SiteDevice::MeasureSession() {
+  const MissingParts missing = job_.pool ? files_.NowMeasured(memory_) : files_.Now(memory_).missing;
   double open_ms = 0;
   Open(open_ms);
   const std::vector<Tensor> zeros{Tensor(job_.port.type, job_.port.shape)};
-  const Stopwatch first;
-  (void)session_->Run(zeros, {job_.context.cancel, nullptr});
-  const double first_ms = first.ms();
-  const Stopwatch second;
-  (void)session_->Run(zeros, {job_.context.cancel, nullptr});
-  const double compute_ms = second.ms();
+  const auto run_ms = [&](RunOptions::Alone alone) {
+    const Stopwatch running;
+    (void)session_->Run(zeros, {.cancel = job_.context.cancel, .alone = alone});
+    return running.ms();
+  };
+  const double first_ms = run_ms(RunOptions::Alone::kWhereSooner);
+  if (job_.pool) session_->Settle();  // its first plan is in use
+  const double compute_ms = run_ms(RunOptions::Alone::kWhereSooner);
   memory_.compute.Learn(compute_ms);
-  memory_.load[size_t(StartState::kKilled)].Learn(open_ms + std::max(0.0, first_ms - compute_ms));
-  return measured + (measured.empty() ? "" : " and ") + "a session, which is resident now";
+  LearnPlan();
+  if (job_.pool) memory_.home.Learn(run_ms(RunOptions::Alone::kAlways));
+  LearnLoad(memory_, StartState::kKilled, missing, open_ms + std::max(0.0, first_ms - compute_ms));
+  files_.Learn(*session_, memory_);
+}
+
+void SiteDevice::LearnPlan() {
+  if (job_.pool && session_->settled()) memory_.plan = session_->pool_stats().plan;
 }
 
 Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
@@ -129,13 +148,18 @@ void SiteDevice::GiveBack(const SitePhoto& photo, std::vector<Tensor>& inputs, W
 WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
   WayDone done;
   std::vector<Tensor> inputs{Input(photo, done)};
+  const MissingParts missing = files_.Now(memory_).missing;
   Open(done.steps.load_ms);
+  done.by_home = job_.pool && !session_->settled();
+  RunReport report;
   const Stopwatch computing;
-  done.outputs = session_->Run(inputs, {job_.context.cancel, nullptr});
+  done.outputs = session_->Run(inputs, {.cancel = job_.context.cancel, .report = &report});
   done.steps.compute_ms = computing.ms();
   GiveBack(photo, inputs, done);
+  LearnPlan();
+  if (report.retried) return done;  // twice computed, which tells nothing of either time
   if (state == StartState::kResident) {
-    memory_.compute.Learn(done.steps.compute_ms);
+    (done.by_home ? memory_.home : memory_.compute).Learn(done.steps.compute_ms);
     return done;
   }
   // what the first run takes beyond others belongs to loading
@@ -143,7 +167,7 @@ WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
       std::max(0.0, done.steps.compute_ms - memory_.compute.ms().value_or(done.steps.compute_ms));
   done.steps.load_ms += beyond;
   done.steps.compute_ms -= beyond;
-  memory_.load[size_t(state)].Learn(done.steps.load_ms);
+  LearnLoad(memory_, state, missing, done.steps.load_ms);
   return done;
 }
 

@@ -5,6 +5,17 @@
 
 namespace mete::cli {
 
+namespace {
+
+// --explain is of the ways of a site, which a pool has as well.
+void AllowExplain(CLI::App& command) {
+  CLI::Option *processors = command.get_option("--processors"), *explain = command.get_option("--explain");
+  processors->remove_excludes(explain);
+  explain->remove_excludes(processors);
+}
+
+}  // namespace
+
 void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
   CLI::Option* site = command
                           .add_option("--site", flags.site,
@@ -13,8 +24,8 @@ void AddSiteRunFlags(CLI::App& command, SiteRunFlags& flags) {
                           ->type_name("FILE.toml")
                           ->group("Site");
   ExcludeOthers(command, *site,
-                {"--processors", "--input", "--trace", "--profile", "--plan", "--save-plan", "--precision",
-                 "--reference"});
+                {"--input", "--trace", "--profile", "--plan", "--save-plan", "--precision", "--reference"});
+  AllowExplain(command);
   command
       .add_option(
           "--way", flags.way,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <span>
 #include <utility>
@@ -23,18 +24,29 @@ std::vector<std::string> ThreadWords(const SiteJob& job) {
   return {"--threads", std::to_string(job.threads)};
 }
 
+bool HasGpu(const SiteJob& job) {
+  if (!job.pool) return false;
+  const auto& processors = job.pool->pool.processors();
+  return std::any_of(processors.begin(), processors.end(),
+                     [](const PoolProcessor& p) { return p.kind == "gpu"; });
+}
+
 }  // namespace
 
 KeptSite::KeptSite(const SiteJob& job, const std::string& site, const std::string& address)
-    : context_(job.context) {
+    : context_(job.context), has_gpu_(HasGpu(job)) {
   if (CacheFolder().empty()) return;
   const ProfileKey key = KeyOf(ReadMachine());
-  std::vector<std::string> words = ThreadWords(job);
-  measured_ = StoredStartCosts(StartCostsPath(CacheFolder(), key, job.model_files, words));
+  std::vector<std::string> words = ThreadWords(job), files = job.model_files;
+  if (job.pool) {
+    words.insert(words.end(), job.pool->words.begin(), job.pool->words.end());
+    files.insert(files.end(), job.pool->files.begin(), job.pool->files.end());
+  }
+  measured_ = StoredStartCosts(StartCostsPath(CacheFolder(), key, files, words));
   words.push_back("--site");
-  device_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  device_path_ = StartCostsPath(CacheFolder(), key, files, words);
   words.insert(words.end(), {site, address});
-  site_path_ = StartCostsPath(CacheFolder(), key, job.model_files, words);
+  site_path_ = StartCostsPath(CacheFolder(), key, files, words);
 }
 
 StartTimes KeptSite::process_ms() const {
@@ -50,8 +62,18 @@ void KeptSite::Adopt(serve::SideMemory& device) const {
   if (!measured_) return;
   if (!device.compute.ms()) device.compute.Learn(measured_->resident.ms);
   const Loads loads = LoadsOf(*measured_);
-  for (size_t s = 0; s < kStartStates; ++s)
-    if (loads[s] && !device.load[s].ms()) device.load[s].Learn(loads[s]->ms);
+  for (size_t s = 0; s < kStartStates; ++s) {
+    const MissingParts missing = StartState(s) == StartState::kFirstEver ? parts() : MissingParts();
+    if (loads[s] && !device.load[s][missing.to_ulong()].ms())
+      LearnLoad(device, StartState(s), missing, loads[s]->ms);
+  }
+}
+
+MissingParts KeptSite::parts() const {
+  MissingParts parts;
+  for (size_t p = 0; p < kKeptParts; ++p)
+    parts[p] = measured_ ? part_ms()[p].has_value() : KeptPart(p) != KeptPart::kPrograms || has_gpu_;
+  return parts;
 }
 
 serve::SiteMemory KeptSite::ReadAt(const std::string& path) const {

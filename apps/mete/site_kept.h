@@ -1,4 +1,5 @@
-// What is kept of a model, this machine and a server between runs with --site, in the cache folder.
+// What is kept of a model, this machine, the pool on which it computes, and a server between runs with
+// --site, in the cache folder.
 #pragma once
 
 #include <string>
@@ -20,6 +21,9 @@ class KeptSite {
   // By state, as `mete profile --starts` has measured them; 0: it has not. The first is a part of the second.
   StartTimes process_ms() const;
   StartTimes start_ms() const { return measured_ ? StartsOf(*measured_) : StartTimes{}; }
+  // Which parts of what is kept a start has at all, as far as it is known.
+  MissingParts parts() const;
+  PartCosts part_ms() const { return measured_ ? PartCostsOf(*measured_) : PartCosts{}; }
   void Write(const serve::SiteMemory& memory) const;
 
  private:
@@ -27,6 +31,7 @@ class KeptSite {
   serve::SiteMemory ReadAt(const std::string& path) const;
 
   const Context& context_;
+  const bool has_gpu_;
   // What is known of the device is the same on each site. Empty: nothing is kept.
   std::string device_path_, site_path_;
   std::optional<StartCosts> measured_;

@@ -10,6 +10,7 @@
 #include "plan/site/plan_site.h"
 #include "serve/client/client.h"
 #include "serve/site/memory.h"
+#include "site_files.h"
 #include "site_run.h"
 #include "stopwatch.h"
 
@@ -30,12 +31,14 @@ struct WayDone {
   double whole_ms = 0;
   std::vector<Tensor> outputs = {};
   std::string turned = {};
+  bool by_home = false;  // of the device's pool: the session had no plan yet
 };
 
 // The device's side: its session is made when it is needed, and stays.
 class SiteDevice {
  public:
-  SiteDevice(const SiteJob& job, serve::SideMemory& memory) : job_(job), memory_(memory) {}
+  SiteDevice(const SiteJob& job, serve::SideMemory& memory, SiteFiles& files)
+      : job_(job), memory_(memory), files_(files) {}
 
   // Where the model is now, by whether there is a session, and by the pages of what it maps.
   StartState State() const;
@@ -54,6 +57,11 @@ class SiteDevice {
   // Measures what the session still has to measure of its kernels, if there is one.
   void Settle() {
     if (session_) session_->Settle();
+    LearnFiles();
+  }
+  // Notes which files of what is kept the session uses.
+  void LearnFiles() {
+    if (session_) files_.Learn(*session_, memory_);
   }
   // The scaled picture as it is sent; its times are added to `steps`.
   std::string Scaled(const SitePhoto& photo, SiteSteps& steps, std::optional<double>& scaled_bytes);
@@ -62,9 +70,12 @@ class SiteDevice {
   Image Decoded(const SitePhoto& photo, double& ms);  // as small as the input wants it
   serve::PhotoTimes& times() { return memory_.photo[size_t(program_)]; }
   void Open(double& ms);
+  void MeasureSession();
+  void LearnPlan();  // of the pool, if the session has one
 
   const SiteJob& job_;
   serve::SideMemory& memory_;
+  SiteFiles& files_;
   std::optional<Session> session_;
   StartState program_ = StartState::kKilled;
   double scale_ms_ = 0;              // of the last input, until GiveBack()
@@ -119,6 +130,8 @@ struct SiteReport {
   std::string measured;       // what was measured before; "": nothing
   bool knows_layers = false;  // whether single layers were measured on both sides
   double connect_ms = 0, round_trip_ms = 0;
+  const SitePool* pool = nullptr;  // on which the device computes; null: its CPU alone
+  std::string pool_plan = {};      // "": it is not known yet
 };
 Json SiteReportJson(const SiteReport& report);
 std::string SiteReportText(const SiteReport& report);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "pool_figure.h"
 #include "site_parts.h"
 #include "terminal.h"
@@ -50,6 +51,46 @@ std::string CutText(const SiteReport& r, const SiteWay& cut) {
                      r.knows_layers ? "the times of layers were measured on both sides"
                                     : "the times of layers are guesses by their arithmetic, until "
                                       "`mete profile MODEL --processors SITE.toml` measures them");
+}
+
+// "The device's way is computed on cpu:0,cpu:1; the last session's plan: layers 1 to 9 on cpu:0+cpu:1. ..."
+std::string PoolText(const SiteReport& r) {
+  const std::string& home = r.pool->pool.processors()[0].name;
+  std::string text = fmt::format("The device's way is computed on {}", r.pool->pool.name());
+  if (!r.pool_plan.empty()) text += "; the last session's plan: " + Printable(r.pool_plan);
+  text += fmt::format(".\nIn a cut {} alone computes the device's layers.\n", home);
+  if (r.done.by_home)
+    text += fmt::format("This answer is of {} alone, because the session had no plan yet.\n", home);
+  return text;
+}
+
+Json PoolJson(const SiteReport& r) {
+  Json json{{"name", r.pool->pool.name()}, {"home", r.pool->pool.processors()[0].name}};
+  if (!r.pool_plan.empty()) json["plan"] = r.pool_plan;
+  if (r.done.by_home) json["answered_by_home"] = true;
+  return json;
+}
+
+Json TermsJson(const std::vector<LoadTerm>& terms) {
+  Json json = Json::array();
+  for (const LoadTerm& term : terms) {
+    Json one{{"part", KeptPartWords()[size_t(term.part)]}, {"is_missing", term.is_missing}};
+    if (term.ms) one["ms"] = *term.ms;
+    if (!term.why.empty()) one["why"] = term.why;
+    json.push_back(std::move(one));
+  }
+  return json;
+}
+
+// What the device's load has of what is not kept, a line for each part.
+std::string TermsText(const std::vector<LoadTerm>& terms) {
+  std::string text;
+  bool all_known = true;
+  for (const LoadTerm& term : terms) {
+    text += fmt::format("  of the device's way: {}\n", TextOf(term));
+    all_known &= term.ms.has_value();
+  }
+  return all_known ? text : text + "  (`mete profile --starts MODEL` measures what they add)\n";
 }
 
 // "as planned", or why this way and no other.
@@ -102,12 +143,14 @@ Json SiteReportJson(const SiteReport& r) {
   if (!r.no_server.empty()) json["no_server"] = r.no_server;
   else if (r.asked) json["asked"] = {{"connect_ms", r.connect_ms}, {"round_trip_ms", r.round_trip_ms}};
   if (!r.measured.empty()) json["measured_first"] = r.measured;
+  if (r.pool) json["pool"] = PoolJson(r);
   for (const SiteWay& way : r.plan.ways) {
     Json one{{"way", NameOf(way.candidate)}};
     if (way.can()) {
       one["predicted"] = StepsJson(way.steps);
       one["period_ms"] = way.period_ms;
       if (way.joules) one["joules"] = *way.joules;
+      if (!way.load_terms.empty()) one["load_terms"] = TermsJson(way.load_terms);
     } else {
       one["why_not"] = WhyNot(r, way);
     }
@@ -142,7 +185,9 @@ std::string SiteReportText(const SiteReport& r) {
     if (way.candidate != r.done.way)
       text +=
           fmt::format("  {}: {}\n", NameOf(way.candidate), way.can() ? PredictedText(way) : WhyNot(r, way));
+  text += TermsText(r.plan.ways[size_t(SiteCandidate::kDevice)].load_terms);
   text += r.plan.reason + ".\n";
+  if (r.pool) text += PoolText(r);
   if (const SiteWay& cut = r.plan.ways[size_t(SiteCandidate::kCut)]; cut.can()) text += CutText(r, cut);
   if (!r.asked) text += "The server was not asked, as the plan is the device.\n";
   else if (r.no_server.empty())

@@ -37,6 +37,14 @@ struct SiteStart {
 // `flags` without a site: returns without looking.
 SiteStart BeginAtSite(const SiteRunFlags& flags, const std::vector<std::string>& model_files);
 
+// The pool on which the device computes (--processors).
+struct SitePool {
+  Pool pool;
+  std::vector<std::string> words, files;            // that its times belong to
+  std::function<bool()> measure;                    // the model on it, if nobody has; whether it had to
+  std::function<std::vector<std::string>()> costs;  // the files with what was measured
+};
+
 // A photo for a model that is loaded, whose session is made when the device computes.
 struct SiteJob {
   const SiteRunFlags& flags;
@@ -48,8 +56,9 @@ struct SiteJob {
   const Preprocess& preprocess;
   const Port& port;  // the model's only input
   std::string picture;
-  SessionOptions kernels;  // of its sessions
+  SessionOptions kernels;  // of its sessions, on a pool of their processors
   std::function<Session()> make_session;
+  std::optional<SitePool> pool;  // of these sessions; nothing: this device's CPU alone
   SiteStart start;
 };
 

@@ -37,7 +37,7 @@ struct StartCosts {
   std::optional<StartCost> cold;     // no process, and no file of the model or the program is in memory
   std::optional<StartCost> first;    // cold, and nothing was kept: no timings, no packed weights
   // the saving of what is kept, as starts of state `killed` without a part of it; nothing: no such part is
-  // kept
+  // kept. On a pool, what was measured of its layers is missing together with the timings
   std::optional<StartCost> without_weights, without_timings, without_programs;
 
   bool operator==(const StartCosts&) const = default;

@@ -2,6 +2,7 @@
 import http.server
 import json
 import os
+import shutil
 import signal
 import socket
 import threading
@@ -145,6 +146,44 @@ class SiteRuns(SiteCase):
         self.assertGreater(site["process_ms"], 0)
         self.assertGreaterEqual(site["predicted"]["load_ms"], site["process_ms"])
         self.assertIn("The process's own start before that took", mete(*words, "--explain", env=self.cache).stdout)
+
+    def test_the_load_has_what_is_not_kept_as_terms(self):
+        """squeezenet, whose weights are large enough to be kept. Nobody listens, so that the device answers."""
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            site = self.site(listener.getsockname()[1])
+        words = ("run", self.net, self.picture, "--site", site, "--cache-weights")
+
+        def device(*more):
+            way = self.answer(*words, *more, env=self.cache)["site"]["ways"][0]
+            return way["predicted"]["load_ms"], {term["part"]: term for term in way.get("load_terms", [])}
+
+        def told():
+            done = mete(*words, "--explain", env=self.cache)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            return done.stdout
+
+        device()  # measures a session, which packs and keeps weights
+        _, terms = device()
+        self.assertEqual({part: term["is_missing"] for part, term in terms.items()}, {"weights": False, "timings": True})
+        _, terms = device()  # a load with weights was seen by now
+        self.assertEqual(list(terms), ["timings"])
+        self.assertNotIn("ms", terms["timings"])  # nobody has measured it
+        self.assertIn("timings are not kept: no session has kept them yet; what they add to the load is not known", told())
+        starts = self.answer("profile", "--starts", self.net, "--rounds", 1, env=self.cache)["costs"]
+        _, terms = device()
+        self.assertAlmostEqual(terms["timings"]["ms"], max(0, starts["without_timings"]["ms"] - starts["killed"]["ms"]), places=6)
+        self.assertIn(" ms of the load, because timings are not kept: ", told())
+        commands = json.dumps({"do": "photo", "photo": str(self.picture), "way": "device"}) + "\n" + json.dumps({"do": "settle"}) + "\n"
+        self.assertEqual(mete(*words, "--json", "--on-command", env=self.cache, stdin=commands).returncode, OK)
+        self.assertEqual(device()[1], {})
+        shutil.rmtree(self.path("cache") / "weights")
+        _, terms = device()  # which writes them again
+        self.assertEqual(list(terms), ["weights"])
+        self.assertRegex(terms["weights"]["why"], r"^weights/.*\.packed is not there$")
+        self.assertAlmostEqual(terms["weights"]["ms"], max(0, starts["without_weights"]["ms"] - starts["killed"]["ms"]), places=6)
+        self.assertEqual(device()[1], {})
+        shutil.rmtree(self.path("cache") / "tuning")
+        self.assertEqual(list(device()[1]), ["timings"])
 
     def test_a_person_reads_the_steps(self):
         done = mete("run", self.model, self.photo, "--site", self.site(self.port), "--explain", env=self.cache)

@@ -1,5 +1,6 @@
 """Runs `mete plan --site` and `mete simulate --site` as their users do, and DADS's experiment. Standard library only."""
 import json
+import re
 import subprocess
 import sys
 
@@ -47,6 +48,21 @@ class Sites(Cli):
         text = mete("plan", *words).stdout
         self.assertIn("comes next with", text)
         self.assertIn("scaled photo", text)
+
+    def test_what_is_not_kept_is_a_term_of_the_load(self):
+        text = re.sub(r'"([^"]*\.toml)"', lambda file: f'"{SITES / file[1]}"', (SITES / "phone.toml").read_text())
+        site = self.path("site.toml", (text + '\n[without]\ntimings_ms = { value = 25, source = "a test" }\n').encode())
+        loads = {}
+        for words in ((), ("--without", "timings"), ("--without", "timings,weights")):
+            answer = self.answer("plan", self.net, "--site", site, "--state", "killed", *words)
+            device = answer["ways"][0]
+            loads[words] = device["load_ms"], [(term["part"], term["ms"]) for term in device.get("load_terms", [])]
+        all_kept = loads[()][0]
+        self.assertEqual(list(loads.values()), [(all_kept, []), (all_kept + 25, [("timings", 25)]), (all_kept + 25, [("weights", None), ("timings", 25)])])
+        told = mete("plan", self.net, "--site", site, "--state", "killed", "--without", "timings,weights").stdout
+        self.assertIn("25.0 ms of the load, because timings are not kept", told)
+        self.assertIn("packed weights are not kept; what they add to the load is not known", told)
+        self.fails(USAGE, "--without", "plan", self.net, "--site", site, "--without", "colours")
 
     def test_mistakes(self):
         site = SITES / "phone.toml"

@@ -124,6 +124,10 @@ double GiveUpMs(const SiteWay& way, const SiteWay& device, double deadline_ms) {
   return device.can() && left_ms > 0 ? std::min(left_ms, patience_ms) : patience_ms;
 }
 
+double DeadlineAfterAsking(double deadline_ms, double asked_ms, const SiteWay& device) {
+  return deadline_ms <= 0 ? 0 : deadline_ms - (asked_ms - device.ask_ms);
+}
+
 SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjective& objective) {
   const SiteModel model(graph, costs);
   SitePlan plan;

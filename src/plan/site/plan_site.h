@@ -62,6 +62,7 @@ struct SiteWay {
   // The parts of compute_ms: the device's layers, the server's, and the server's queue.
   double device_ms = 0, server_ms = 0, wait_ms = 0;
   double device_picture_ms = 0, server_picture_ms = 0;  // the parts of preprocess_ms, by side
+  std::vector<LoadTerm> load_terms = {};                // of load_ms, where the device loads the whole model
   double ask_ms = 0;                                    // of upload_ms: asking before
   ExchangeParts upload = {};                            // of upload_ms: the request and its answer
   double late_ms = 0;    // all steps, with the upload at the link's 95th percentile
@@ -94,5 +95,9 @@ SitePlan PlanSite(const Graph& graph, const SiteCosts& costs, const SiteObjectiv
 // none), as long as the device could still answer in time, where that is sooner; a device that is late in any
 // case is no reason to give up sooner. 0: the device computes at once.
 double GiveUpMs(const SiteWay& way, const SiteWay& device, double deadline_ms);
+
+// Returns the deadline less what asking the server took beyond what the device's way foresees of it; 0: there
+// is no deadline.
+double DeadlineAfterAsking(double deadline_ms, double asked_ms, const SiteWay& device);
 
 }  // namespace mete

@@ -67,6 +67,25 @@ TEST(PlanSite, HasTheFourStepsOfEachCandidate) {
   EXPECT_NEAR(plan.give_up_ms, 4 * plan.way().late_ms + 250, 1e-9);
 }
 
+// The home takes 10 ms, of which a cut pays its part; the pool takes 3 ms.
+TEST(PlanSite, AMeasuredPoolComputesTheDevicesWayAndItsHomeTheCutsPart) {
+  const Graph graph = Chain();
+  SiteCosts costs = Costs(graph);
+  const SitePlan alone = PlanSite(graph, costs);
+  costs.device_ms = 3;
+  const SitePlan plan = PlanSite(graph, costs);
+  ExpectSteps(WayOf(plan, SiteCandidate::kDevice), 0, 0, 0, 3);
+  EXPECT_NEAR(WayOf(plan, SiteCandidate::kDevice).period_ms, 3, 1e-9);
+  EXPECT_NEAR(*WayOf(plan, SiteCandidate::kDevice).joules, (1 + 2) * 3e-3, 1e-9);
+  EXPECT_EQ(plan.choice, SiteCandidate::kDevice);
+  EXPECT_NE(alone.choice, SiteCandidate::kDevice);
+  const SiteWay &cut = WayOf(plan, SiteCandidate::kCut), &before = WayOf(alone, SiteCandidate::kCut);
+  EXPECT_EQ(cut.on_device, before.on_device);
+  EXPECT_NEAR(cut.device_ms, before.device_ms, 1e-9);
+  costs.device_ms = -1;
+  EXPECT_TELLS(Verify(costs, graph), "[device] no model takes such a time; got -1 ms");
+}
+
 TEST(PlanSite, LoadingMakesTheCloudWin) {
   const Graph graph = Chain();
   SiteCosts costs = SiteOf(graph, 200, 100, kLink);  // 1 ms on the device
@@ -214,6 +233,21 @@ TEST(GiveUpMs, LeavesTheDeviceTheTimeThatItTakes) {
   EXPECT_EQ(GiveUpMs(cloud, device, 500), 200);
   EXPECT_EQ(GiveUpMs(cloud, device, 200), 650);  // the device takes 300
   EXPECT_EQ(GiveUpMs(device, device, 500), 0);
+}
+
+TEST(DeadlineAfterAsking, IsNoneWithoutADeadlineHoweverLongAskingTook) {
+  SiteWay cloud, device;
+  cloud.candidate = SiteCandidate::kRawPhoto;
+  cloud.late_ms = 100;
+  device.ask_ms = 5;
+  device.steps.compute_ms = 300;
+  for (const double asked_ms : {0, 5, 90}) {
+    EXPECT_EQ(DeadlineAfterAsking(0, asked_ms, device), 0);
+    EXPECT_EQ(GiveUpMs(cloud, device, DeadlineAfterAsking(0, asked_ms, device)), 650);
+  }
+  EXPECT_EQ(DeadlineAfterAsking(500, 5, device), 500);
+  EXPECT_EQ(DeadlineAfterAsking(500, 35, device), 470);
+  EXPECT_EQ(GiveUpMs(cloud, device, DeadlineAfterAsking(500, 35, device)), 170);
 }
 
 TEST(VerifySite, ListsAllProblems) {

@@ -125,6 +125,10 @@ void Verify(const SiteCosts& costs, const Graph& graph) {
       Invalid("server", "nobody waits for such a time; got {} ms, expected 0 or more", costs.server_wait_ms);
   });
   problems.Try([&] {
+    if (costs.device_ms && !IsTime(*costs.device_ms))
+      Invalid("device", "no model takes such a time; got {} ms, expected 0 or more", *costs.device_ms);
+  });
+  problems.Try([&] {
     if (!IsTime(costs.cut.ready_ms) || !IsTime(costs.cut.stream_ms))
       Invalid("cut", "no part of a model takes such times; got {} and {} ms, expected 0 or more",
               costs.cut.ready_ms, costs.cut.stream_ms);

@@ -12,6 +12,7 @@
 #include "costs/pool.h"
 #include "costs/starts.h"
 #include "graph/graph.h"
+#include "plan/site/kept_parts.h"
 #include "plan/site/min_cut.h"
 
 namespace mete {
@@ -83,6 +84,9 @@ struct SiteCosts {
   // The device's processors, the first one its home; and the server behind them as one more processor, if
   // there is a server (AddServer).
   PoolCosts pool;
+  // Of the whole model on the device, where it was measured there and `pool` has the home alone, which
+  // computes the device's part of a cut; nothing: as the plan of `pool` predicts.
+  std::optional<double> device_ms = {};
   bool has_server = false;
   NetworkLink link;  // from the device to the server
   Connection connection = Connection::kWarm;
@@ -90,8 +94,9 @@ struct SiteCosts {
   LoadCost server_load = {};  // where the server has to load the model first; 0: it is resident there
   CutCosts cut = {};
   StartState state = StartState::kResident;
-  StartTimes start_ms = {};  // of the device by state
-  Loads loads = {};          // beyond that, of the device by state; nothing: not known
+  StartTimes start_ms = {};               // of the device by state
+  Loads loads = {};                       // beyond that, of the device by state; nothing: not known
+  std::vector<LoadTerm> load_terms = {};  // of the whole model's load from `state`
   // Until the server has said that it is there, of every way that asks it; 0: it is not asked before.
   double ask_ms = 0;
   double asked_ms = 0;  // of having asked already, of every way

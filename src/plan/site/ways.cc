@@ -44,10 +44,11 @@ SiteWay SiteModel::Without(SiteCandidate candidate, std::string why_not) const {
 SiteWay SiteModel::Device(const Plan& plan) const {
   SiteWay way = Without(SiteCandidate::kDevice, "");
   way.on_device.assign(cuts_.layers.size(), true);
-  Amounts amounts{.device_ms = plan.predicted_us * 1e-3, .asks_server = false};
+  Amounts amounts{.device_ms = costs_.device_ms.value_or(plan.predicted_us * 1e-3), .asks_server = false};
   AddLoad(way.on_device, way, amounts);
   AddPicture(Input::kStays, way, amounts);
   Rate(way, amounts);
+  if (costs_.device_ms) return way;  // by the power of the home, which is that of the whole device then
   way.period_ms = amounts.device_picture_ms + plan.period_us * 1e-3;
   way.joules.reset();
   const PoolCosts device = DevicePool(costs_);
@@ -150,6 +151,7 @@ void SiteModel::AddLoad(const OnDevice& on_device, SiteWay& way, Amounts& amount
                                 StartStates()[size_t(costs_.state)]);
     return;
   }
+  if (!is_cut) way.load_terms = costs_.load_terms;
   amounts.load_ms = !is_cut ? load->ms : load->least_ms + part * (load->ms - load->least_ms);
 }
 

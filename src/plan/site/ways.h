@@ -23,7 +23,8 @@ class SiteModel {
   const CutModel& cuts() const { return cuts_; }
   const SiteCosts& costs() const { return costs_; }
 
-  SiteWay Device(const Plan& plan) const;  // with the model on the device's pool as in `plan`
+  // With the model on the device's pool as in `plan`, but for a time that was measured.
+  SiteWay Device(const Plan& plan) const;
   SiteWay RawPhoto() const;
   SiteWay ScaledPhoto() const;
   SiteWay Cut(const OnDevice& on_device) const;

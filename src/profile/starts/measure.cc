@@ -22,12 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // The parts of a cache folder that the next start has from one before, and the states without them.
-struct KeptPart {
+struct KeptFolder {
   const char* state;
   const char* folder;
+  const char* also = nullptr;  // a folder that may be there beside it
 };
-constexpr KeptPart kKeptParts[] = {
-    {"without_weights", "weights"}, {"without_timings", "tuning"}, {"without_programs", "gpu"}};
+constexpr KeptFolder kKeptFolders[] = {
+    {"without_weights", "weights"}, {"without_timings", "tuning", "pools"}, {"without_programs", "gpu"}};
 // Starts until nothing more is kept: kernels are chosen by the times that the first start has measured, and
 // the second one packs weights for them. Two have sufficed; the value is a guess.
 constexpr int kMostPreparations = 4;
@@ -64,7 +65,7 @@ class Starts {
       Alive();
       Cold("cold", kept_);
       First();
-      for (const KeptPart& part : kKeptParts)
+      for (const KeptFolder& part : kKeptFolders)
         if (fs::exists(fs::path(kept_) / part.folder)) Without(part);
     }
     return {states_.begin(), states_.end()};
@@ -122,11 +123,12 @@ class Starts {
     fs::remove_all(cache);
   }
 
-  void Without(const KeptPart& part) {
+  void Without(const KeptFolder& part) {
     const std::string cache = work_ / "without";
     fs::remove_all(cache);
     fs::copy(kept_, cache, fs::copy_options::recursive);
     fs::remove_all(fs::path(cache) / part.folder);
+    if (part.also) fs::remove_all(fs::path(cache) / part.also);
     const std::vector<std::string> files = FilesIn(cache);
     ReadThrough(AllFiles(files));
     Start(State(part.state, files), cache);

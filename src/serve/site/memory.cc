@@ -12,7 +12,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kVersion = 3;          // of the text
+constexpr int kVersion = 4;          // of the text
 constexpr double kMostMs = 1e7;      // as those of site files
 constexpr double kMostBytes = 1e12;  // guess: no photo has so many
 
@@ -26,6 +26,7 @@ constexpr TimesField kTimes[] = {{"least_load_ms", &SideMemory::least_load},
                                  {"ready_ms", &SideMemory::ready},
                                  {"stream_ms", &SideMemory::stream},
                                  {"compute_ms", &SideMemory::compute},
+                                 {"home_ms", &SideMemory::home},
                                  {"small_ms", &SideMemory::small}};
 struct PhotoField {
   const char* name;
@@ -36,11 +37,13 @@ struct StatesField {
   const char* name;
   std::array<RecentTimes, kStartStates> SideMemory::*times;
 };
-constexpr StatesField kStates[] = {{"load_ms", &SideMemory::load}, {"start_ms", &SideMemory::start}};
+constexpr StatesField kStates[] = {{"start_ms", &SideMemory::start}};
+constexpr size_t kMostPath = 4096;                                // as the system's
 constexpr const char* kConnections[] = {"warm", "idle", "cold"};  // in the order of Connection
 
 Json SideJson(const SideMemory& side) {
   Json json = Json::object();
+  if (!side.plan.empty()) json["plan"] = side.plan;
   for (const TimesField& field : kTimes)
     if ((side.*field.times).ms()) json[field.name] = (side.*field.times).seen();
   for (const PhotoField& field : kPhotos)
@@ -51,6 +54,12 @@ Json SideJson(const SideMemory& side) {
     for (size_t s = 0; s < kStartStates; ++s)
       if (const RecentTimes& times = (side.*field.times)[s]; times.ms())
         json[field.name][StartStates()[s]] = times.seen();
+  for (size_t s = 0; s < kStartStates; ++s)
+    for (size_t missing = 0; missing < kMissing; ++missing)
+      if (const RecentTimes& times = side.load[s][missing]; times.ms())
+        json["load_ms"][StartStates()[s]][WordOf(missing)] = times.seen();
+  for (size_t p = 0; p < kKeptParts; ++p)
+    if (side.files[p]) json["files"][KeptPartWords()[p]] = *side.files[p];
   return json;
 }
 
@@ -85,8 +94,20 @@ SeenSteps StepsOf(const Json& json, const std::string& where, const char* what) 
   return times;
 }
 
+std::vector<std::string> FilesOf(const Json& json, const std::string& where) {
+  std::vector<std::string> files;
+  for (const Json& file : Times(json, where, "files")) {
+    files.push_back(file.get<std::string>());
+    if (files.back().size() > kMostPath)
+      Invalid(where, "'files' has no such path; got {} bytes, expected at most {}", files.back().size(),
+              kMostPath);
+  }
+  return files;
+}
+
 SideMemory SideOf(const Json& json, const std::string& where) {
   SideMemory side;
+  side.plan = json.value("plan", "");
   for (const TimesField& field : kTimes)
     if (json.contains(field.name)) side.*field.times = TimesOf(json.at(field.name), where, field.name);
   for (const PhotoField& field : kPhotos) {
@@ -99,6 +120,15 @@ SideMemory SideOf(const Json& json, const std::string& where) {
     for (const auto& [state, times] : Object(json.at(field.name), where, field.name).items())
       (side.*field.times)[size_t(ParseStartState(state, where))] = TimesOf(times, where, field.name);
   }
+  if (json.contains("load_ms"))
+    for (const auto& [state, loads] : Object(json.at("load_ms"), where, "load_ms").items())
+      for (const auto& [missing, times] : Object(loads, where, "load_ms").items())
+        side.load[size_t(ParseStartState(state, where))][ParseMissing(missing, where).to_ulong()] =
+            TimesOf(times, where, "load_ms");
+  if (json.contains("files"))
+    for (size_t p = 0; p < kKeptParts; ++p)
+      if (const Json& files = Object(json.at("files"), where, "files"); files.contains(KeptPartWords()[p]))
+        side.files[p] = FilesOf(files.at(KeptPartWords()[p]), where);
   return side;
 }
 
@@ -142,22 +172,24 @@ ProcessorCosts Side(const std::string& name, double ms, std::vector<LayerCost> l
   return InProportion({name, kAtOnce, std::move(layers)}, name, ms * 1e3);
 }
 
-// The load of a state, or the longest one that is known; nothing: none is.
-std::optional<double> LoadOf(const SideMemory& device, StartState state) {
-  if (state == StartState::kResident) return 0;
-  std::optional<double> ms = device.load[size_t(state)].ms();
-  if (ms) return ms;
-  for (const RecentTimes& times : device.load)
-    if (times.ms()) ms = std::max(ms.value_or(0), *times.ms());
-  return ms;
+bool HasSession(StartState state) { return state == StartState::kResident || state == StartState::kEvicted; }
+
+LoadsByMissing SeenFrom(const SideMemory& device, size_t state) {
+  LoadsByMissing loads;
+  for (size_t missing = 0; missing < kMissing; ++missing) loads[missing] = device.load[state][missing].ms();
+  return loads;
 }
 
-// A session of the whole model has nothing ready that a part of it would need.
-void AddCutLoad(const SiteMemory& memory, StartState state, SiteCosts& costs) {
-  const bool has_session = state == StartState::kResident || state == StartState::kEvicted;
-  const double ms = LoadOf(memory.device, has_session ? StartState::kKilled : state).value_or(0);
-  costs.cut = {memory.server.ready.ms().value_or(0), memory.server.stream.ms().value_or(0),
-               LoadCost{ms, std::min(ms, memory.device.least_load.ms().value_or(ms))}};
+// A session of the whole model has nothing ready that a part of it would need. A part on the home of a pool
+// is taken to be ready as soon as others were, a guess.
+void AddCutLoad(const SiteMemory& memory, const SiteNow& now, SiteCosts& costs) {
+  const SideMemory& device = memory.device;
+  const StartState state = HasSession(now.state) ? StartState::kKilled : now.state;
+  const double whole_ms = LoadOf(device, state, now.missing, now.part_ms).value_or(LoadNow{}).ms;
+  const double least_ms = device.least_load.ms().value_or(whole_ms);
+  costs.cut = {
+      memory.server.ready.ms().value_or(0), memory.server.stream.ms().value_or(0),
+      device.home.ms() ? LoadCost{least_ms, least_ms} : LoadCost{whole_ms, std::min(whole_ms, least_ms)}};
 }
 
 // The time of a step in a state where one was seen, else that in another state, a resident one first.
@@ -177,6 +209,25 @@ PictureCosts PictureOf(const SideMemory& side, StartState state, const PhotoAmou
 }  // namespace
 
 void Learn(SiteMemory& memory, const ObservedExchange& exchange) { Remember(memory.exchanges, exchange); }
+
+bool HasLoad(const SideMemory& device) { return LoadOf(device, StartState::kKilled, {}, {}).has_value(); }
+
+void LearnLoad(SideMemory& device, StartState state, MissingParts missing, double ms) {
+  device.load[size_t(state)][HasSession(state) ? 0 : missing.to_ulong()].Learn(ms);
+}
+
+std::optional<LoadNow> LoadOf(const SideMemory& device, StartState state, MissingParts missing,
+                              const PartCosts& parts) {
+  if (state == StartState::kResident) return LoadNow{};
+  if (HasSession(state)) missing.reset();
+  std::optional<LoadNow> load = LoadWith(SeenFrom(device, size_t(state)), parts, missing);
+  if (load) return load;
+  for (size_t s = 0; s < kStartStates; ++s) {
+    const std::optional<LoadNow> other = LoadWith(SeenFrom(device, s), parts, missing);
+    if (other && (!load || other->ms > load->ms)) load = other;
+  }
+  return load;
+}
 
 NetworkLink LinkOf(const NetworkLink& prior, const SiteMemory& memory) {
   LinkEstimate estimate(prior);
@@ -218,14 +269,16 @@ SiteMemory SiteMemoryFromJson(const std::string& text, const std::string& where)
 SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLink& link, const SiteNow& now,
                   const std::optional<SiteLayers>& layers) {
   const SideMemory &device = memory.device, &server = memory.server;
-  const std::optional<double> load_ms = LoadOf(device, now.state);
-  if (!load_ms || !device.compute.ms())
+  const std::optional<LoadNow> load = LoadOf(device, now.state, now.missing, now.part_ms);
+  if (!load || !device.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the device's times are not known");
   if (now.server_answers && !server.compute.ms())
     Fail(Code::kFailedPrecondition, "site", "the server's time to compute is not known");
   SiteCosts costs;
-  costs.pool.processors = {Side("device", *device.compute.ms(), layers ? layers->device : WorkOf(graph))};
+  const double home_ms = device.home.ms().value_or(*device.compute.ms());
+  costs.pool.processors = {Side("device", home_ms, layers ? layers->device : WorkOf(graph))};
   costs.pool.processors[0].power = now.power;
+  if (device.home.ms()) costs.device_ms = device.compute.ms();
   if (now.server_answers)
     AddServer(costs, Side("server", *server.compute.ms(), layers ? layers->server : WorkOf(graph)), link);
   costs.connection = now.connection;
@@ -236,8 +289,10 @@ SiteCosts CostsOf(const Graph& graph, const SiteMemory& memory, const NetworkLin
   const size_t state = size_t(now.state), program = size_t(now.program);
   const std::optional<double> own_ms = device.start[program].ms();
   costs.start_ms[state] = own_ms ? now.process_ms[program] + *own_ms : now.start_ms[program];
-  costs.loads[state] = LoadCost{*load_ms, *load_ms};
-  AddCutLoad(memory, now.state, costs);
+  costs.loads[state] = LoadCost{load->ms, load->ms};
+  costs.load_terms = load->terms;
+  for (LoadTerm& term : costs.load_terms) term.why = now.why_missing[size_t(term.part)];
+  AddCutLoad(memory, now, costs);
   costs.cut.ready = now.ready_cut;
   const PhotoAmounts amounts(now.file_bytes, now.pixels);
   PhotoCosts photo;

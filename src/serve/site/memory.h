@@ -26,9 +26,14 @@ struct PhotoTimes {
 
 // Times of one side for one model. Each is nothing until it was seen.
 struct SideMemory {
-  // Of the device, by its state: until a session can answer as fast as later, without the start of a process.
-  std::array<RecentTimes, kStartStates> load = {};
-  // Of the device: what a part of the model takes of its load that has no weights (LoadCost).
+  // Of the device, by its state, and by what earlier sessions have kept that was missing then
+  // (MissingParts::to_ulong()): until a session can answer as fast as later, without the start of a process.
+  std::array<std::array<RecentTimes, kMissing>, kStartStates> load = {};
+  // Of the device: the files of each part that its last session has used or made, below the cache folder;
+  // nothing: none was seen.
+  std::array<std::optional<std::vector<std::string>>, kKeptParts> files = {};
+  // Of the device: what a part of the model takes of its load that has no weights (LoadCost); of one with a
+  // pool, what the last parts took, since its session is no measure for its home's part.
   RecentTimes least_load = {};
   // Of the server: until its part of a cut is ready on its worker, beyond the device's part; none was seen:
   // none was made ready yet, and the worker may lack the weights.
@@ -38,6 +43,9 @@ struct SideMemory {
   // reading the model's form, choosing, making the answer's text.
   std::array<RecentTimes, kStartStates> start = {};
   RecentTimes compute = {};
+  // Of the device: of the whole model on the home of its pool alone; none was seen: the pool is the home.
+  RecentTimes home = {};
+  std::string plan = {};  // of that pool, as the last session had it; "": it is not known
   // By the state that a photo finds: in a new process, or behind a pause in which pages left memory, the
   // system has to find memory for its pixels, and the code that decodes. A server is resident.
   std::array<PhotoTimes, kStartStates> photo = {};
@@ -46,6 +54,15 @@ struct SideMemory {
 
   bool operator==(const SideMemory&) const = default;
 };
+
+// Whether a load was seen from any state.
+bool HasLoad(const SideMemory& device);
+// Keeps a load. Where a session is there, nothing that was kept is missing.
+void LearnLoad(SideMemory& device, StartState state, MissingParts missing, double ms);
+// Returns the load from a state (LoadWith), the longest one of another state where none of it was seen;
+// nothing: none was seen.
+std::optional<LoadNow> LoadOf(const SideMemory& device, StartState state, MissingParts missing,
+                              const PartCosts& parts);
 
 struct SiteMemory {
   std::vector<ObservedExchange> exchanges;  // the last ones, the oldest first
@@ -70,6 +87,11 @@ struct SiteNow {
   StartState state = StartState::kKilled;  // of the model
   // Of the program: once it has answered, a photo starts none, though the model is where it was before.
   StartState program = StartState::kKilled;
+  // Of what earlier sessions have kept of the model; why, in words; and what each part adds, where it was
+  // measured.
+  MissingParts missing = {};
+  std::array<std::string, kKeptParts> why_missing = {};
+  PartCosts part_ms = {};
   StartTimes process_ms = {};  // by state: until the program's own code begins
   StartTimes start_ms = {};    // until it may choose, for states of which no start was seen; with process_ms
   Connection connection = Connection::kIdle;

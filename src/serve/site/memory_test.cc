@@ -13,7 +13,7 @@ const NetworkLink kLan{1, 0.5, 900, 900};
 
 SiteMemory Seen() {
   SiteMemory memory;
-  memory.device.load[size_t(StartState::kKilled)].Learn(40);
+  LearnLoad(memory.device, StartState::kKilled, {}, 40);
   memory.device.start[size_t(StartState::kResident)].Learn(0);
   memory.device.compute.Learn(30);
   memory.device.least_load.Learn(15);
@@ -89,6 +89,58 @@ TEST(SiteMemory, DividesASidesTimeByWhatIsKnownOfItsLayers) {
   EXPECT_NEAR(layer_ms(0, 1), 20, 1e-9);
   EXPECT_NEAR(layer_ms(1, 0), 3.75, 1e-9);
   EXPECT_NEAR(layer_ms(1, 1), 1.25, 1e-9);
+}
+
+TEST(SiteMemory, HasTheTimesOfAPoolAndOfItsHome) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  SiteMemory memory = Seen();
+  const SiteNow now{.state = StartState::kResident, .program = StartState::kResident};
+  EXPECT_FALSE(CostsOf(b.graph, memory, kLan, now).device_ms);
+  memory.device.home.Learn(70);
+  memory.device.plan = "layers 1 to 2 on cpu:0";
+  const SiteCosts costs = CostsOf(b.graph, memory, kLan, now);
+  EXPECT_EQ(costs.device_ms, 30);
+  EXPECT_NEAR(costs.pool.processors[0].layers[0].us, 70e3, 1e-6);
+  EXPECT_NEAR(PlanSite(b.graph, costs).ways[0].steps.compute_ms, 30, 1e-9);
+  EXPECT_EQ(costs.cut.load, (LoadCost{15, 15}));
+  EXPECT_EQ(SiteMemoryFromJson(ToJson(memory), "memory").device, memory.device);
+}
+
+// All that was seen is a load with timings and without weights, and what a part adds was measured.
+TEST(SiteMemory, HasALoadByWhatIsKeptNow) {
+  Builder b;
+  b.Output(b.Conv(b.Input({1, 3, 8, 8}), 3, 4, 3, {1, 1, 1, 1}));
+  InferShapes(b.graph);
+  SiteMemory memory = Seen();
+  memory.device.load = {};
+  EXPECT_FALSE(HasLoad(memory.device));
+  LearnLoad(memory.device, StartState::kKilled, ParseMissing("weights", "test"), 90);
+  LearnLoad(memory.device, StartState::kEvicted, ParseMissing("weights", "test"), 7);
+  EXPECT_TRUE(HasLoad(memory.device));
+  memory.device.files = {std::nullopt, std::vector<std::string>{"tuning/a.json"}, std::vector<std::string>{}};
+  EXPECT_EQ(SiteMemoryFromJson(ToJson(memory), "memory").device, memory.device);
+
+  SiteNow now{.state = StartState::kKilled, .part_ms = {50, 12, {}}};
+  const auto plan = [&](const char* missing) {
+    now.missing = ParseMissing(missing, "test");
+    now.why_missing[size_t(KeptPart::kTimings)] = "a.json is not there";
+    return PlanSite(b.graph, CostsOf(b.graph, memory, kLan, now)).ways[0];
+  };
+  EXPECT_NEAR(plan("weights").steps.load_ms, 90, 1e-9);
+  EXPECT_NEAR(plan("none").steps.load_ms, 90 - 50, 1e-9);
+  EXPECT_TRUE(plan("none").load_terms.empty());
+  const SiteWay timings = plan("timings");
+  EXPECT_NEAR(timings.steps.load_ms, 90 - 50 + 12, 1e-9);
+  EXPECT_EQ(timings.load_terms,
+            (std::vector<LoadTerm>{{KeptPart::kTimings, true, 12, "a.json is not there"}}));
+  EXPECT_EQ(plan("programs").load_terms, (std::vector<LoadTerm>{{KeptPart::kPrograms, true, {}}}));
+  now.state = StartState::kEvicted;  // its session needs nothing of it
+  EXPECT_NEAR(plan("weights+timings").steps.load_ms, 7, 1e-9);
+  EXPECT_TRUE(plan("weights+timings").load_terms.empty());
+  now.state = StartState::kCold;  // never seen: as the longest one that was
+  EXPECT_NEAR(plan("weights+timings").steps.load_ms, 90 + 12, 1e-9);
 }
 
 TEST(SiteMemory, BecomesThePlanOfASite) {

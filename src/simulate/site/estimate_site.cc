@@ -5,7 +5,20 @@
 
 namespace mete {
 
-SiteCosts EstimateSite(const Graph& graph, const SiteFile& site, StartState state) {
+namespace {
+
+void AddMissing(const SiteFile& site, MissingParts missing, SiteCosts& costs) {
+  std::optional<LoadCost>& load = costs.loads[size_t(costs.state)];
+  const bool finds_what_is_kept = costs.state == StartState::kKilled || costs.state == StartState::kCold;
+  if (!finds_what_is_kept || !load) return;
+  const LoadNow now = LoadWith({load->ms}, site.without, missing).value();
+  load->ms = now.ms;
+  costs.load_terms = now.terms;
+}
+
+}  // namespace
+
+SiteCosts EstimateSite(const Graph& graph, const SiteFile& site, StartState state, MissingParts missing) {
   if (site.has_server && !site.server)
     Invalid(
         "server",
@@ -36,6 +49,7 @@ SiteCosts EstimateSite(const Graph& graph, const SiteFile& site, StartState stat
   costs.server_load = {site.server_load_ms, site.server_load_ms};
   costs.state = state;
   costs.loads = site.loads;
+  AddMissing(site, missing, costs);
   costs.photo = site.photo;
   return costs;
 }

@@ -31,6 +31,7 @@ class Reader {
     if (const toml::table* photo = Table(keys, "photo")) ReadPhoto(*photo);
     site_.loads[size_t(StartState::kResident)] = LoadCost{};
     if (const toml::table* states = Table(keys, "states")) ReadStates(*states);
+    if (const toml::table* without = Table(keys, "without")) ReadWithout(*without);
     keys.RefuseOthers();
     problems_.ThrowIfAny();
     return std::move(site_);
@@ -168,6 +169,14 @@ class Reader {
     read("decode_scaled_ms", picture.decode_scaled_ms);
     keys.RefuseOthers();
     return picture;
+  }
+
+  void ReadWithout(const toml::table& table) {
+    TomlKeys keys(table, path_, "without", problems_);
+    for (size_t p = 0; p < kKeptParts; ++p)
+      if (const std::string key = KeptPartWords()[p] + "_ms"; keys.Find(key.c_str()))
+        site_.without[p] = keys.TakeFigure(key.c_str(), 0, kMostMs).value;
+    keys.RefuseOthers();
   }
 
   void ReadStates(const toml::table& table) {

@@ -40,6 +40,10 @@
 //     [states.evicted]                        # resident, evicted, killed, cold, first-ever; resident takes 0 if it is left out
 //     load_ms = { value = 40, source = "..." }
 //     least_ms = { value = 5, source = "..." }   # optional, of a part of the model (LoadCost); default: load_ms
+//     [without]                                  # optional: what the load from killed or cold takes more without a part
+//     weights_ms = { value = 12, source = "..." }    # each may be left out: packed weights,
+//     timings_ms = { value = 3, source = "..." }     # timings,
+//     programs_ms = { value = 900, source = "..." }  # and a GPU's programs, as `mete profile --starts` measures
 #pragma once
 
 #include <optional>
@@ -66,6 +70,7 @@ struct SiteFile {
   std::optional<ProcessorPower> power;  // of this device, as [power] has it; nothing: not known
   std::optional<PhotoCosts> photo;
   Loads loads;
+  PartCosts without;
 };
 
 // Throws one Error with all problems of the file. Those of the machine files are among them.

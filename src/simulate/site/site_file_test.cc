@@ -181,6 +181,25 @@ TEST_F(SiteFiles, BecomeCostsOfASite) {
   EXPECT_EQ(plan.ways[1].why_not, "the time to decode a photo on the server is not known");
 }
 
+TEST_F(SiteFiles, HaveWhatIsMissingAsATermOfTheLoad) {
+  const std::string killed = "[states.killed]\nload_ms = { value = 60, source = \"measured\" }\n";
+  const SiteFile site =
+      Read(Described() + killed + "[states.first-ever]\nload_ms = { value = 200, source = \"m\" }\n" +
+           "[without]\ntimings_ms = { value = 12, source = \"measured\" }\n");
+  EXPECT_EQ(site.without, (PartCosts{std::nullopt, 12, std::nullopt}));
+  const auto device = [&](StartState state, const char* missing) {
+    return PlanSite(Net(), EstimateSite(Net(), site, state, ParseMissing(missing, "test"))).ways[0];
+  };
+  EXPECT_NEAR(device(StartState::kKilled, "none").steps.load_ms, 60, 1e-9);
+  EXPECT_TRUE(device(StartState::kKilled, "none").load_terms.empty());
+  const SiteWay way = device(StartState::kKilled, "weights+timings");
+  EXPECT_NEAR(way.steps.load_ms, 72, 1e-9);
+  EXPECT_EQ(way.load_terms,
+            (std::vector<LoadTerm>{{KeptPart::kWeights, true, {}}, {KeptPart::kTimings, true, 12}}));
+  EXPECT_NEAR(device(StartState::kFirstEver, "timings").steps.load_ms, 200, 1e-9);
+  EXPECT_TELLS(Read(Described() + "[without]\ncolours_ms = { value = 1, source = \"m\" }\n"), "'colours_ms'");
+}
+
 TEST_F(SiteFiles, NeedAMachineFileOfTheServerForEstimates) {
   const SiteFile site = Read("name = \"a\"\ndevice = \"" + Board("raspberry-pi-5.toml") +
                              "\"\n[server]\naddress = \"a:1\"\n[link]\nprofile = \"lan\"\n");
