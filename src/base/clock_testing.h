@@ -45,8 +45,8 @@ class FakeClock : public Clock {
     }
   }
 
-  // Moves the time on in steps until a thread sleeps whose time comes `least` to `most` from then on: one that
-  // looks for a while, by this clock, before it sleeps.
+  // Moves the time on in steps until a thread sleeps whose time comes `least` to `most` from then on: one
+  // that looks for a while, by this clock, before it sleeps.
   void AdvanceToSleeper(Duration step, Duration least, Duration most) {
     for (; !HasSleeper(least, most); std::this_thread::yield()) Advance(step);
   }

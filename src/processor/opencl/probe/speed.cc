@@ -83,8 +83,8 @@ double Gflops(const Device& device, const PeakKind& kind, const char* multiply_a
   return double(items) * double(kind.vector) * kChains * 2 * rounds / (us * 1e3);
 }
 
-// mad() may be a product and a sum that are rounded each, and fma() may be computed in software or, of halves,
-// be missing (NVIDIA's): the faster one is what a kernel would take.
+// mad() may be a product and a sum that are rounded each, and fma() may be computed in software or, of
+// halves, be missing (NVIDIA's): the faster one is what a kernel would take.
 double BestGflops(const Device& device, const PeakKind& kind) {
   const double by_mad = Gflops(device, kind, "mad");
   try {
