@@ -426,7 +426,7 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
 void CheckExplains(const RunFlags& flags) {
   if (flags.pool.given() && flags.model.explain && !flags.site.given())
     throw UsageError(
-        "[--processors] excludes --explain; got both, expected one of them; try 'mete plan --processors'");
+        "[--processors] excludes --explain; got both, expected one of them; try 'mete run --help'");
 }
 
 void Run(const RunFlags& flags, const Context& context) {

@@ -108,18 +108,24 @@ void SiteDevice::MeasureSession() {
     (void)session_->Run(zeros, {.cancel = job_.context.cancel, .alone = alone});
     return running.ms();
   };
+  const bool by_home = job_.pool && !session_->settled();
   const double first_ms = run_ms(RunOptions::Alone::kWhereSooner);
   if (job_.pool) session_->Settle();  // its first plan is in use
   const double compute_ms = run_ms(RunOptions::Alone::kWhereSooner);
   memory_.compute.Learn(compute_ms);
   LearnPlan();
-  if (job_.pool) memory_.home.Learn(run_ms(RunOptions::Alone::kAlways));
-  LearnLoad(memory_, StartState::kKilled, missing, open_ms + std::max(0.0, first_ms - compute_ms));
+  const double home_ms = job_.pool ? run_ms(RunOptions::Alone::kAlways) : compute_ms;
+  if (job_.pool) memory_.home.Learn(home_ms);
+  const double beyond = std::max(0.0, first_ms - (by_home ? home_ms : compute_ms));
+  LearnLoad(memory_, StartState::kKilled, missing, open_ms + beyond);
   files_.Learn(*session_, memory_);
 }
 
+// What a pool takes without a processor is not its time.
+bool SiteDevice::HasLost() const { return job_.pool && session_->pool_stats().lost > 0; }
+
 void SiteDevice::LearnPlan() {
-  if (job_.pool && session_->settled()) memory_.plan = session_->pool_stats().plan;
+  if (job_.pool && session_->settled() && !HasLost()) memory_.plan = session_->pool_stats().plan;
 }
 
 Tensor SiteDevice::Input(const SitePhoto& photo, WayDone& done) {
@@ -158,13 +164,13 @@ WayDone SiteDevice::Compute(const SitePhoto& photo, StartState state) {
   GiveBack(photo, inputs, done);
   LearnPlan();
   if (report.retried) return done;  // twice computed, which tells nothing of either time
+  auto& usual = done.by_home ? memory_.home : memory_.compute;
   if (state == StartState::kResident) {
-    (done.by_home ? memory_.home : memory_.compute).Learn(done.steps.compute_ms);
+    if (!HasLost()) usual.Learn(done.steps.compute_ms);
     return done;
   }
   // what the first run takes beyond others belongs to loading
-  const double beyond =
-      std::max(0.0, done.steps.compute_ms - memory_.compute.ms().value_or(done.steps.compute_ms));
+  const double beyond = std::max(0.0, done.steps.compute_ms - usual.ms().value_or(done.steps.compute_ms));
   done.steps.load_ms += beyond;
   done.steps.compute_ms -= beyond;
   LearnLoad(memory_, state, missing, done.steps.load_ms);

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "mete/device.h"
+#include "base/error.h"
 #include "profile/starts/file_pages.h"
 
 namespace mete::cli {
@@ -32,6 +33,14 @@ std::vector<std::string> FilesIn(const std::string& cache, const std::string& fo
   return files;
 }
 
+// Returns the path as the system names mapped files: absolute, without links.
+std::string Resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path resolved =
+      path.empty() ? fs::path() : fs::weakly_canonical(fs::absolute(path, error), error);
+  return error ? path : resolved.string();
+}
+
 bool IsOf(const std::string& file, const char* folder) { return file.starts_with(std::string(folder) + "/"); }
 
 std::vector<std::string> AtMost(std::vector<std::string> files) {
@@ -42,7 +51,7 @@ std::vector<std::string> AtMost(std::vector<std::string> files) {
 }  // namespace
 
 SiteFiles::SiteFiles(const SiteJob& job, MissingParts parts, PartCosts costs)
-    : job_(job), parts_(parts), costs_(costs), cache_(CacheFolder()) {}
+    : job_(job), parts_(parts), costs_(costs), cache_(Resolved(CacheFolder())) {}
 
 bool SiteFiles::Keeps(size_t part) const {
   return KeptPart(part) != KeptPart::kWeights || !job_.kernels.packed_cache.empty();
@@ -76,7 +85,7 @@ MissingNow SiteFiles::Now(const serve::SideMemory& device) const {
       std::error_code ignored;
       return !fs::exists(fs::path(cache_) / file, ignored);
     });
-    if (gone != files->end()) miss(part, fmt::format("{} is not there", *gone));
+    if (gone != files->end()) miss(part, fmt::format("{} is not there", Printable(*gone)));
   }
   return now;
 }
@@ -127,7 +136,7 @@ void SiteFiles::Learn(const Session& session, serve::SideMemory& device) const {
 void SiteFiles::LearnPool(serve::SideMemory& device) const {
   std::vector<std::string> files;
   for (const std::string& path : job_.pool->costs())
-    files.push_back(fs::path(path).lexically_relative(cache_).string());
+    files.push_back(fs::path(Resolved(path)).lexically_relative(cache_).string());
   device.files[size_t(KeptPart::kTimings)] = AtMost(std::move(files));
 }
 

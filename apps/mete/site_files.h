@@ -1,5 +1,6 @@
 // What earlier sessions of a model have kept that a start of `mete run --site` would find now: whether the
-// files are there that the last session has used or made.
+// files are there that the last session has used or made. Of timings all files of the cache count, since a
+// session does not tell which it has read: one that is deleted counts as missing for each model.
 #pragma once
 
 #include <array>

@@ -71,7 +71,8 @@ class SiteDevice {
   serve::PhotoTimes& times() { return memory_.photo[size_t(program_)]; }
   void Open(double& ms);
   void MeasureSession();
-  void LearnPlan();  // of the pool, if the session has one
+  bool HasLost() const;  // whether the pool has lost a processor
+  void LearnPlan();      // of the pool, if the session has one
 
   const SiteJob& job_;
   serve::SideMemory& memory_;

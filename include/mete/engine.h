@@ -335,7 +335,7 @@ class Session {
   // Measures what is left to measure now, for example before a benchmark. Waits for the run in progress.
   // `pause` is called between two steps, each of which is one call of a kernel or the packing of its weights.
   // It may let other work have the cores for a while, and returns whether it has; the session is not settled
-  // if it throws. On a pool it is not called.
+  // if it throws. It must not use this session, whose runs wait meanwhile. On a pool it is not called.
   void Settle(const std::function<bool()>& pause = {});
 
   // Returns a table with one row per node: the kernel and the threads that compute the node, and the reason.

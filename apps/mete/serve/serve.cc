@@ -60,13 +60,16 @@ serve::ServerOptions ServerOptionsOf(const ServeFlags& flags, const Context& con
         options.session.cores.empty() ? ReadMachine().default_threads() : int(options.session.cores.size());
   options.queue.slots = SlotsOf(flags, options.session);
   options.queue.waiting_per_slot = flags.queue;
-  if (!flags.processors.empty())
-    options.wide = [pool = PoolFor(flags.processors),
-                    pool_options = PoolOptionsOf(flags.machine, context)](const Model& model) {
+  if (!flags.processors.empty()) {
+    const Pool pool = PoolFor(flags.processors);
+    for (const PoolProcessor& processor : pool.processors())
+      options.wide_processors.push_back(processor.name);
+    options.wide = [pool, pool_options = PoolOptionsOf(flags.machine, context)](const Model& model) {
       Session session(model, pool, pool_options);
       session.Settle();  // a server is ready when it is as fast as it will be
       return session;
     };
+  }
   options.most_pixels = int64_t(flags.megapixels * 1e6);
   options.most_input_bytes = int64_t(flags.tensor_mib * kMib);
   options.load_all = !flags.load_none;

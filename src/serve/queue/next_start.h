@@ -69,7 +69,8 @@ struct Forecast {
 
 // Plays the rules until the last of `waiting`, a request, begins, if nothing else arrives. `ends` has for
 // each slot when it becomes free; a time before `now`: it is free, or about to be. What is not known counts
-// as no time, so that the forecast is too early where it errs.
+// as no time, so that the forecast is too early where it errs, but where own work waits: that of one slot is
+// foreseen to begin when all are free, so that no deadline is accepted that a load makes late.
 Forecast ForecastLast(std::deque<Waiting> waiting, std::vector<Nanoseconds> ends, Nanoseconds now);
 
 }  // namespace mete::serve

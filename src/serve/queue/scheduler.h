@@ -95,6 +95,7 @@ class Scheduler {
   // more.
   std::vector<uint64_t> Drain();
 
+  bool draining() const { return draining_; }
   int waiting() const { return int(waiting_.size()) - own_waiting_; }  // requests
   int waiting(int model) const;
   int under_way() const;  // requests

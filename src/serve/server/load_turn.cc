@@ -15,6 +15,10 @@ struct TurnJob : Job {
   std::future<void> ended;
 };
 
+[[noreturn]] void FailAsEnding() {
+  Fail(Code::kUnavailable, "server", "it is ending and loads no more models");
+}
+
 }  // namespace
 
 LoadTurn::LoadTurn(Slots& slots, int slot, Clock& clock) : slots_(slots), slot_(slot), clock_(clock) {
@@ -26,21 +30,26 @@ void LoadTurn::Take() {
   ended_ = {};
   job->ended = ended_.get_future();
   std::future<bool> begun = job->begun.get_future();
-  const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(last_);
+  const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(next_);
   if (!slots_.Submit(OwnWork{.slot = slot_, .time = time.count()}, std::move(job)) || !begun.get())
-    Fail(Code::kUnavailable, "server", "it is ending and loads no more models");
+    FailAsEnding();
   is_taken_ = true;
-  began_ = clock_.Now();
+  began_ = looked_ = clock_.Now();
 }
 
 void LoadTurn::Give() {
-  if (!std::exchange(is_taken_, false)) return;
-  last_ = clock_.Now() - began_;
-  ended_.set_value();
+  if (std::exchange(is_taken_, false)) ended_.set_value();
 }
 
 bool LoadTurn::Pause() {
-  if (clock_.Now() - began_ < kTurn || slots_.waiting() == 0) return false;
+  const Clock::Time now = clock_.Now();
+  next_ = std::max<Clock::Duration>(kTurn, now - looked_);  // a turn ends with a piece of work
+  looked_ = now;
+  if (slots_.draining()) {
+    Give();
+    FailAsEnding();
+  }
+  if (now - began_ < kTurn || slots_.waiting() == 0) return false;
   Give();
   Take();
   return true;

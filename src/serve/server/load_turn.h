@@ -1,5 +1,5 @@
-// A load's turn among requests: while it lasts, nothing else computes in its slots. What a load computes, it
-// computes on its own thread in such turns, so that never more threads compute than there are cores.
+// A load's turn among requests: while it lasts, nothing else computes in its slots. Runs and measurements of
+// a load are computed in such turns; what its thread does beside them is said in docs/design.md, "Versions".
 #pragma once
 
 #include <future>
@@ -23,7 +23,7 @@ class LoadTurn {
 
   // To be called between two pieces of work, such as runs of the model. If the turn is over and requests
   // wait, they have theirs, and then the load has the next one; true: caches are another's now. Error as that
-  // of the constructor, and then the turn has ended.
+  // of the constructor, also where a drain has begun and nobody waits, and then the turn has ended.
   bool Pause();
 
  private:
@@ -33,8 +33,8 @@ class LoadTurn {
   Slots& slots_;
   const int slot_;
   Clock& clock_;
-  Clock::Time began_;
-  Clock::Duration last_ = kTurn;  // how long the turn before this one lasted
+  Clock::Time began_, looked_;    // the turn, and the piece of work that is under way
+  Clock::Duration next_ = kTurn;  // how long the next turn lasts, as foreseen
   std::promise<void> ended_;
   bool is_taken_ = false;
 };

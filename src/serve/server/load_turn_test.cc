@@ -121,6 +121,32 @@ TEST_F(LoadTurnTest, ADrainEndsALoadThatWaits) {
   EXPECT_EQ(computed_, 1);
 }
 
+// Time in which no request waited is none of the next turn.
+TEST_F(LoadTurnTest, IsForeseenToLastAsLongAsAPieceOfWork) {
+  LoadTurn turn(slots_, OwnWork::kAllSlots, clock_);
+  for (int piece = 0; piece < 1000; ++piece) {
+    clock_.Advance(20 * kMs);
+    EXPECT_FALSE(turn.Pause());
+  }
+  clock_.Advance(20 * kMs);
+  std::promise<void> open;
+  gate_ = open.get_future().share();
+  Submit();
+  std::future<bool> next = std::async(std::launch::async, [&] { return turn.Pause(); });
+  while (slots_.under_way() == 0) std::this_thread::yield();
+  while (slots_.PredictedWait() < 20'000'000) std::this_thread::yield();  // until the next turn waits
+  EXPECT_LE(slots_.PredictedWait(), 100'000'000);
+  open.set_value();
+  EXPECT_TRUE(next.get());
+}
+
+TEST_F(LoadTurnTest, ADrainEndsALoadThatComputesWhileNobodyWaits) {
+  LoadTurn turn(slots_, OwnWork::kAllSlots, clock_);
+  EXPECT_FALSE(slots_.Drain(clock_.Now()));
+  EXPECT_TELLS(turn.Pause(), "it is ending and loads no more models");
+  EXPECT_TRUE(slots_.Drain(Clock::Time::max()));
+}
+
 TEST_F(LoadTurnTest, ADrainWaitsForTheTurnThatIsAndNoOtherFollows) {
   std::optional<LoadTurn> turn(std::in_place, slots_, OwnWork::kAllSlots, clock_);
   Submit();

@@ -82,15 +82,6 @@ void CheckTensor(const Port& port, const NamedTensor& input, const std::string& 
                                     fmt::join(input.shape.begin(), input.shape.end(), ","), ShapeText(port)));
 }
 
-// The names of the processors of the session's pool, the home first; none: it is on the CPU alone.
-std::vector<std::string> ProcessorsOf(const Session& session) try {
-  std::vector<std::string> names;
-  for (const PoolStats::Part& part : session.pool_stats().parts) names.push_back(part.processor);
-  return names;
-} catch (const Error&) {
-  return {};
-}
-
 std::string ReadText(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -116,11 +107,10 @@ ServedModel::ServedModel(const std::string& path, const std::string& precision, 
     : model_(LoadFor(path, precision, slots)), count_processor_(cores.count_processor) {
   wide_ = cores.wide ? std::make_unique<Session>(cores.wide(model_))
                      : SessionOf(model_, cores.session, OwnWork::kAllSlots, slots);
-  if (cores.wide && count_processor_)
-    for (const std::string& name : ProcessorsOf(*wide_)) {
-      if (home_.empty()) home_ = name;
-      count_processor_(name, 0);
-    }
+  if (count_processor_ && !cores.wide_processors.empty()) {
+    home_ = cores.wide_processors[0];
+    for (const std::string& name : cores.wide_processors) count_processor_(name, 0);
+  }
   if (cores.slots == 1) narrow_.push_back(std::move(wide_));
   // Each takes the times that the one before it has measured.
   for (int i = 0; i < cores.slots && wide_; ++i)
@@ -240,7 +230,8 @@ std::vector<Tensor> ServedModel::Run(int slot, bool wide, const std::vector<Tens
 
 void ServedModel::CountProcessors(const RunReport& report) const {
   if (home_.empty()) return;
-  if (report.alone) count_processor_(home_, report.us * 1e-6);
+  // of a request that was computed again, most of the time is the wait for the processor that failed
+  if (report.alone && !report.retried) count_processor_(home_, report.us * 1e-6);
   for (size_t p = 0; p < report.compute_us.size(); ++p)
     count_processor_(report.processors[p], report.compute_us[p] * 1e-6);
 }

@@ -25,8 +25,9 @@ struct SlotCores {
   // Makes the session for wide runs, of which there is one at a time, with all cores free; empty: one on all
   // cores with `session`. With one slot it is the only session.
   std::function<Session(const Model&)> wide = {};
-  // Where `wide` makes a session on a pool: how long a run has kept each of its processors busy, and 0 for
-  // each when the session is made. Called by the thread of the run.
+  std::vector<std::string> wide_processors = {};  // of the pool of such a session, the home first
+  // How long a run has kept each of these busy, and 0 for each when the session is made. Called by the thread
+  // of the run.
   std::function<void(const std::string& processor, double busy_s)> count_processor = {};
 };
 

@@ -21,7 +21,7 @@ namespace mete::serve {
 namespace {
 
 SlotCores CoresOf(const ServerOptions& options) {
-  return {options.session, options.queue.slots, options.wide};
+  return {options.session, options.queue.slots, options.wide, options.wide_processors};
 }
 
 Nanoseconds InNanoseconds(std::chrono::steady_clock::time_point time) {

@@ -3,10 +3,10 @@
 //
 //   caller's thread: Infer() ──admit──> queue ──> a slot's thread: decode, scale, run ──> callback
 //
-// A slot is a thread with some of the machine's cores. All models share the slots, and so do loads of them,
-// so that never more threads compute than there are cores. Where one request is alone, it is computed by all
-// cores (the wide session of its model); where several wait, each slot computes one of them (a narrow
-// session). The scheduler decides (serve/queue/scheduler.h).
+// A slot is a thread with some of the machine's cores. All models share the slots, and so do runs and
+// measurements of loads, so that never more threads compute than there are cores, beside the one that loads.
+// Where one request is alone, it is computed by all cores (the wide session of its model); where several
+// wait, each slot computes one of them (a narrow session). The scheduler decides (serve/queue/scheduler.h).
 #pragma once
 
 #include <chrono>
@@ -32,6 +32,7 @@ struct ServerOptions {
   SessionOptions session = {};  // `threads` and `cores` say which cores the slots share
   // Makes a model's session for wide runs, such as one on a pool (SlotCores); empty: one on all cores.
   std::function<Session(const Model&)> wide = {};
+  std::vector<std::string> wide_processors = {};  // of that pool, the home first
   QueueLimits queue = {};                         // with the number of slots
   int64_t most_pixels = int64_t(1) << 25;         // of the pictures of a request; 32 megapixels take 96 MiB
   int64_t most_input_bytes = int64_t(256) << 20;  // of the input that a request's pictures become; guess

@@ -178,6 +178,11 @@ void Slots::GiveUpWaiting() {
   GiveUp(std::move(given), Refusal::kDraining);
 }
 
+bool Slots::draining() const {
+  const std::lock_guard lock(mutex_);
+  return scheduler_.draining();
+}
+
 int Slots::waiting() const {
   const std::lock_guard lock(mutex_);
   return scheduler_.waiting();

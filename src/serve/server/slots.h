@@ -62,6 +62,7 @@ class Slots {
   // is computed to its end. For a drain that takes too long.
   void GiveUpWaiting();
 
+  bool draining() const;  // whether a drain has begun
   int waiting() const;    // requests
   int under_way() const;  // requests
   Nanoseconds PredictedWait() const;

@@ -164,9 +164,11 @@ class Kernel {
   }
   Kernel& SetLocal(uint32_t index, int64_t bytes);  // local memory of the work-group
   // Set the buffer `place` of a kernel whose arguments are buffers, each with the byte at which the kernel's
-  // part of it begins (Arguments in kernels/kernel_text.h).
-  Kernel& SetPlace(uint32_t place, const Buffer& buffer, int64_t offset = 0) {
-    return Set(2 * place, buffer).Set(2 * place + 1, uint64_t(offset));
+  // part of it begins (Arguments in kernels/kernel_text.h). Error INTERNAL if `bytes` bytes from `offset` on
+  // do not lie within the buffer.
+  Kernel& SetPlace(uint32_t place, const Buffer& buffer, int64_t offset, int64_t bytes);
+  Kernel& SetPlace(uint32_t place, const Buffer& buffer) {
+    return SetPlace(place, buffer, 0, buffer.bytes());
   }
   Kernel& SetSharedPlace(uint32_t place, const void* address) {
     return SetShared(2 * place, address).Set(2 * place + 1, uint64_t{0});

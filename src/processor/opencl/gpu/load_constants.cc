@@ -102,7 +102,7 @@ class Loading {
       else if (!now_.packed[at])
         now_.packed[at] = std::make_shared<const Buffer>(live_.context(), BufferOptions{share_.packed[at]});
       const Buffer& buffer = *(place.space == Space::kConstant ? now_.constants : now_.packed)[at];
-      kernel.SetPlace(uint32_t(i), buffer, place.offset);
+      kernel.SetPlace(uint32_t(i), buffer, place.offset, place.bytes);
     }
     live_.RunOnce(kernel, RangeOf(launch.text));
     live_.Keep(*program);

@@ -56,10 +56,10 @@ void LoadedShare::SetAll(BoundLaunch& launch) {
 void LoadedShare::SetArgument(BoundLaunch& launch, uint32_t index) {
   const Place& p = launch.arguments[index];
   const auto at = size_t(p.index);
-  const auto set = [&](const Buffer& buffer) { launch.kernel.SetPlace(index, buffer, p.offset); };
+  const auto set = [&](const Buffer& buffer) { launch.kernel.SetPlace(index, buffer, p.offset, p.bytes); };
   switch (p.space) {
-    case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset);
-    case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset);
+    case Space::kInput: return inputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
+    case Space::kOutput: return outputs_[at].Set(launch.kernel, index, p.offset, p.bytes);
     case Space::kConstant: return set(*constants_.constants[at]);
     case Space::kPacked: return set(*constants_.packed[at]);
     case Space::kArena: return set(*arena_);

@@ -29,9 +29,9 @@ void Staging::Free() {
   address_ = nullptr;
 }
 
-void Staging::Set(Kernel& kernel, uint32_t place, int64_t offset) {
+void Staging::Set(Kernel& kernel, uint32_t place, int64_t offset, int64_t bytes) {
   if (kind_ == StagingKind::kMapped) {
-    kernel.SetPlace(place, buffer_, offset);
+    kernel.SetPlace(place, buffer_, offset, bytes);
     return;
   }
   if (!adopted_) Allocate();

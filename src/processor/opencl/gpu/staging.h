@@ -26,8 +26,8 @@ class Staging {
  public:
   Staging(const Context& context, StagingKind kind, int64_t bytes);
 
-  // Makes its bytes from `offset` on a kernel's buffer `place`.
-  void Set(Kernel& kernel, uint32_t place, int64_t offset);
+  // Makes `bytes` of its bytes a kernel's buffer `place`.
+  void Set(Kernel& kernel, uint32_t place, int64_t offset, int64_t bytes);
   // Returns the memory that arguments must refer to by now; another one than before: they must be set anew.
   const void* place() const { return adopted_ ? adopted_.get() : own(); }
 

@@ -105,7 +105,9 @@ class WithQueue : public WithDevice {
     Kernel kernel(program, text.name);
     uint32_t index = 0;
     for (const Argument& argument : arguments)
-      if (argument.buffer) kernel.SetPlace(index++, *argument.buffer, argument.offset);
+      if (argument.buffer)
+        kernel.SetPlace(index++, *argument.buffer, argument.offset,
+                        argument.buffer->bytes() - argument.offset);
     queue_->LaunchOnly(kernel, RangeOf(text));
     queue_->Finish();
   }

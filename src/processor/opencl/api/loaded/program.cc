@@ -97,6 +97,14 @@ Kernel& Kernel::Set(uint32_t index, const Buffer& buffer) {
   return SetBytes(index, &memory, sizeof memory);
 }
 
+Kernel& Kernel::SetPlace(uint32_t place, const Buffer& buffer, int64_t offset, int64_t bytes) {
+  if (offset < 0 || bytes < 0 || offset > buffer.bytes() - bytes)
+    Fail(Code::kInternal, Of(object_).name(),
+         "a part of a buffer is outside of it; got {} bytes from {} on, expected at most {}", bytes, offset,
+         buffer.bytes());
+  return Set(2 * place, buffer).Set(2 * place + 1, uint64_t(offset));
+}
+
 Kernel& Kernel::SetShared(uint32_t index, const void* address) {
   const ContextState& of = Of(object_);
   of.Check(of.cl.clSetKernelArgSVMPointer(static_cast<cl_kernel>(get()), index, address),

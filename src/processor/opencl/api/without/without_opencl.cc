@@ -41,6 +41,7 @@ std::vector<std::byte> Program::binary() const { None(); }
 Kernel::Kernel(const Program&, const std::string&) { None(); }
 Kernel& Kernel::Set(uint32_t, const Buffer&) { None(); }
 Kernel& Kernel::SetShared(uint32_t, const void*) { None(); }
+Kernel& Kernel::SetPlace(uint32_t, const Buffer&, int64_t, int64_t) { None(); }
 Kernel& Kernel::SetLocal(uint32_t, int64_t) { None(); }
 Kernel& Kernel::SetBytes(uint32_t, const void*, size_t) { None(); }
 int64_t Kernel::most_group_items() const { None(); }
