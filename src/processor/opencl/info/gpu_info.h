@@ -26,7 +26,7 @@ struct DeviceFacts {
   int64_t cache_bytes = 0;            // of global memory; 0: unknown, or none
   int64_t most_group_items = 0;       // the most work-items in a work-group
   int64_t most_group_sizes[3] = {};   // and in each dimension
-  int64_t base_alignment = 0;         // bytes; of what the device reads without a penalty
+  int64_t base_alignment = 0;         // bytes; values lie at multiples of it
   int64_t float_vector = 0;           // CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT
   bool has_unified_memory = false;    // CL_DEVICE_HOST_UNIFIED_MEMORY
   bool has_svm = false;               // shared virtual memory, coarse-grained at least
