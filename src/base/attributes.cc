@@ -58,6 +58,10 @@ const Strings& Attributes::StringList(std::string_view name) const {
 const Tensor* Attributes::TensorOf(std::string_view name) const {
   return Get<Tensor>(*this, name, "a tensor");
 }
+GraphPtr Attributes::GraphOf(std::string_view name) const {
+  const GraphPtr* graph = Get<GraphPtr>(*this, name, "a graph");
+  return graph ? *graph : nullptr;
+}
 
 void Attributes::Set(std::string_view name, Attribute value) {
   auto at = std::lower_bound(items_.begin(), items_.end(), name,
@@ -81,6 +85,7 @@ std::string ToString(const Attribute& value) {
     std::string operator()(const Tensor& v) const {
       return fmt::format("tensor {} {}", Name(v.type()), ToString(v.shape()));
     }
+    std::string operator()(const GraphPtr&) const { return "graph"; }
   };
   return std::visit(Printer{}, value);
 }

@@ -1,6 +1,7 @@
 // Named attributes of a node: plain values, few per node. A lookup by name allocates no memory.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -14,7 +15,10 @@ namespace mete {
 using Ints = std::vector<int64_t>;
 using Floats = std::vector<float>;
 using Strings = std::vector<std::string>;
-using Attribute = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor>;
+// The body of a control flow operator (graph/bodies.h), which copies of a node share.
+struct Graph;
+using GraphPtr = std::shared_ptr<const Graph>;
+using Attribute = std::variant<int64_t, float, std::string, Ints, Floats, Strings, Tensor, GraphPtr>;
 
 class Attributes {
  public:
@@ -32,6 +36,7 @@ class Attributes {
   const Floats& FloatList(std::string_view name) const;    // empty if absent
   const Strings& StringList(std::string_view name) const;  // empty if absent
   const Tensor* TensorOf(std::string_view name) const;     // null if absent
+  GraphPtr GraphOf(std::string_view name) const;           // null if absent
 
   void Set(std::string_view name, Attribute value);  // replaces an attribute of the same name
   void Erase(std::string_view name);

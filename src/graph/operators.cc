@@ -11,9 +11,10 @@ namespace {
 
 std::vector<const OpSchema*> BuildTable() {
   std::vector<const OpSchema*> table;
-  for (auto family : {ElementwiseOperators(), ReductionOperators(), ConvolutionOperators(),
-                      NormalizationOperators(), MatrixOperators(), TensorOperators(), IndexOperators(),
-                      ImageOperators(), SequenceOperators(), QuantizedOperators(), FusedOperators()})
+  for (auto family :
+       {ElementwiseOperators(), ReductionOperators(), ConvolutionOperators(), NormalizationOperators(),
+        MatrixOperators(), TensorOperators(), IndexOperators(), ImageOperators(), SequenceOperators(),
+        QuantizedOperators(), FusedOperators(), ControlFlowOperators()})
     for (const OpSchema& op : family) table.push_back(&op);
   std::sort(table.begin(), table.end(), [](auto* a, auto* b) { return std::string_view(a->name) < b->name; });
   return table;

@@ -105,6 +105,7 @@ std::span<const OpSchema> ImageOperators();
 std::span<const OpSchema> SequenceOperators();
 std::span<const OpSchema> QuantizedOperators();
 std::span<const OpSchema> FusedOperators();
+std::span<const OpSchema> ControlFlowOperators();
 
 // Returns the shape that `a` and `b` are broadcast to. Throws an Error if they do not fit.
 Shape BroadcastShapes(const InferContext& c, const Shape& a, const Shape& b);

@@ -22,6 +22,8 @@ std::string Refs(const Graph& graph, const std::vector<ValueId>& ids, RefText te
   return out;
 }
 
+std::string GraphText(const Graph& graph, const std::string& indent);
+
 std::string AttributesText(const Attributes& attributes) {
   std::string out;
   for (const auto& [name, value] : attributes)
@@ -39,19 +41,33 @@ std::string DotQuote(const std::string& text) {
   return out + "\"";
 }
 
-}  // namespace
-
-std::string ToText(const Graph& graph) {
-  std::string out = "graph " + graph.name + "\n";
-  for (ValueId id : graph.inputs) out += "  input " + TypedRef(graph, id) + "\n";
-  for (size_t i = 0; i < graph.values.size(); ++i)
-    if (graph.values[i].is_constant()) out += "  const " + TypedRef(graph, ValueId(i)) + "\n";
-  for (const Node& node : graph.nodes)
-    out += fmt::format("  {} = {}({}){}  # {}\n", Refs(graph, node.outputs, TypedRef), node.op,
-                       Refs(graph, node.inputs, Ref), AttributesText(node.attributes), node.name);
-  for (ValueId id : graph.outputs) out += "  output " + Ref(graph, id) + "\n";
+// The bodies of a node as text, below its line.
+std::string BodiesText(const Node& node, const std::string& indent) {
+  std::string out;
+  for (const auto& [name, value] : node.attributes)
+    if (const auto* body = std::get_if<GraphPtr>(&value))
+      out += indent + name + ":\n" + GraphText(**body, indent + "  ");
   return out;
 }
+
+std::string GraphText(const Graph& graph, const std::string& indent) {
+  std::string out = indent + "graph " + graph.name + "\n";
+  const std::string line = indent + "  ";
+  for (ValueId id : graph.inputs) out += line + "input " + TypedRef(graph, id) + "\n";
+  for (size_t i = 0; i < graph.values.size(); ++i)
+    if (graph.values[i].is_constant()) out += line + "const " + TypedRef(graph, ValueId(i)) + "\n";
+  for (const Node& node : graph.nodes) {
+    out += fmt::format("{}{} = {}({}){}  # {}\n", line, Refs(graph, node.outputs, TypedRef), node.op,
+                       Refs(graph, node.inputs, Ref), AttributesText(node.attributes), node.name);
+    out += BodiesText(node, line + "  ");
+  }
+  for (ValueId id : graph.outputs) out += line + "output " + Ref(graph, id) + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string ToText(const Graph& graph) { return GraphText(graph, ""); }
 
 std::string ToDot(const Graph& graph) {
   std::string out =

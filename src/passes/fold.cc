@@ -7,6 +7,8 @@
 #include "kernels/reference/reference.h"
 #include "passes/fold_node.h"
 #include "passes/fold_work.h"
+#include "passes/inline_bodies.h"
+#include "passes/inline_sequences.h"
 #include "passes/pass.h"
 
 namespace mete {
@@ -75,12 +77,8 @@ bool Follow(Graph& graph, const Node& node, bool folded, Varying& varying) {
   return true;
 }
 
-}  // namespace
-
-bool FoldConstants(Graph& graph, const FoldOptions& options) {
-  Scratch scratch;
-  FoldSpent own;
-  Budget budget(options.limits, options.spent ? *options.spent : own);
+// Infers and folds all nodes once.
+void Walk(Graph& graph, const FoldOptions& options, Budget& budget, Scratch& scratch) {
   Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
@@ -96,6 +94,18 @@ bool FoldConstants(Graph& graph, const FoldOptions& options) {
   }
   problems.ThrowIfAny();
   graph.nodes = std::move(kept);
+}
+
+}  // namespace
+
+bool FoldConstants(Graph& graph, const FoldOptions& options) {
+  Scratch scratch;
+  FoldSpent own;
+  Budget budget(options.limits, options.spent ? *options.spent : own);
+  do {
+    if (options.varying) options.varying->resize(graph.values.size());
+    Walk(graph, options, budget, scratch);
+  } while (InlineBodies(graph) || InlineSequences(graph));
   return true;
 }
 

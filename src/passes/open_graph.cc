@@ -110,12 +110,15 @@ Result RunAt(const Graph& imported, const OpenDims& dims, const Sizes& sizes, co
   return result;
 }
 
+bool SameBody(const Graph& a, const Graph& b);
+
 bool Same(const Attribute& a, const Attribute& b) {
   if (a.index() != b.index()) return false;
   return std::visit(
       [&](const auto& value) {
         using T = std::decay_t<decltype(value)>;
         if constexpr (std::is_same_v<T, Tensor>) return SameContents(value, std::get<T>(b));
+        else if constexpr (std::is_same_v<T, GraphPtr>) return SameBody(*value, *std::get<T>(b));
         else return value == std::get<T>(b);
       },
       a);
@@ -125,6 +128,25 @@ bool Same(const Attributes& a, const Attributes& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
     return x.first == y.first && Same(x.second, y.second);
   });
+}
+
+bool SameNode(const Node& a, const Node& b) {
+  return a.name == b.name && a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs &&
+         Same(a.attributes, b.attributes);
+}
+
+bool SameValue(const Value& a, const Value& b) {
+  if (a.name != b.name || a.type != b.type || a.layout != b.layout || a.open != b.open) return false;
+  if (a.shape.known() != b.shape.known() || a.shape.rank() != b.shape.rank()) return false;
+  if (a.is_constant() != b.is_constant()) return false;
+  return !a.is_constant() || a.open != kNoValue || SameContents(a.constant, b.constant);
+}
+
+bool SameBody(const Graph& a, const Graph& b) {
+  return &a == &b ||
+         (a.inputs == b.inputs && a.outputs == b.outputs &&
+          std::equal(a.nodes.begin(), a.nodes.end(), b.nodes.begin(), b.nodes.end(), SameNode) &&
+          std::equal(a.values.begin(), a.values.end(), b.values.begin(), b.values.end(), SameValue));
 }
 
 // Compares the results of the passes at two sets of sizes, and makes them equal where they can be.
@@ -156,18 +178,6 @@ class Comparison {
       if (a_.nodes[n].name != b_.nodes[n].name || a_.nodes[n].op != b_.nodes[n].op)
         return Differs(a_.nodes[n]);
     return "the number of nodes after the passes depends on the sizes";
-  }
-
-  static bool SameNode(const Node& a, const Node& b) {
-    return a.name == b.name && a.op == b.op && a.inputs == b.inputs && a.outputs == b.outputs &&
-           Same(a.attributes, b.attributes);
-  }
-
-  static bool SameValue(const Value& a, const Value& b) {
-    if (a.name != b.name || a.type != b.type || a.layout != b.layout || a.open != b.open) return false;
-    if (a.shape.known() != b.shape.known() || a.shape.rank() != b.shape.rank()) return false;
-    if (a.is_constant() != b.is_constant()) return false;
-    return !a.is_constant() || a.open != kNoValue || SameContents(a.constant, b.constant);
   }
 
   // A pass that makes a Reshape writes sizes to its target. Where these differ, they become 0, for the size

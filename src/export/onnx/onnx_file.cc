@@ -74,6 +74,9 @@ struct AttributeWriter {
     to.set_type(AttributeProto::TENSOR);
     FillTensor(value, *to.mutable_t());
   }
+  void operator()(const GraphPtr&) const {
+    Fail(Code::kInternal, to.name(), "a subgraph is not written; expected a graph in ONNX form");
+  }
 };
 
 class Writer {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/problems.h"
+#include "graph/bodies.h"
 
 namespace mete {
 namespace {
@@ -71,6 +72,7 @@ void LeaveCaffesRule(Node& node) {
 }
 
 std::string ProblemOf(const Node& node) {
+  if (IsControlFlow(node.op)) return fmt::format("operators with subgraphs are not written; got {}", node.op);
   const bool own = node.op.starts_with("mete.") ||
                    std::any_of(node.attributes.begin(), node.attributes.end(),
                                [](const Attributes::Item& item) { return item.first.starts_with("mete_"); });

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/fused.h"
+#include "graph/bodies.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -54,8 +55,12 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
     case AttributeProto::STRINGS: return Strings(a.strings().begin(), a.strings().end());
     case AttributeProto::TENSOR: return tensors.Read(a.t(), where + "." + a.name());
     case AttributeProto::GRAPH:
+      // the importer reads it, with what is around it
+      if (IsControlFlow(op) || op == "FlexAttention") return std::nullopt;
+      [[fallthrough]];
     case AttributeProto::GRAPHS:
-      problems.Unsupported("operator " + op, "it has a subgraph, and subgraphs are not supported", where);
+      problems.Unsupported("operator " + op, "it has a subgraph, which only If, Loop and Scan may have here",
+                           where);
       return std::nullopt;
     default:
       problems.Unsupported("operator " + op,

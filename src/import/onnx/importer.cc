@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "graph/bodies.h"
 #include "graph/operators.h"
 #include "import/onnx/attributes.h"
 #include "import/onnx/inputs.h"
@@ -21,21 +22,40 @@ bool IsOtherFloat(int32_t data_type) {
   return type == DType::kF16 || type == DType::kBF16 || type == DType::kF64;
 }
 
-// Returns whether floats other than f32 can appear anywhere in the model.
-bool HasMixedFloats(const ::onnx::GraphProto& graph, const std::vector<FlatNode>& nodes) {
-  for (const auto& t : graph.initializer())
-    if (IsOtherFloat(t.data_type())) return true;
-  for (const auto& input : graph.input())
-    if (IsOtherFloat(input.type().tensor_type().elem_type())) return true;
+bool HasOtherFloats(const NodeProto& node);
+
+bool HasOtherFloats(const ::onnx::GraphProto& graph) {
+  const auto& tensors = graph.initializer();
+  const auto& inputs = graph.input();
+  const auto& nodes = graph.node();
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](const auto& t) { return IsOtherFloat(t.data_type()); }) ||
+         std::any_of(inputs.begin(), inputs.end(),
+                     [](const auto& i) { return IsOtherFloat(i.type().tensor_type().elem_type()); }) ||
+         std::any_of(nodes.begin(), nodes.end(), [](const NodeProto& n) { return HasOtherFloats(n); });
+}
+
+bool HasOtherFloats(const NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(), [](const auto& a) {
+    const bool named = (a.name() == "to" || a.name() == "dtype") && a.i() > 0 && a.i() < 100;
+    return IsOtherFloat(a.t().data_type()) || (named && IsOtherFloat(int32_t(a.i()))) ||
+           (a.has_g() && HasOtherFloats(a.g()));
+  });
+}
+
+// Returns whether floats other than f32 can appear anywhere in the model; `nodes` are those of its graph.
+bool HasMixedFloats(const ::onnx::ModelProto& model, const std::vector<FlatNode>& nodes) {
+  if (HasOtherFloats(model.graph())) return true;
   for (const FlatNode& n : nodes)
-    for (const auto& a : n.proto.attribute())
-      if (IsOtherFloat(a.t().data_type()) || ((a.name() == "to" || a.name() == "dtype") && a.i() > 0 &&
-                                              a.i() < 100 && IsOtherFloat(int32_t(a.i()))))
-        return true;
+    if (HasOtherFloats(n.proto)) return true;
+  for (const auto& function : model.functions())
+    for (const NodeProto& n : function.node())
+      if (HasOtherFloats(n)) return true;
   return false;
 }
 
-// Returns whether the node has a subgraph. ReadAttributes() reports such a node as unsupported.
+// Returns whether the node has a subgraph. ReadAttributes() reports such a node as unsupported, unless it is
+// control flow.
 bool HasSubgraph(const NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(),
                      [](const auto& a) { return a.has_g() || a.graphs_size() > 0; });
@@ -67,6 +87,10 @@ int MostInputs(std::string_view op) {
   return op == "Conv" || op == "Gemm" ? 3 : 0;
 }
 
+bool IsFlexAttention(const NodeProto& node) {
+  return node.domain() == "ai.onnx.preview" && node.op_type() == "FlexAttention";
+}
+
 // Returns the value of a Constant node, or a tensor without a value if the node holds something else.
 Tensor ConstantValue(const Attributes& a) {
   if (const Tensor* t = a.TensorOf("value")) return *t;
@@ -87,25 +111,34 @@ Tensor ConstantValue(const Attributes& a) {
 }  // namespace
 
 Imported Importer::Run() {
-  result_.graph.name = model_.graph().name().empty() ? name_ : model_.graph().name();
+  root_.graph.name = model_.graph().name().empty() ? name_ : model_.graph().name();
   CheckVersions();
   ReadMetadata();
-  const std::vector<FlatNode> nodes = InlineFunctions(model_, opset_, options_.max_value_bytes, problems_);
-  mixed_floats_ = HasMixedFloats(model_.graph(), nodes);
-  AddInitializers();
+  std::vector<FlatNode> nodes = functions_.Flatten(*model_.mutable_graph(), opset_);
+  mixed_floats_ = HasMixedFloats(model_, nodes);
+  AddInitializers(model_.graph());
   AddInputs();
-  for (const FlatNode& node : nodes) AddNode(node);
-  AddOutputs();
+  AddNodes(nodes);
+  AddOutputs(model_.graph());
+  Finish();
+  problems_.Throw();
+  Verify(root_.graph);
+  result_.graph = std::move(root_.graph);
+  return std::move(result_);
+}
+
+void Importer::AddNodes(std::vector<FlatNode>& nodes) {
+  for (FlatNode& node : nodes) AddNode(node);
+}
+
+void Importer::Finish() {
   CheckDangling();
   try {
-    SortTopologically(result_.graph);
+    SortTopologically(scope_->graph);
     CheckNarrow();
   } catch (const Error& e) {
     problems_.Bad(e);
   }
-  problems_.Throw();
-  Verify(result_.graph);
-  return std::move(result_);
 }
 
 void Importer::CheckVersions() {
@@ -133,8 +166,8 @@ void Importer::ReadMetadata() {
   add("version", model_.producer_version());
 }
 
-void Importer::AddInitializers() {
-  for (const auto& t : model_.graph().initializer()) {
+void Importer::AddInitializers(const ::onnx::GraphProto& graph) {
+  for (const auto& t : graph.initializer()) {
     const std::string where = fmt::format("{}: initializer '{}'", name_, t.name());
     try {
       if (t.name().empty()) Invalid(where, "has no name");
@@ -145,7 +178,7 @@ void Importer::AddInitializers() {
       if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;
       if (e.code() == Code::kUnimplemented) problems_.Unsupported("initializer", WhyUnsupported(t), t.name());
       else problems_.Bad(e);
-      defined_.insert(Reference(t.name()));  // so that its readers are not reported as well
+      scope_->defined.insert(Reference(t.name()));  // so that its readers are not reported as well
     }
   }
 }
@@ -157,12 +190,15 @@ void Importer::AddInputs() {
   for (const Input& input : ResolveInputs(model_.graph(), constants, options_, result_.notes, problems_)) {
     const ValueId id = Define(input.name, "input " + input.name);
     if (id == kNoValue) continue;
-    result_.graph.value(id).type = input.type;
-    result_.graph.value(id).shape = input.shape;
-    result_.graph.inputs.push_back(id);
+    root_.graph.value(id).type = input.type;
+    root_.graph.value(id).shape = input.shape;
+    root_.graph.inputs.push_back(id);
     result_.declared[input.name] = input.declared;
     result_.dims[input.name] = input.dims;
   }
+  // so that the readers of an input that is reported are not reported as well
+  for (const auto& input : model_.graph().input())
+    if (!input.name().empty()) root_.defined.insert(Reference(input.name()));
 }
 
 bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
@@ -174,7 +210,7 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
     return false;
   }
   const bool microsoft = flat.proto.domain() == kMicrosoft;
-  if (microsoft && IsMicrosoft(op)) return true;
+  if ((microsoft && IsMicrosoft(op)) || IsFlexAttention(flat.proto)) return true;
   if (!IsDefaultDomain(flat.proto.domain())) {
     problems_.Unsupported(
         "operator " + flat.proto.domain() + "." + op,
@@ -199,7 +235,7 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
   return true;
 }
 
-void Importer::AddNode(const FlatNode& flat) {
+void Importer::AddNode(FlatNode& flat) {
   const NodeProto& proto = flat.proto;
   const std::string node = NodeName(proto);
   const bool known = CheckOperator(flat, node);
@@ -207,18 +243,22 @@ void Importer::AddNode(const FlatNode& flat) {
   if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
 
   Upgrade upgrade{
-      result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
+      scope_->graph, scope_->names, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
   for (const std::string& name : proto.input()) {
     upgrade.node.inputs.push_back(Reference(name));
-    if (!name.empty()) first_reader_.emplace(upgrade.node.inputs.back(), node);
+    if (!name.empty()) scope_->first_reader.emplace(upgrade.node.inputs.back(), node);
   }
   for (const std::string& name : proto.output())
     upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
   if (!known) return;
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
+  if (IsControlFlow(proto.op_type())) AddBodies(flat, upgrade);
   try {
     if (proto.domain() == kMicrosoft) {
       ExpandMicrosoft(upgrade);
+      if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
+    } else if (IsFlexAttention(proto)) {
+      ExpandFlexAttention(flat, upgrade);
       if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
     }
     UpgradeAndAdd(upgrade, flat.opset);
@@ -226,7 +266,7 @@ void Importer::AddNode(const FlatNode& flat) {
     problems_.Bad(node, "{}", e.what());
     return;
   }
-  const Node& added = result_.graph.nodes.back();
+  const Node& added = scope_->graph.nodes.back();
   if (!FindOperator(added.op) && !HasSubgraph(proto))
     problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
 }
@@ -254,16 +294,16 @@ void Importer::AddConstantNode(const NodeProto& proto, const std::string& node,
 void Importer::AddConstant(const std::string& name, Tensor tensor, const std::string& where) {
   const ValueId id = Define(name, where);
   if (id == kNoValue) return;
-  Value& value = result_.graph.value(id);
+  Value& value = scope_->graph.value(id);
   value.type = tensor.type();
   value.shape = tensor.shape();
   value.constant = std::move(tensor);
 }
 
-void Importer::AddOutputs() {
+void Importer::AddOutputs(const ::onnx::GraphProto& graph) {
   std::set<std::string> seen;
-  for (const auto& output : model_.graph().output()) {
-    if (!seen.insert(output.name()).second) {
+  for (const auto& output : graph.output()) {
+    if (scope_ == &root_ && !seen.insert(output.name()).second) {
       problems_.Bad(output.name(), "two outputs have this name");
       continue;
     }
@@ -272,23 +312,23 @@ void Importer::AddOutputs() {
       problems_.Bad(name_, "an output has no name");
       continue;
     }
-    first_reader_.emplace(id, "the model's outputs");
-    result_.graph.outputs.push_back(id);
+    scope_->first_reader.emplace(id, "the model's outputs");
+    scope_->graph.outputs.push_back(id);
   }
-  if (model_.graph().output_size() == 0)
+  if (graph.output_size() == 0 && scope_ == &root_)
     problems_.Bad(name_, "the model has no outputs; expected at least one");
 }
 
 void Importer::CheckDangling() {
-  for (const auto& [id, reader] : first_reader_)
-    if (!defined_.count(id))
+  for (const auto& [id, reader] : scope_->first_reader)
+    if (!scope_->defined.count(id))
       problems_.Bad(reader,
                     "input '{}' is made by no node and is neither an input of the model nor an initializer",
-                    result_.graph.value(id).name);
+                    scope_->graph.value(id).name);
 }
 
 void Importer::MarkNarrow(int32_t data_type, ValueId id) {
-  if (id != kNoValue && FindNarrow(data_type)) narrow_[id] = data_type;
+  if (id != kNoValue && FindNarrow(data_type)) scope_->narrow[id] = data_type;
 }
 
 // Marks the output `id` of `maker` as narrow if a tensor in the node's attributes has a narrow type.
@@ -300,11 +340,11 @@ void Importer::MarkNarrow(const NodeProto& maker, ValueId id) {
 // gets the same numbers from the wider type. So does an operator that only moves elements (Reshape); its
 // output is then narrow too. All other operators would compute, round or overflow as the wider type does.
 void Importer::CheckNarrow() {
-  if (narrow_.empty()) return;
-  for (const Node& node : result_.graph.nodes) {
+  if (scope_->narrow.empty()) return;
+  for (const Node& node : scope_->graph.nodes) {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const auto at = narrow_.find(node.inputs[i]);
-      if (at == narrow_.end() || LeavesNarrow(node.op, i)) continue;
+      const auto at = scope_->narrow.find(node.inputs[i]);
+      if (at == scope_->narrow.end() || LeavesNarrow(node.op, i)) continue;
       const int32_t type = at->second;
       if (KeepsNarrow(node.op, i)) MarkNarrow(type, node.output(0));
       else
@@ -315,32 +355,35 @@ void Importer::CheckNarrow() {
             node.name);
     }
   }
-  for (ValueId id : result_.graph.outputs)
-    if (const auto at = narrow_.find(id); at != narrow_.end())
+  for (ValueId id : scope_->graph.outputs)
+    if (const auto at = scope_->narrow.find(id); at != scope_->narrow.end())
       problems_.Unsupported(
           "output",
           fmt::format("element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(at->second)),
-          result_.graph.value(id).name);
+          scope_->graph.value(id).name);
 }
 
 ValueId Importer::Reference(const std::string& name) {
   if (name.empty()) return kNoValue;
-  const auto [at, fresh] = ids_.emplace(name, kNoValue);
-  if (fresh) at->second = result_.graph.AddValue(name);
-  return at->second;
+  const auto at = scope_->ids.find(name);
+  if (at != scope_->ids.end()) return at->second;
+  const bool own = !scope_->outer || scope_->own.contains(name);
+  const ValueId id = own ? scope_->graph.AddValue(name) : Capture(name);
+  scope_->ids.emplace(name, id);
+  return id;
 }
 
 ValueId Importer::Define(const std::string& name, const std::string& where) {
   const ValueId id = Reference(name);
-  if (id != kNoValue && defined_.insert(id).second) return id;
+  if (id != kNoValue && scope_->defined.insert(id).second) return id;
   if (id == kNoValue) problems_.Bad(where, "has no name for what it makes");
   else problems_.Bad(where, "makes '{}', which is made elsewhere already", name);
   return kNoValue;
 }
 
 std::string Importer::NodeName(const NodeProto& proto) {
-  if (!proto.name().empty()) return names_.Unique(Printable(proto.name()));
-  return names_.Unique(
+  if (!proto.name().empty()) return scope_->names.Unique(Printable(proto.name()));
+  return scope_->names.Unique(
       Printable(proto.op_type() + "_" + (proto.output_size() ? proto.output(0) : "nothing")));
 }
 

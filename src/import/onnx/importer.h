@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -19,21 +20,53 @@ class Importer {
  public:
   Importer(::onnx::ModelProto& model, const std::string& name, TensorReader& tensors,
            const ImportOptions& options)
-      : model_(model), name_(name), tensors_(tensors), options_(options), problems_(name) {}
+      : model_(model),
+        name_(name),
+        tensors_(tensors),
+        options_(options),
+        problems_(name),
+        functions_(model, options.max_value_bytes, problems_) {}
 
   Imported Run();  // throws one Error that lists all problems
 
  private:
+  // The graph that is made of the model's, or of a subgraph of a control flow operator.
+  struct Scope {
+    Scope* outer = nullptr;  // null for the model's graph
+    Graph graph;
+    NodeNames names;
+    std::map<std::string, ValueId> ids;
+    std::set<ValueId> defined;
+    std::map<ValueId, int32_t> narrow;  // values whose type in the model is one of narrow.h, with that type
+    std::map<ValueId, std::string> first_reader;
+    std::set<std::string> own;  // names that a subgraph defines; all others are of the graphs around it
+    std::vector<std::string> captures;  // names that it reads of those, in the order of their values
+    std::vector<ValueId> captured;      // the values
+  };
+  struct ImportedBody {
+    std::shared_ptr<Graph> graph;  // its inputs are the parameters alone
+    std::map<std::string, ValueId> captures;
+  };
+
   void CheckVersions();
   void ReadMetadata();
-  void AddInitializers();
+  void AddInitializers(const ::onnx::GraphProto& graph);
   void AddInputs();
-  void AddNode(const FlatNode& flat);
-  void AddOutputs();
+  void AddNodes(std::vector<FlatNode>& nodes);
+  void AddNode(FlatNode& flat);
+  void AddOutputs(const ::onnx::GraphProto& graph);
+  void Finish();  // checks and sorts the graph of the scope
   void CheckDangling();
   void CheckNarrow();
   void MarkNarrow(int32_t data_type, ValueId id);
   void MarkNarrow(const ::onnx::NodeProto& maker, ValueId id);
+
+  void AddBodies(FlatNode& flat, Upgrade& upgrade);
+  ImportedBody ImportBody(::onnx::GraphProto& proto, const FlatNode& flat);
+  void AddParameters(const ::onnx::GraphProto& proto, const std::string& op);
+  ValueId Capture(const std::string& name);
+  void ExpandFlexAttention(FlatNode& flat, Upgrade& upgrade);
+  ValueId Modified(FlatNode& flat, Upgrade& upgrade, const std::string& name, ValueId value);
 
   bool CheckOperator(const FlatNode& flat, const std::string& node);
   void AddConstantNode(const ::onnx::NodeProto& proto, const std::string& node, const Attributes& attributes);
@@ -48,12 +81,11 @@ class Importer {
   TensorReader& tensors_;
   const ImportOptions& options_;
   Problems problems_;
+  FunctionInliner functions_;
   Imported result_;
-  NodeNames names_;
-  std::map<std::string, ValueId> ids_;
-  std::set<ValueId> defined_;
-  std::map<ValueId, int32_t> narrow_;  // values whose type in the model is one of narrow.h, with that type
-  std::map<ValueId, std::string> first_reader_;
+  Scope root_;
+  Scope* scope_ = &root_;
+  int depth_ = 0;  // of subgraphs around the scope
   int64_t opset_ = 0;
   bool mixed_floats_ = false;
 };

@@ -207,22 +207,22 @@ TEST(ImportOnnx, ListsEverythingThatIsUnsupportedAtOnce) {
   AddOp(m, "Frobnicate", {"a"}, {"b"}, "f2");
   AddOp(m, "FusedThing", {"b"}, {"c"}, "ms").set_domain("com.example");
   AddInt(AddOp(m, "Cast", {"c"}, {"y"}, "cast"), "to", TensorProto::STRING);
-  NodeProto& branch = AddOp(m, "If", {"y"}, {"z"}, "branch");
-  for (const char* name : {"then_branch", "else_branch"}) {
-    auto* g = branch.add_attribute();
-    g->set_name(name);
-    g->set_type(AttributeProto::GRAPH);
-    g->mutable_g();
-  }
+  NodeProto& map = AddOp(m, "SequenceMap", {"y"}, {"z"}, "map");
+  auto* g = map.add_attribute();
+  g->set_name("body");
+  g->set_type(AttributeProto::GRAPH);
+  g->mutable_g();
   AddOutput(m, "z");
   const std::string error = ImportError(m);
   EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
   EXPECT_TRUE(Contains(error, "operator Frobnicate: Mete does not have it (2 times, first at 'f1')"));
   EXPECT_TRUE(Contains(error, "operator com.example.FusedThing"));
   EXPECT_TRUE(Contains(error, "asks for element type STRING"));
-  EXPECT_TRUE(Contains(
-      error, "operator If: it has a subgraph, and subgraphs are not supported (1 time, first at 'branch')"));
-  EXPECT_EQ(error.find("operator If"), error.rfind("operator If")) << error;
+  EXPECT_TRUE(
+      Contains(error,
+               "operator SequenceMap: it has a subgraph, which only If, Loop and Scan may have here (1 "
+               "time, first at 'map')"));
+  EXPECT_EQ(error.find("operator SequenceMap"), error.rfind("operator SequenceMap")) << error;
 }
 
 TEST(ImportOnnx, ReportsInputsThatNobodyMakesAndValuesMadeTwice) {
@@ -347,9 +347,11 @@ TEST(ImportOnnx, AnInputMustBeATensorOfAKnownType) {
 
 TEST(ImportOnnx, RejectsOpsetsThatAreTooNewOrTooOld) {
   EXPECT_TRUE(Contains(ImportError(ReluModel(99)), "the opset is too new; got 99"));
-  EXPECT_TRUE(Contains(ImportError(ReluModel(5)),
-                       "operator Relu: its form at opset 5 is too old, expected 6 or later"));
-  EXPECT_EQ(ImportError(ReluModel(6)), "");
+  ModelProto scan = ReluModel(8);
+  scan.mutable_graph()->mutable_node(0)->set_op_type("Scan");
+  EXPECT_TRUE(
+      Contains(ImportError(scan), "operator Scan: its form at opset 8 is too old, expected 9 or later"));
+  EXPECT_EQ(ImportError(ReluModel(1)), "");
 }
 
 TEST(ImportOnnx, InlinesFunctionsWithTheirAttributesAndValues) {

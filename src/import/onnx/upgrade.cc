@@ -14,6 +14,53 @@ struct Row {
 // The rows apply to a node in this order. An upgrade may rename the node, so that a later row applies:
 // Upsample becomes Resize.
 constexpr Row kUpgrades[] = {
+    {"Abs", 6, UpgradeConsumedInputs},
+    {"Add", 7, UpgradeBroadcastAttribute},
+    {"And", 7, UpgradeBroadcastAttribute},
+    {"BatchNormalization", 7, UpgradeTestMode},
+    {"Cast", 6, UpgradeCastName},
+    {"Ceil", 6, UpgradeConsumedInputs},
+    {"Clip", 6, UpgradeConsumedInputs},
+    {"Concat", 4, UpgradeConcatAxis},
+    {"Div", 7, UpgradeBroadcastAttribute},
+    {"Dropout", 7, UpgradeTestMode},
+    {"Elu", 6, UpgradeConsumedInputs},
+    {"Equal", 7, UpgradeBroadcastAttribute},
+    {"Exp", 6, UpgradeConsumedInputs},
+    {"Floor", 6, UpgradeConsumedInputs},
+    {"GRU", 7, UpgradeOutputSequence},
+    {"Gemm", 7, UpgradeBroadcastAttribute},
+    {"GlobalLpPool", 2, UpgradeNormPower},
+    {"Greater", 7, UpgradeBroadcastAttribute},
+    {"HardSigmoid", 6, UpgradeConsumedInputs},
+    {"InstanceNormalization", 6, UpgradeConsumedInputs},
+    {"LSTM", 7, UpgradeOutputSequence},
+    {"LeakyRelu", 6, UpgradeConsumedInputs},
+    {"Less", 7, UpgradeBroadcastAttribute},
+    {"Log", 6, UpgradeConsumedInputs},
+    {"LpPool", 2, UpgradeNormPower},
+    {"Max", 6, UpgradeConsumedInputs},
+    {"Mean", 6, UpgradeConsumedInputs},
+    {"Min", 6, UpgradeConsumedInputs},
+    {"Mul", 7, UpgradeBroadcastAttribute},
+    {"Neg", 6, UpgradeConsumedInputs},
+    {"Or", 7, UpgradeBroadcastAttribute},
+    {"PRelu", 7, UpgradePReluSlope},
+    {"Pad", 2, UpgradePaddings},
+    {"Pow", 7, UpgradeBroadcastAttribute},
+    {"RNN", 7, UpgradeOutputSequence},
+    {"Reciprocal", 6, UpgradeConsumedInputs},
+    {"Relu", 6, UpgradeConsumedInputs},
+    {"Reshape", 5, UpgradeReshapeAttribute},
+    {"Selu", 6, UpgradeSeluDefaults},
+    {"Sigmoid", 6, UpgradeConsumedInputs},
+    {"Sqrt", 6, UpgradeConsumedInputs},
+    {"Sub", 7, UpgradeBroadcastAttribute},
+    {"Sum", 6, UpgradeConsumedInputs},
+    {"Tanh", 6, UpgradeConsumedInputs},
+    {"Tile", 6, UpgradeTileAxis},
+    {"Upsample", 7, UpgradeUpsampleSides},
+    {"Xor", 7, UpgradeBroadcastAttribute},
     {"BatchNormalization", 14, UpgradeBatchNormalization},
     {"Clip", 11, UpgradeClip},
     {"Dropout", 12, UpgradeDropout},
@@ -53,91 +100,10 @@ struct Oldest {
   int64_t opset;
 };
 
-// Operators whose form at the given opset is still that of opset 7. (Opset 6 added integer types to many
-// operators and removed `consumed_inputs`; opset 7 changed broadcasting and the recurrent operators.)
-constexpr Oldest kOldest[] = {
-    {"Abs", 6},
-    {"ArgMax", 1},
-    {"ArgMin", 1},
-    {"AveragePool", 1},
-    {"Cast", 6},
-    {"Ceil", 6},
-    {"Clip", 6},
-    {"Concat", 4},
-    {"Constant", 1},
-    {"Conv", 1},
-    {"ConvTranspose", 1},
-    {"DepthToSpace", 1},
-    {"Elu", 6},
-    {"Exp", 6},
-    {"Flatten", 1},
-    {"Floor", 6},
-    {"Gather", 1},
-    {"GlobalAveragePool", 1},
-    {"GlobalLpPool", 2},
-    {"GlobalMaxPool", 1},
-    {"HardSigmoid", 6},
-    {"Hardmax", 1},
-    {"Identity", 1},
-    {"InstanceNormalization", 6},
-    {"LRN", 1},
-    {"LeakyRelu", 6},
-    {"Log", 6},
-    {"LogSoftmax", 1},
-    {"LpNormalization", 1},
-    {"LpPool", 2},
-    {"MatMul", 1},
-    {"Max", 6},
-    {"MaxPool", 1},
-    {"Mean", 6},
-    {"Min", 6},
-    {"Neg", 6},
-    {"Not", 1},
-    {"Pad", 2},
-    {"Reciprocal", 6},
-    {"ReduceL1", 1},
-    {"ReduceL2", 1},
-    {"ReduceLogSum", 1},
-    {"ReduceLogSumExp", 1},
-    {"ReduceMax", 1},
-    {"ReduceMean", 1},
-    {"ReduceMin", 1},
-    {"ReduceProd", 1},
-    {"ReduceSum", 1},
-    {"ReduceSumSquare", 1},
-    {"Relu", 6},
-    {"Reshape", 5},
-    {"Selu", 6},
-    {"Shape", 1},
-    {"Sigmoid", 6},
-    {"Size", 1},
-    {"Slice", 1},
-    {"Softmax", 1},
-    {"Softplus", 1},
-    {"Softsign", 1},
-    {"SpaceToDepth", 1},
-    {"Split", 2},
-    {"Sqrt", 6},
-    {"Squeeze", 1},
-    {"Sum", 6},
-    {"Tanh", 6},
-    {"ThresholdedRelu", 1},
-    {"Tile", 6},
-    {"TopK", 1},
-    {"Transpose", 1},
-    {"Unsqueeze", 1},
-};
+// Operators whose form was another one before, for which there is no upgrade. (Scan had a batch of its own.)
+constexpr Oldest kOldest[] = {{"Scan", 9}};
 
 }  // namespace
-
-std::string NodeNames::Unique(const std::string& wanted) {
-  int& next = used_[wanted];
-  if (next++ == 0) return wanted;
-  for (;;) {
-    std::string candidate = fmt::format("{}_{}", wanted, next++);
-    if (used_.emplace(candidate, 1).second) return candidate;
-  }
-}
 
 void Upgrade::SetInput(size_t i, ValueId id) {
   if (node.inputs.size() <= i) node.inputs.resize(i + 1, kNoValue);
@@ -181,7 +147,7 @@ void UpgradeAndAdd(Upgrade& u, int64_t opset) {
 int64_t OldestOpset(const std::string& op) {
   for (const Oldest& row : kOldest)
     if (op == row.op) return row.opset;
-  return 7;
+  return 1;
 }
 
 }  // namespace mete::onnx_import

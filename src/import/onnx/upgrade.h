@@ -7,19 +7,10 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "graph/node_names.h"
 #include "import/onnx/problems.h"
 
 namespace mete::onnx_import {
-
-// Gives each node a name of its own.
-class NodeNames {
- public:
-  // Returns `wanted`, or `wanted` with a number behind it if that name is in use.
-  std::string Unique(const std::string& wanted);
-
- private:
-  std::map<std::string, int> used_;  // by name: the number to try next
-};
 
 // A node that is not in the graph yet. Upgrade functions change `node` and may add nodes before it to the
 // graph, whose results it reads.
@@ -54,8 +45,8 @@ struct Upgrade {
 // Applies every upgrade from `opset` to 24 and appends the resulting node to the graph.
 void UpgradeAndAdd(Upgrade& u, int64_t opset);
 
-// Returns the oldest opset whose form of `op` is still the form of opset 7, or a form that an upgrade covers.
-// Returns 7 for operators that changed with opset 7.
+// Returns the oldest opset whose form of `op` is the form of opset 24, or one that an upgrade covers: 1 for
+// nearly all operators.
 int64_t OldestOpset(const std::string& op);
 
 // Upgrades of operators whose attributes became inputs (upgrade_attributes.cc).
@@ -80,5 +71,20 @@ void UpgradeGroupNormalization(Upgrade& u);
 void UpgradeRoiAlign(Upgrade& u);
 void UpgradeGridSample(Upgrade& u);
 void UpgradeSimplifiedLayerNormalization(Upgrade& u);
+
+// Upgrades of the forms before opset 7 (upgrade_old.cc).
+void UpgradeConsumedInputs(Upgrade& u);
+void UpgradeBroadcastAttribute(Upgrade& u);
+void UpgradePReluSlope(Upgrade& u);
+void UpgradeTestMode(Upgrade& u);
+void UpgradeConcatAxis(Upgrade& u);
+void UpgradeCastName(Upgrade& u);
+void UpgradeReshapeAttribute(Upgrade& u);
+void UpgradeTileAxis(Upgrade& u);
+void UpgradePaddings(Upgrade& u);
+void UpgradeUpsampleSides(Upgrade& u);
+void UpgradeNormPower(Upgrade& u);
+void UpgradeSeluDefaults(Upgrade& u);
+void UpgradeOutputSequence(Upgrade& u);
 
 }  // namespace mete::onnx_import

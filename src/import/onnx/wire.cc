@@ -16,16 +16,25 @@ struct Path {
   const Path* inside;  // the paths within the field; null if the field is a tensor
   size_t count;        // number of paths in `inside`
 };
-constexpr Path kInAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0},
-                                 {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0}};
-constexpr Path kInNode[] = {{::onnx::NodeProto::kAttributeFieldNumber, kInAttribute, 2}};
-constexpr Path kInGraph[] = {{::onnx::GraphProto::kNodeFieldNumber, kInNode, 1},
-                             {::onnx::GraphProto::kInitializerFieldNumber, nullptr, 0}};
 constexpr uint32_t kFunctionAttributeDefault = 11;  // FunctionProto.attribute_proto, since IR version 9
-constexpr Path kInFunction[] = {{::onnx::FunctionProto::kNodeFieldNumber, kInNode, 1},
-                                {kFunctionAttributeDefault, kInAttribute, 2}};
-constexpr Path kInModel[] = {{::onnx::ModelProto::kGraphFieldNumber, kInGraph, 2},
-                             {::onnx::ModelProto::kFunctionsFieldNumber, kInFunction, 2}};
+// Members of a class, since graphs and the attributes of their nodes are within each other.
+struct Paths {
+  static const Path kAttribute[4], kNode[1], kGraph[2], kFunction[2], kModel[2];
+};
+const Path Paths::kAttribute[] = {{::onnx::AttributeProto::kTFieldNumber, nullptr, 0},
+                                  {::onnx::AttributeProto::kTensorsFieldNumber, nullptr, 0},
+                                  {::onnx::AttributeProto::kGFieldNumber, Paths::kGraph, 2},
+                                  {::onnx::AttributeProto::kGraphsFieldNumber, Paths::kGraph, 2}};
+const Path Paths::kNode[] = {{::onnx::NodeProto::kAttributeFieldNumber, Paths::kAttribute, 4}};
+const Path Paths::kGraph[] = {{::onnx::GraphProto::kNodeFieldNumber, Paths::kNode, 1},
+                              {::onnx::GraphProto::kInitializerFieldNumber, nullptr, 0}};
+const Path Paths::kFunction[] = {{::onnx::FunctionProto::kNodeFieldNumber, Paths::kNode, 1},
+                                 {kFunctionAttributeDefault, Paths::kAttribute, 4}};
+const Path Paths::kModel[] = {{::onnx::ModelProto::kGraphFieldNumber, Paths::kGraph, 2},
+                              {::onnx::ModelProto::kFunctionsFieldNumber, Paths::kFunction, 2}};
+
+// Messages within messages, each level of a subgraph being three of them: as many as protobuf parses.
+constexpr int kMostLevels = 100;
 
 void AppendVarint(uint64_t value, std::string& out) {
   for (; value >= 128; value >>= 7) out.push_back(char(value | 128));
@@ -56,8 +65,9 @@ bool StripTensor(std::span<const std::byte> tensor, std::string& out,
   return reader.ok();
 }
 
-bool StripMessage(std::span<const std::byte> message, std::span<const Path> paths, std::string& out,
-                  std::vector<std::span<const std::byte>>& raw) {
+bool StripMessage(std::span<const std::byte> message, std::span<const Path> paths, int levels,
+                  std::string& out, std::vector<std::span<const std::byte>>& raw) {
+  if (levels == 0) return false;
   WireReader reader(message);
   for (WireField f; reader.Next(f);) {
     const auto path = std::find_if(paths.begin(), paths.end(),
@@ -67,8 +77,9 @@ bool StripMessage(std::span<const std::byte> message, std::span<const Path> path
       continue;
     }
     std::string inner;
-    const bool good = path->inside ? StripMessage(f.payload, {path->inside, path->count}, inner, raw)
-                                   : StripTensor(f.payload, inner, raw);
+    const bool good = path->inside
+                          ? StripMessage(f.payload, {path->inside, path->count}, levels - 1, inner, raw)
+                          : StripTensor(f.payload, inner, raw);
     if (!good) return false;
     AppendMessage(f.number, inner, out);
   }
@@ -127,7 +138,7 @@ bool WireReader::Next(WireField& field) {
 }
 
 bool StripRawData(std::span<const std::byte> model, StrippedModel& out) {
-  return StripMessage(model, kInModel, out.message, out.raw);
+  return StripMessage(model, Paths::kModel, kMostLevels, out.message, out.raw);
 }
 
 }  // namespace mete::onnx_import

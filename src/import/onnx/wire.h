@@ -43,7 +43,8 @@ struct StrippedModel {
 };
 
 // Replaces the raw_data of every tensor that the importer reads: initializers, and tensors in attributes of
-// nodes of the graph and of functions. Returns false if `model` is not a message.
+// nodes, of the graph, its subgraphs and functions. Returns false if `model` is not a message, or has more
+// messages within messages than protobuf parses.
 bool StripRawData(std::span<const std::byte> model, StrippedModel& out);
 
 }  // namespace mete::onnx_import

@@ -27,17 +27,21 @@ class Packer {
   PackedGraph Do(const Graph& graph) {
     wire::Graph to;
     to.set_version(kWireVersion);
-    to.set_name(graph.name);
-    to.set_share_of_bytes(graph.share_of_bytes);
-    for (const Value& value : graph.values) PackValue(value, to.add_values());
-    for (const Node& node : graph.nodes) PackNode(node, to.add_nodes());
-    for (const ValueId id : graph.inputs) to.add_inputs(id);
-    for (const ValueId id : graph.outputs) to.add_outputs(id);
+    PackGraph(graph, &to);
     packed_.bytes = to.SerializeAsString();
     return std::move(packed_);
   }
 
  private:
+  void PackGraph(const Graph& graph, wire::Graph* to) {
+    to->set_name(graph.name);
+    to->set_share_of_bytes(graph.share_of_bytes);
+    for (const Value& value : graph.values) PackValue(value, to->add_values());
+    for (const Node& node : graph.nodes) PackNode(node, to->add_nodes());
+    for (const ValueId id : graph.inputs) to->add_inputs(id);
+    for (const ValueId id : graph.outputs) to->add_outputs(id);
+  }
+
   void PackTensor(const Tensor& tensor, wire::Tensor* to) {
     to->set_type(uint32_t(tensor.type()));
     PackDims(tensor.shape(), to->mutable_dims());
@@ -71,6 +75,7 @@ class Packer {
       *to->mutable_floats()->mutable_v() = {fs->begin(), fs->end()};
     else if (const auto* ss = std::get_if<Strings>(&item.second))
       *to->mutable_strings()->mutable_v() = {ss->begin(), ss->end()};
+    else if (const auto* body = std::get_if<GraphPtr>(&item.second)) PackGraph(**body, to->mutable_graph());
     else PackTensor(std::get<Tensor>(item.second), to->mutable_tensor());
   }
 
@@ -104,6 +109,8 @@ void CheckCounts(const wire::Graph& graph, const WireLimits& limits) {
     check("inputs of a node", node.inputs_size(), limits.max_values);
     check("outputs of a node", node.outputs_size(), limits.max_values);
     check("attributes of a node", node.attributes_size(), limits.max_attributes);
+    for (const wire::Attribute& attribute : node.attributes())
+      if (attribute.has_graph()) CheckCounts(attribute.graph(), limits);
   }
 }
 
@@ -139,6 +146,13 @@ class Unpacker {
   Unpacker(const FindWeight& find, const WireLimits& limits) : find_(find), limits_(limits) {}
 
   Graph Do(const wire::Graph& from) {
+    Graph graph = UnpackGraph(from);
+    Verify(graph);
+    return graph;
+  }
+
+ private:
+  Graph UnpackGraph(const wire::Graph& from) {
     Graph graph;
     graph.name = Named(from.name());
     graph.share_of_bytes = from.share_of_bytes();
@@ -146,11 +160,16 @@ class Unpacker {
     for (const wire::Node& node : from.nodes()) graph.nodes.push_back(UnpackNode(node));
     graph.inputs.assign(from.inputs().begin(), from.inputs().end());
     graph.outputs.assign(from.outputs().begin(), from.outputs().end());
-    Verify(graph);
     return graph;
   }
 
- private:
+  // Verified by itself, because the inference of its node trusts it.
+  GraphPtr UnpackBody(const wire::Graph& from) {
+    auto body = std::make_shared<Graph>(UnpackGraph(from));
+    Verify(*body);
+    return body;
+  }
+
   Shape UnpackShape(DType type, const google::protobuf::RepeatedField<int64_t>& dims) const {
     const Shape shape(std::span<const int64_t>(dims.data(), size_t(dims.size())));
     if (CheckedElements(shape, type, limits_.max_value_bytes) < 0)
@@ -208,6 +227,7 @@ class Unpacker {
       case wire::Attribute::kFloats: return Floats(from.floats().v().begin(), from.floats().v().end());
       case wire::Attribute::kStrings: return Strings(from.strings().v().begin(), from.strings().v().end());
       case wire::Attribute::kTensor: return UnpackTensor(from.tensor());
+      case wire::Attribute::kGraph: return UnpackBody(from.graph());
       case wire::Attribute::VALUE_NOT_SET: break;
     }
     Invalid(kWhere, "has an attribute without a value; got '{}'", from.name());
@@ -231,6 +251,15 @@ void AddDigest(const wire::Tensor& tensor, std::set<Digest>& digests) {
   if (tensor.has_digest()) digests.insert(DigestFrom(tensor.digest()));
 }
 
+void AddDigests(const wire::Graph& graph, std::set<Digest>& digests) {
+  for (const wire::Value& value : graph.values()) AddDigest(value.constant(), digests);
+  for (const wire::Node& node : graph.nodes())
+    for (const wire::Attribute& attribute : node.attributes()) {
+      AddDigest(attribute.tensor(), digests);
+      AddDigests(attribute.graph(), digests);
+    }
+}
+
 }  // namespace
 
 PackedGraph PackGraph(const Graph& graph, DigestMemo* digests) {
@@ -249,11 +278,8 @@ std::string PackWithoutWeights(const Graph& graph) {
 }
 
 std::vector<Digest> WeightsIn(std::string_view bytes, const WireLimits& limits) {
-  const wire::Graph graph = Parse(bytes, limits);
   std::set<Digest> digests;
-  for (const wire::Value& value : graph.values()) AddDigest(value.constant(), digests);
-  for (const wire::Node& node : graph.nodes())
-    for (const wire::Attribute& attribute : node.attributes()) AddDigest(attribute.tensor(), digests);
+  AddDigests(Parse(bytes, limits), digests);
   return {digests.begin(), digests.end()};
 }
 

@@ -17,7 +17,7 @@
 namespace mete {
 
 // The version of graph.proto and of operators' attributes. Graphs of other versions are refused.
-inline constexpr uint32_t kWireVersion = 1;
+inline constexpr uint32_t kWireVersion = 2;
 // The size of the largest constant that is sent inside the graph. This value is a guess: to ask for such a
 // constant by its digest would cost more.
 inline constexpr size_t kMostInlineBytes = 4096;

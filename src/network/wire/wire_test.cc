@@ -137,7 +137,7 @@ TEST(Wire, DigestsAreOfTypeShapeAndBytes) {
 TEST(Wire, RefusesWhatIsNoGraph) {
   const FindWeight none = [](const Digest&, DType, const Shape&) { return Tensor(); };
   EXPECT_TELLS(UnpackGraph("\xff\xff\xff", none), "bytes that do not parse");
-  EXPECT_TELLS(UnpackGraph("", none), "has another version; got 0, expected 1");
+  EXPECT_TELLS(UnpackGraph("", none), "has another version; got 0, expected 2");
   const PackedGraph packed = PackGraph(OneConv());
   const auto refused = [&](auto change) {
     return ErrorOf([&] { UnpackGraph(Changed(change), In(packed.weights)); });
@@ -145,7 +145,7 @@ TEST(Wire, RefusesWhatIsNoGraph) {
   const auto expect = [&](auto change, const char* text) {
     EXPECT_NE(refused(change).find(text), std::string::npos) << refused(change);
   };
-  expect([](wire::Graph& g) { g.set_version(2); }, "has another version; got 2");
+  expect([](wire::Graph& g) { g.set_version(3); }, "has another version; got 3");
   expect([](wire::Graph& g) { g.mutable_values(0)->set_type(99); }, "unknown type; got 99");
   expect([](wire::Graph& g) { g.mutable_values(2)->set_type(0); }, "has a shape but no type");
   expect(

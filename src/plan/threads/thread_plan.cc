@@ -102,6 +102,19 @@ ThreadPlan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoic
   return plan;
 }
 
+ThreadPlan WithThreadsOf(const ThreadPlan& plan, const Graph& graph) {
+  ThreadPlan other = plan;
+  other.steps.clear();
+  for (const Node& node : graph.nodes) {
+    const auto given = std::find_if(plan.steps.begin(), plan.steps.end(),
+                                    [&](const Step& step) { return step.node == node.name; });
+    Step step{node.name, plan.threads};
+    if (!plan.steps.empty()) step.policy = plan.steps[0].policy;
+    other.steps.push_back(given == plan.steps.end() ? step : *given);
+  }
+  return other;
+}
+
 std::vector<WorkerSpeed> WorkersOf(const ThreadPlan& plan, const Machine& machine) {
   std::vector<WorkerSpeed> workers = WorkersOf(SpeedsOf(plan, machine));
   const auto in_order = [](const Cluster& cluster) { return IsInOrder(cluster.core); };

@@ -68,6 +68,10 @@ struct CpuChoice {
 // first: it is the calling thread's.
 ThreadPlan PlanOneCpu(const Graph& graph, const Machine& machine, const CpuChoice& choice);
 
+// Returns a plan for another graph with the threads of `plan`: a node of the same name has those of its step,
+// all others have all threads.
+ThreadPlan WithThreadsOf(const ThreadPlan& plan, const Graph& graph);
+
 // Returns the expected speeds of the plan's threads: the capacity of the core that each is pinned to, times
 // the speed that is emulated. Threads that are not pinned are expected to be equal.
 std::vector<WorkerSpeed> WorkersOf(const ThreadPlan& plan, const Machine& machine);

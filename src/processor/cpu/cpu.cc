@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "graph/bodies.h"
 #include "kernels/reference/reference.h"
 #include "machine/machine.h"
 #include "passes/pass.h"
@@ -69,7 +70,7 @@ Cpu::Cpu(std::string name, SessionOptions options)
 ProcessorMemory Cpu::memory() const { return {memory_->packed->bytes(), memory_->arenas->memory_bytes()}; }
 
 std::string Cpu::WhyNot(const Graph&, const Node& node) const {
-  return FindReference(node.op) ? "" : "no kernel for operator " + node.op;
+  return FindReference(node.op) || IsControlFlow(node.op) ? "" : "no kernel for operator " + node.op;
 }
 
 std::shared_ptr<Ready> Cpu::Prepare(const Graph& share) {

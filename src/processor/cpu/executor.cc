@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/problems.h"
 #include "base/rethrow.h"
+#include "graph/bodies.h"
 #include "graph/flops.h"
 #include "graph/operators.h"
 
@@ -166,6 +167,11 @@ void Executor::Bind(size_t i, const Like* like) {
   step.flops = there ? there->flops : Flops(graph_, node);
   step.bytes = there ? there->bytes : BytesMoved(graph_, node);
   if (memory_.is_view[i]) return;
+  if (IsControlFlow(node.op)) {
+    step.threads = plan_.steps[i].threads;
+    step.control_flow = std::make_unique<ControlFlowStep>(node, cpu_, *this);
+    return;
+  }
   if (dynamic) {
     step.dynamic = FindReference(node.op);
     if (!step.dynamic) Fail(Code::kUnimplemented, node.name, "no kernel for operator {}", node.op);
@@ -220,7 +226,7 @@ ConstView Executor::Current(ValueId id) const {
   if (id == kNoValue) return {};
   ConstView view = bound_[size_t(id)];
   switch (memory_.home[size_t(id)]) {
-    case Home::kDynamic: return dynamic_[size_t(id)].view;
+    case Home::kDynamic: return dynamic_[size_t(id)].view();
     case Home::kInput: view.data = current_inputs_[size_t(memory_.where[size_t(id)])].data; return view;
     case Home::kOutput: view.data = current_outputs_[size_t(memory_.where[size_t(id)])].data; return view;
     case Home::kConstant:
@@ -230,24 +236,13 @@ ConstView Executor::Current(ValueId id) const {
   }
 }
 
-View Executor::Allocate(ValueId id, DType type, const Shape& shape) {
-  DynamicValue& v = dynamic_[size_t(id)];
-  const size_t bytes = size_t(shape.Elements()) * SizeOf(type);
-  if (bytes > v.capacity || !v.memory) {
-    v.memory = std::make_unique<std::byte[]>(bytes + 1);
-    v.capacity = bytes;
-  }
-  v.view = {v.memory.get(), type, shape};
-  return {v.memory.get(), type, shape};
-}
-
 void Executor::RunDynamic(BoundStep& step) {
   const Node& node = *step.node;
   for (size_t i = 0; i < node.inputs.size(); ++i) step.inputs[i] = Current(node.inputs[i]);
   const auto results = InferNode(node, step.inputs);
   auto allocate = [&](size_t i, DType type, const Shape& shape) {
     if (i < node.outputs.size() && node.outputs[i] != kNoValue)
-      step.outputs[i] = Allocate(node.outputs[i], type, shape);
+      step.outputs[i] = dynamic_[size_t(node.outputs[i])].Resize(type, shape);
   };
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNoValue) continue;
@@ -258,6 +253,23 @@ void Executor::RunDynamic(BoundStep& step) {
   RefArgs args{node.attributes, step.inputs, step.outputs, scratch_, allocate};
   scratch_.Reset();
   step.dynamic(args);
+}
+
+void Executor::RunControlFlow(BoundStep& step, const RunOptions& options) {
+  const Node& node = *step.node;
+  for (size_t i = 0; i < node.inputs.size(); ++i) step.inputs[i] = Current(node.inputs[i]);
+  const auto output = [&](size_t i, DType type, const Shape& shape) {
+    const ValueId id = node.output(i);
+    if (id == kNoValue) return View();
+    if (memory_.home[size_t(id)] == Home::kDynamic)
+      return step.outputs[i] = dynamic_[size_t(id)].Resize(type, shape);
+    const View& bound = step.outputs[i];
+    if (bound.type != type || bound.shape != shape)
+      Fail(Code::kInternal, node.name, "output {} is not what was inferred; got {} {}, expected {} {}", i,
+           Name(type), ToString(shape), Name(bound.type), ToString(bound.shape));
+    return bound;
+  };
+  step.control_flow->Run(node, step.inputs, output, options.cancel, alone_);
 }
 
 // The node's event of the calling thread, from its begin to its end, then those of the others that took part.
@@ -279,17 +291,18 @@ void Executor::Record(const BoundStep& step, int64_t start, int64_t end, int64_t
   }
 }
 
-void Executor::RunStep(BoundStep& step, Trace* trace, int64_t run_start) {
-  if (!step.prepared && !step.dynamic) return;
-  const int64_t start = trace ? NowNs() - run_start : 0;
+void Executor::RunStep(BoundStep& step, const RunOptions& options, int64_t run_start) {
+  if (!step.prepared && !step.dynamic && !step.control_flow) return;
+  const int64_t start = options.trace ? NowNs() - run_start : 0;
   try {
     cpu_.pool().BeginStep(step.number, alone_ ? 1 : step.threads);
     if (step.prepared) step.prepared->Execute(step.inputs, step.outputs);
-    else RunDynamic(step);
+    else if (step.dynamic) RunDynamic(step);
+    else RunControlFlow(step, options);
   } catch (...) {
     RethrowNaming(step.node->name);
   }
-  if (trace) Record(step, start, NowNs() - run_start, run_start, *trace);
+  if (options.trace) Record(step, start, NowNs() - run_start, run_start, *options.trace);
 }
 
 void Executor::BeginTrace(Trace& trace) {
@@ -302,8 +315,7 @@ void Executor::BeginTrace(Trace& trace) {
   cpu_.pool().TakeWaitNs();
 }
 
-void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
-                   const RunOptions& options) {
+void Executor::UseAddresses(std::span<const ConstView> inputs, std::span<const View> outputs) {
   std::copy(inputs.begin(), inputs.end(), current_inputs_.begin());
   std::copy(outputs.begin(), outputs.end(), current_outputs_.begin());
   for (const Patch& p : patches_) {
@@ -312,21 +324,38 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
     if (p.is_output) step.outputs[size_t(p.index)].data = const_cast<void*>(data);
     else step.inputs[size_t(p.index)].data = data;
   }
+}
+
+void Executor::RunSteps(const RunOptions& options, int64_t run_start) {
+  for (BoundStep& step : steps_) {
+    if (options.cancel && options.cancel->cancelled())
+      Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
+    RunStep(step, options, run_start);
+  }
+}
+
+void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
+                   const RunOptions& options) {
+  UseAddresses(inputs, outputs);
   const ThreadPool::CallerPin pin(cpu_.pool());
   const bool choose = options.alone == RunOptions::Alone::kWhereSooner;
   alone_ = choose ? whole_run_.BeginAlone() : options.alone == RunOptions::Alone::kAlways;
   const int64_t start = NowNs();
   cpu_.pool().RecordSpans(options.trace != nullptr);
   if (options.trace) BeginTrace(*options.trace);
-  for (BoundStep& step : steps_) {
-    if (options.cancel && options.cancel->cancelled())
-      Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
-    RunStep(step, options.trace, start);
-  }
+  RunSteps(options, start);
   FinishOutputs(outputs);
   const int64_t ns = NowNs() - start;
   if (choose) whole_run_.Learn(double(ns), cpu_.pool().TakeTimes());
   if (options.trace) options.trace->total_ns = ns;
+}
+
+void Executor::RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs,
+                         const CancelToken* cancel, bool alone) {
+  UseAddresses(inputs, outputs);
+  alone_ = alone;
+  RunSteps({.cancel = cancel}, 0);
+  FinishOutputs(outputs);
 }
 
 // Outputs that no step writes in place: constants, inputs, values listed twice, dynamic ones.

@@ -9,10 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/growing_tensor.h"
 #include "graph/graph.h"
 #include "kernels/reference/reference.h"
 #include "mete/engine.h"
 #include "plan/threads/thread_plan.h"
+#include "processor/cpu/bodies.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/memory/memory_plan.h"
 #include "schedule/whole_run.h"
@@ -43,6 +45,11 @@ class Executor {
   // read it with Output(i) afterwards. Not reentrant.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options);
 
+  // The same within a step of another executor, on whose threads this one is: it computes with all of them,
+  // or on the calling thread alone, as that one does, and is no part of a trace.
+  void RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs, const CancelToken* cancel,
+                 bool alone);
+
   // Returns output i of the last run if the executor keeps it; the view is valid until the next run.
   ConstView Output(size_t i) const { return Current(graph_.outputs[i]); }
 
@@ -62,6 +69,7 @@ class Executor {
   // is prepared for good; nothing: it is.
   std::optional<Tuner::Waiting> PrepareByTimes(size_t step);
   int step_threads(size_t step) const { return plan_.steps[step].threads; }
+  const ThreadPlan& plan() const { return plan_; }
 
   int64_t arena_bytes() const { return memory_.arena_bytes; }
   int64_t unshared_bytes() const { return memory_.unshared_bytes; }
@@ -74,10 +82,11 @@ class Executor {
  private:
   struct BoundStep {
     const Node* node = nullptr;
-    std::shared_ptr<PreparedNode> prepared;  // null for views and dynamic steps
+    std::shared_ptr<PreparedNode> prepared;  // null for views, dynamic steps and control flow
     RefKernel dynamic = nullptr;
-    std::span<ConstView> inputs;  // in input_views_
-    std::span<View> outputs;      // in output_views_
+    std::unique_ptr<ControlFlowStep> control_flow;  // null for other operators
+    std::span<ConstView> inputs;                    // in input_views_
+    std::span<View> outputs;                        // in output_views_
     int64_t flops = 0, bytes = 0;
     int64_t number = 0;  // from ThreadPool::NewStep()
     int threads = 1;
@@ -92,12 +101,6 @@ class Executor {
     Home home;
     int port;
   };
-  struct DynamicValue {
-    ConstView view;
-    std::unique_ptr<std::byte[]> memory;
-    size_t capacity = 0;
-  };
-
   void BindValues();
   void MakeViews();
   const void* InArena(ValueId id) const;
@@ -111,11 +114,13 @@ class Executor {
   const BoundStep* StepLike(size_t step, const Like& like) const;
   ConstView Current(ValueId id) const;
   void RunDynamic(BoundStep& step);
-  View Allocate(ValueId id, DType type, const Shape& shape);
+  void RunControlFlow(BoundStep& step, const RunOptions& options);
   void FinishOutputs(std::span<const View> outputs);
   void BeginTrace(Trace& trace);
   void Record(const BoundStep& step, int64_t start, int64_t end, int64_t run_start, Trace& trace);
-  void RunStep(BoundStep& step, Trace* trace, int64_t run_start);
+  void UseAddresses(std::span<const ConstView> inputs, std::span<const View> outputs);
+  void RunSteps(const RunOptions& options, int64_t run_start);
+  void RunStep(BoundStep& step, const RunOptions& options, int64_t run_start);
 
   const Graph& graph_;
   const ThreadPlan& plan_;
@@ -132,7 +137,7 @@ class Executor {
   std::vector<BoundStep> steps_;
   std::vector<size_t> unmeasured_;
   std::vector<Patch> patches_;
-  std::vector<DynamicValue> dynamic_;  // per value
+  std::vector<GrowingTensor> dynamic_;  // per value
   std::vector<ConstView> current_inputs_;
   std::vector<View> current_outputs_;
   Scratch scratch_;

@@ -82,6 +82,7 @@ std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
     const Step& planned = plan_.steps[i];
     const std::string kernel = s.prepared           ? s.prepared->kernel()
                                : memory_.is_view[i] ? "view"
+                               : s.control_flow     ? "its bodies"
                                                     : "reference (shape known at run time)";
     infos.push_back({s.node->name, s.node->op, kSessionProcessor, planned.policy, kernel,
                      s.prepared ? s.prepared->reason() : "", planned.threads, 0, s.flops, s.bytes,

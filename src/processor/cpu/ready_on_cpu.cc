@@ -128,16 +128,7 @@ void ReadyOnCpu::KeepVariants(const SessionOptions& options, std::unique_ptr<Sha
 // The plan for a graph of other shapes. Where the session's plan was given, nodes have their threads of it.
 ThreadPlan ReadyOnCpu::PlanAgain(const Graph& graph) const {
   if (plans_) return PlanByProfile(graph, machine_, choice_, profile_.get());
-  ThreadPlan plan = plan_;
-  plan.steps.clear();
-  for (const Node& node : graph.nodes) {
-    const auto given = std::find_if(plan_.steps.begin(), plan_.steps.end(),
-                                    [&](const Step& step) { return step.node == node.name; });
-    Step step{node.name, plan_.threads};
-    if (!plan_.steps.empty()) step.policy = plan_.steps[0].policy;
-    plan.steps.push_back(given == plan_.steps.end() ? step : *given);
-  }
-  return plan;
+  return WithThreadsOf(plan_, graph);
 }
 
 KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options, const CpuMemory& memory) {
@@ -148,6 +139,7 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options, const CpuMemo
   kernels.packed = memory.packed;
   kernels.speeds = plan_.speeds;
   kernels.workers = WorkersOf(plan_, machine_);
+  kernels.plan_body = [this](const Graph& graph) { return PlanAgain(graph); };
   if (kernels.reference && !plan_.speeds.empty())
     Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
   if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;

@@ -2,6 +2,7 @@
 // none fits the node, by the reference.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +39,8 @@ struct KernelOptions {
   std::string policy = "adaptive";                // of PolicyNames(): how blocks reach the threads
   std::vector<double> speeds;                     // of the threads, to emulate; empty: as they are
   std::vector<WorkerSpeed> workers;               // the threads as the policy shall expect them; empty: alike
+  // Plans the threads of a body of control flow; null: it has those of the graph that it is in.
+  std::function<ThreadPlan(const Graph&)> plan_body;
 };
 
 class CpuKernels {
@@ -55,6 +58,12 @@ class CpuKernels {
   std::optional<Tuner::Waiting> TakeWaiting() {
     return options_.tuner ? options_.tuner->TakeWaiting() : std::nullopt;
   }
+
+  // The threads of a body's steps; `plan` is that of the graph that has the body.
+  ThreadPlan PlanBody(const Graph& body, const ThreadPlan& plan) const {
+    return options_.plan_body ? options_.plan_body(body) : WithThreadsOf(plan, body);
+  }
+  bool reference() const { return options_.reference; }
 
   ThreadPool& pool() { return pool_; }
   const ThreadPool& pool() const { return pool_; }

@@ -1,0 +1,85 @@
+#include "graph/bodies.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/error.h"
+#include "graph/operators.h"
+
+namespace mete {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::array kBranches{"then_branch"sv, "else_branch"sv};
+constexpr std::array kBody{"body"sv};
+
+// More elements than the arithmetic of shapes has.
+constexpr int64_t kFewElements = 64;
+
+Tensor CopyOf(const ConstView& view) {
+  Tensor tensor(view.type, view.shape);
+  if (view.bytes() > 0) std::memcpy(tensor.mutable_view().data, view.data, view.bytes());
+  return tensor;
+}
+
+}  // namespace
+
+std::span<const std::string_view> BodyNames(std::string_view op) {
+  if (op == "If") return kBranches;
+  if (op == "Loop" || op == "Scan") return kBody;
+  return {};
+}
+
+size_t CapturesOf(const Attributes& attributes) { return size_t(attributes.Int(kCaptures, 0)); }
+
+void AppendBody(Graph& graph, const Graph& body, std::span<const ValueId> inputs,
+                std::span<const ValueId> outputs, const std::string& prefix, NodeNames& names) {
+  const auto named = [&](const std::string& name) { return prefix + "/" + name; };
+  std::vector<ValueId> outer(body.values.size(), kNoValue);
+  for (size_t i = 0; i < body.inputs.size(); ++i) outer[size_t(body.inputs[i])] = inputs[i];
+  for (size_t i = 0; i < body.values.size(); ++i)
+    if (body.values[i].is_constant())
+      outer[i] = graph.AddConstant(named(body.values[i].name), body.values[i].constant);
+  const Uses uses(body);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    ValueId& at = outer[size_t(body.outputs[i])];
+    if (outputs[i] != kNoValue && at == kNoValue && uses.producer[size_t(body.outputs[i])] >= 0)
+      at = outputs[i];
+  }
+  const auto renamed = [&](const std::vector<ValueId>& ids) {
+    std::vector<ValueId> to;
+    for (const ValueId id : ids) {
+      if (id != kNoValue && outer[size_t(id)] == kNoValue)
+        outer[size_t(id)] = graph.AddValue(named(body.value(id).name));
+      to.push_back(id == kNoValue ? kNoValue : outer[size_t(id)]);
+    }
+    return to;
+  };
+  for (const Node& node : body.nodes) {
+    std::vector<ValueId> in = renamed(node.inputs), out = renamed(node.outputs);
+    graph.AddNode(node.op, names.Unique(named(node.name)), std::move(in), std::move(out), node.attributes);
+  }
+  // outputs that are inputs or constants of the body, or the same value as another output
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const ValueId from = outer[size_t(body.outputs[i])];
+    if (outputs[i] != kNoValue && outputs[i] != from)
+      graph.AddNode("Identity", names.Unique(fmt::format("{}/output{}", prefix, i)), {from}, {outputs[i]});
+  }
+}
+
+Graph WithInputs(const Graph& body, std::span<const ConstView> inputs) {
+  Graph graph = body;
+  for (size_t i = 0; i < graph.inputs.size() && i < inputs.size(); ++i) {
+    Value& value = graph.value(graph.inputs[i]);
+    value.type = inputs[i].type;
+    value.shape = inputs[i].shape;
+    const bool small = value.shape.known() && value.shape.Elements() <= kFewElements;
+    if (small && inputs[i].data) value.constant = CopyOf(inputs[i]);
+  }
+  InferShapes(graph);
+  return graph;
+}
+
+}  // namespace mete
