@@ -70,9 +70,10 @@ class Inliner {
     return false;
   }
 
-  // Returns the place that input `i` names, of `count` places; `otherwise` if there is no such input, and
-  // nothing if it is not known.
-  std::optional<size_t> PlaceOf(const Node& node, size_t i, size_t count, int64_t otherwise) const {
+  // Returns the place that input `i` names, among those of `count` tensors and, if `behind`, one behind them;
+  // `otherwise` if there is no such input, and nothing if it is not known.
+  std::optional<size_t> PlaceOf(const Node& node, size_t i, size_t count, int64_t otherwise,
+                                bool behind = false) const {
     int64_t place = otherwise;
     if (const ValueId id = node.input(i); id != kNoValue) {
       if (!IsConstant(graph_, id) || graph_.value(id).constant.elements() != 1) return std::nullopt;
@@ -81,18 +82,18 @@ class Inliner {
       else if (constant.type() == DType::kI32) place = *constant.as<int32_t>();
       else return std::nullopt;
     }
+    const int64_t last = int64_t(count) - (behind ? 0 : 1);
     const int64_t from_begin = place < 0 ? place + int64_t(count) : place;
-    if (from_begin < 0 || from_begin >= int64_t(count))
+    if (from_begin < 0 || from_begin > last)
       Invalid(node.name, "the place in the sequence is out of range; got {}, expected {} to {}", place,
-              -int64_t(count), int64_t(count) - 1);
+              -int64_t(count), last);
     return size_t(from_begin);
   }
 
   void Insert(const Node& node) {
     const Tensors* list = ListOf(node.inputs[0]);
     if (!list || node.inputs.size() < 2) return;
-    // one place more than there are tensors: behind the last one
-    const auto place = PlaceOf(node, 2, list->size() + 1, int64_t(list->size()));
+    const auto place = PlaceOf(node, 2, list->size(), int64_t(list->size()), true);
     if (!place) return;
     Tensors longer = *list;
     longer.insert(longer.begin() + std::ptrdiff_t(*place), node.inputs[1]);
@@ -159,32 +160,38 @@ class Inliner {
     return true;
   }
 
-  // The sizes of the parts, as far as they are known.
-  std::optional<Ints> PartsOf(const Node& node, int64_t axis) const {
+  // How a value is split: the input of Split with the sizes, and the number of parts.
+  struct Parts {
+    ValueId sizes;
+    int64_t count;
+  };
+
+  std::optional<Parts> PartsOf(const Node& node, int64_t axis) {
+    const ValueId split = node.input(1);
+    if (split != kNoValue && graph_.value(split).shape.known() && graph_.value(split).shape.rank() == 1)
+      return Parts{split, graph_.value(split).shape[0]};  // also where only the run knows the sizes
     const Shape& shape = graph_.value(node.inputs[0]).shape;
-    const auto given = IntsOf(graph_, node.input(1));
-    if (given && graph_.value(node.inputs[1]).shape.rank() == 1) return given;
-    if (!shape.known() || (node.input(1) != kNoValue && !given)) return std::nullopt;
+    const auto given = IntsOf(graph_, split);
+    if (!shape.known() || (split != kNoValue && (!given || given->size() != 1))) return std::nullopt;
     const int at = int(axis < 0 ? axis + shape.rank() : axis);
     const int64_t part = given ? given->at(0) : 1;
     if (at < 0 || at >= shape.rank() || part < 1 || shape[at] > kMostParts) return std::nullopt;
-    Ints parts;
-    for (int64_t left = shape[at]; left > 0; left -= part) parts.push_back(std::min(part, left));
-    return parts;
+    Ints sizes;
+    for (int64_t left = shape[at]; left > 0; left -= part) sizes.push_back(std::min(part, left));
+    return Parts{graph_.AddConstant(node.name + "/sizes", Tensor::Ints(sizes)), int64_t(sizes.size())};
   }
 
   void Split(const Node& node) {
     const int64_t axis = node.attributes.Int("axis", 0);
-    const auto sizes = PartsOf(node, axis);
-    if (!sizes || sizes->empty() || int64_t(sizes->size()) > kMostParts) return;
+    const auto split = PartsOf(node, axis);
+    if (!split || split->count < 1 || split->count > kMostParts) return;
     const bool squeezes = node.input(1) == kNoValue && node.attributes.Int("keepdims", 1) == 0;
     Attributes along;
     along.Set("axis", axis);
     Tensors parts;
-    for (size_t i = 0; i < sizes->size(); ++i)
+    for (int64_t i = 0; i < split->count; ++i)
       parts.push_back(graph_.AddValue(fmt::format("{}/part{}", node.name, i)));
-    graph_.AddNode("Split", names_.Unique(node.name + "/split"),
-                   {node.inputs[0], graph_.AddConstant(node.name + "/sizes", Tensor::Ints(*sizes))}, parts,
+    graph_.AddNode("Split", names_.Unique(node.name + "/split"), {node.inputs[0], split->sizes}, parts,
                    along);
     if (squeezes)
       for (size_t i = 0; i < parts.size(); ++i)

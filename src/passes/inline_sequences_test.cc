@@ -31,10 +31,12 @@ TEST(InlineSequences, WhatIsInsertedIsJoined) {
     Builder b;
     const ValueId x = b.Input({2, 3}), y = b.Input({2, 3});
     const ValueId list = b.Op("SequenceInsert", {b.Op("SequenceInsert", {b.Op("SequenceEmpty", {}), x}), y});
-    const ValueId front = b.Op("SequenceInsert", {list, y, b.Ints({0})});
-    const ValueId shorter = b.Op("SequenceErase", {front, b.Ints({-1})});
-    Graph& g =
-        Folded(b.Output(b.Op("ConcatFromSequence", {shorter}, Ints({{"axis", 1}, {"new_axis", fresh}}))));
+    // x and y; before the last one of two is the place between them
+    const ValueId between = b.Op("SequenceInsert", {list, y, b.Ints({-1})});
+    const ValueId shorter =
+        b.Op("SequenceErase", {b.Op("SequenceErase", {between, b.Ints({-1})}), b.Ints({0})});
+    const ValueId both = b.Op("SequenceInsert", {shorter, x});
+    Graph& g = Folded(b.Output(b.Op("ConcatFromSequence", {both}, Ints({{"axis", 1}, {"new_axis", fresh}}))));
     EXPECT_EQ(g.nodes.back().op, "Concat");
     EXPECT_EQ(g.value(g.outputs[0]).shape, (fresh ? Shape{2, 2, 3} : Shape{2, 6}));
     const std::vector<Tensor> in = RandomInputs(g, 1);

@@ -5,6 +5,7 @@
 
 #include "base/fused.h"
 #include "graph/bodies.h"
+#include "graph/operators.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -76,9 +77,8 @@ bool IsReserved(std::string_view op, std::string_view name) {
       "layout",    "residual",    "activation", "activation_alpha", "activation_beta", kSumPiece,
       kIntoOffset, kIntoChannels, kLevels,      kOperands};
   if (name.starts_with("mete_")) return true;
+  if (!FindOperator(op)) return false;  // which is reported, or taken apart
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
-  // of com.microsoft, which are taken apart (microsoft_fused.h)
-  if ((op == "FusedConv" || op == "FusedGemm") && name.starts_with("activation")) return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
 }
 

@@ -88,6 +88,7 @@ constexpr Row kUpgrades[] = {
     {"SimplifiedLayerNormalization", 100, UpgradeSimplifiedLayerNormalization},
     {"Slice", 10, UpgradeSlice},
     {"Softmax", 13, UpgradeFlatteningSoftmax},
+    {"SpaceToDepth", 100, UpgradeSpaceToDepthMode},
     {"Split", 13, UpgradeSplit},
     {"Split", 18, UpgradeSplitCount},
     {"Squeeze", 13, UpgradeAxesToInput},

@@ -67,6 +67,7 @@ void UpgradeUpsampleAttribute(Upgrade& u);
 void UpgradeResize10(Upgrade& u);
 void UpgradeResizeEmptyInputs(Upgrade& u);
 void UpgradeScatter(Upgrade& u);
+void UpgradeSpaceToDepthMode(Upgrade& u);
 void UpgradeGroupNormalization(Upgrade& u);
 void UpgradeRoiAlign(Upgrade& u);
 void UpgradeGridSample(Upgrade& u);

@@ -60,6 +60,31 @@ void UpgradeResizeEmptyInputs(Upgrade& u) {
     u.Unsupported("coordinate_transformation_mode tf_half_pixel_for_nn is not supported");
 }
 
+// Since opset 26 a mode says whether the pixels of a block or the channels come first. Graph has the pixels
+// first; the others are exchanged behind it.
+void UpgradeSpaceToDepthMode(Upgrade& u) {
+  const std::string mode(u.node.attributes.String("mode", "DCR"));
+  u.node.attributes.Erase("mode");
+  if (mode == "DCR" || u.node.outputs.empty()) return;
+  if (mode != "CRD") return u.Bad("mode; got '{}', expected DCR or CRD", Printable(mode));
+  const int64_t block = u.node.attributes.Int("blocksize", 1), pixels = block * block;
+  if (block < 1 || block > 1 << 15) return u.Bad("blocksize; got {}, expected 1 to {}", block, 1 << 15);
+  Attributes sides, along, exchanged;
+  sides.Set("start", int64_t(2));
+  along.Set("axis", int64_t(0));
+  exchanged.Set("perm", Ints{0, 2, 1, 3, 4});
+  const ValueId blocks = u.Emit(u.node.op, "blocks", u.node.inputs, u.node.attributes);
+  const ValueId size = u.Emit("Shape", "size", {blocks}, sides);
+  const auto target = [&](const char* suffix, std::vector<int64_t> first) {
+    const ValueId list = u.Ints(std::string(suffix) + "_first", std::move(first));
+    return u.Emit("Concat", suffix, {list, size}, along);
+  };
+  const ValueId apart = u.Emit("Reshape", "apart", {blocks, target("apart_shape", {0, pixels, -1})});
+  u.node.inputs = {u.Emit("Transpose", "exchanged", {apart}, exchanged), target("shape", {0, -1})};
+  u.node.op = "Reshape";
+  u.node.attributes = {};
+}
+
 void UpgradeScatter(Upgrade& u) { u.node.op = "ScatterElements"; }
 
 // Scale and bias had one value for each group. This upgrade repeats each value for the channels of its group.
