@@ -207,7 +207,7 @@ void Importer::AddNode(const FlatNode& flat) {
   if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
 
   Upgrade upgrade{
-      result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}};
+      result_.graph, names_, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes}, &shapes_};
   for (const std::string& name : proto.input()) {
     upgrade.node.inputs.push_back(Reference(name));
     if (!name.empty()) first_reader_.emplace(upgrade.node.inputs.back(), node);

@@ -9,6 +9,7 @@
 #include "import/import.h"
 #include "import/onnx/functions.h"
 #include "import/onnx/problems.h"
+#include "import/onnx/shapes.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/upgrade.h"
@@ -50,6 +51,7 @@ class Importer {
   Problems problems_;
   Imported result_;
   NodeNames names_;
+  KnownShapes shapes_;
   std::map<std::string, ValueId> ids_;
   std::set<ValueId> defined_;
   std::map<ValueId, int32_t> narrow_;  // values whose type in the model is one of narrow.h, with that type
