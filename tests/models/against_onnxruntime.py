@@ -2,7 +2,7 @@
 """Every model's outputs beside ONNX Runtime's, on the same seeded random inputs.
 
 Models: the trained ones, the light ones with weights of 0.02 and with random weights, Caffe networks (against ONNX Runtime on
-their ONNX twins), and the zoo. Largest |a-b| over the output's largest |b| is at most kTolerance. Networks with QuantizeLinear have
+their ONNX twins), the zoo, and small ones of com.microsoft's operators, which ONNX Runtime may lack on this processor. Largest |a-b| over the output's largest |b| is at most kTolerance. Networks with QuantizeLinear have
 ONNX Runtime's sums (--onnxruntime-sums); accuracy.py shows how often sums of integers give another class.
 Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
 """
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+import microsoft_models
 import support
 
 kTolerance = 1e-4
@@ -89,6 +90,27 @@ def check(flags, table, path, twin, seed, work):
             table.row(False, path.name, output, "missing", "-")
 
 
+def check_microsoft(flags, table, work):
+    for name, model, inputs in microsoft_models.cases(flags.seed):
+        if flags.only not in name:
+            continue
+        path = work / "microsoft.onnx"
+        onnx.save(model, path)
+        try:
+            theirs = onnxruntime_outputs(path, inputs)
+        except Exception as error:  # its errors have no common type
+            print(f"{name}: ONNX Runtime: {str(error)[:120]}")
+            continue
+        try:
+            ours = mete_outputs(flags, path, inputs, work)
+        except RuntimeError as error:
+            print(error)
+            table.row(False, name, "-", "-", "-")
+            continue
+        for output in theirs:
+            compare(table, name, output, ours[output], theirs[output])
+
+
 def trained(folder, work):
     for path in sorted((folder / "models").glob("*.onnx")):
         yield path, path
@@ -124,18 +146,22 @@ def zoo(flags):
 
 def main():
     parser = support.arguments(__doc__)
-    groups = ["trained", "caffe", "light", "light-random", "zoo"]
+    groups = ["microsoft", "trained", "caffe", "light", "light-random", "zoo"]
     parser.add_argument("--group", action="append", choices=groups, help="only these models; may be repeated")
     parser.add_argument("--only", default="", metavar="TEXT", help="only models with TEXT in their names")
     parser.add_argument("--seed", type=int, default=1)
     flags = parser.parse_args()
     makers = {"trained": trained, "caffe": caffe, "light": light, "light-random": light_random, "zoo": zoo(flags)}
-    folder = support.shared_folder(flags)
+    chosen = flags.group or groups
     print(f"onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}, numpy {np.__version__}; seed {flags.seed}")
     table = support.Table(("model", 39), ("output", 20), ("max abs", 8), ("max rel", 8))
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
-        for group in flags.group or groups:
+        if "microsoft" in chosen:
+            check_microsoft(flags, table, work)
+        others = [group for group in chosen if group != "microsoft"]
+        folder = support.shared_folder(flags) if others else None
+        for group in others:
             for path, twin in makers[group](folder, work):
                 if flags.only in path.name:
                     check(flags, table, path, twin, flags.seed, work)

@@ -10,6 +10,7 @@
 #include "import/import.h"
 #include "import/onnx/functions.h"
 #include "import/onnx/problems.h"
+#include "import/onnx/shapes.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/upgrade.h"
@@ -35,6 +36,7 @@ class Importer {
     Scope* outer = nullptr;  // null for the model's graph
     Graph graph;
     NodeNames names;
+    KnownShapes shapes;
     std::map<std::string, ValueId> ids;
     std::set<ValueId> defined;
     std::map<ValueId, int32_t> narrow;  // values whose type in the model is one of narrow.h, with that type

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 
+#include "import/onnx/microsoft_attention.h"
+#include "import/onnx/microsoft_build.h"
+#include "import/onnx/microsoft_embedding.h"
+#include "import/onnx/microsoft_few_bits.h"
 #include "import/onnx/microsoft_fused.h"
+#include "import/onnx/microsoft_images.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -42,8 +47,7 @@ void ExpandBinary(Upgrade& u) {
 
 // Operators of one tensor, whose name is that of ONNX behind "QLinear".
 void ExpandUnary(Upgrade& u) {
-  if (u.node.attributes.Int("channels_last", 0) != 0)
-    return u.Unsupported("channels_last=1 is not supported");
+  const bool last = u.node.attributes.Int("channels_last", 0) != 0;
   const std::string op = u.node.op.substr(std::string_view("QLinear").size());
   Attributes attributes = Without(u.node.attributes, {"channels_last"});
   std::vector<ValueId> inputs{Dequantized(u, 0)};
@@ -56,7 +60,11 @@ void ExpandUnary(Upgrade& u) {
     inputs.push_back(u.Ints("axes", attributes.IntList("axes")));
     attributes.Erase("axes");
   }
-  Quantize(u, u.Emit(op, "floats", std::move(inputs), attributes), 3);
+  if (!last) return Quantize(u, u.Emit(op, "floats", std::move(inputs), attributes), 3);
+  const int known = RankOf(u, u.input(0));
+  const int rank = known >= 3 ? known : 4;
+  inputs[0] = ChannelsFirst(u, inputs[0], rank);
+  Quantize(u, ChannelsLast(u, u.Emit(op, "floats", std::move(inputs), attributes), rank), 3);
 }
 
 void ExpandConcat(Upgrade& u) {
@@ -124,6 +132,11 @@ void ExpandDynamicQuantizeMatMul(Upgrade& u) {
 
 void KeepAsItIs(Upgrade&) {}
 
+// The axis is an i32.
+void ExpandExpandDims(Upgrade& u) {
+  Become(u, "Unsqueeze", {u.input(0), Reshaped(u, CastTo(u, u.input(1), "i64"), {1})});
+}
+
 struct Row {
   std::string_view op;
   size_t least_inputs, most_inputs;
@@ -134,19 +147,34 @@ struct Row {
 constexpr size_t kAnyNumber = 1 << 20;  // more than a file of 2 GB has
 
 constexpr Row kRows[] = {
+    {"Attention", 2, 7, ExpandAttention, 2},
+    {"BiasAdd", 3, 3, ExpandBiasAdd},
     {"BiasGelu", 2, 2, ExpandBiasGelu},
+    {"BiasSplitGelu", 2, 2, ExpandBiasSplitGelu},
     {"DequantizeLinear", 2, 3, KeepAsItIs},
     {"DynamicQuantizeMatMul", 3, 5, ExpandDynamicQuantizeMatMul},
+    {"EmbedLayerNormalization", 7, 9, ExpandEmbedLayerNormalization, 3},
+    {"ExpandDims", 2, 2, ExpandExpandDims},
     {"FastGelu", 1, 2, ExpandFastGelu},
     {"FusedConv", 2, 4, ExpandFusedConv},
     {"FusedGemm", 2, 3, ExpandFusedGemm},
     {"FusedMatMul", 2, 2, ExpandFusedMatMul},
+    {"GatherBlockQuantized", 3, 4, ExpandGatherBlockQuantized},
     {"Gelu", 1, 1, KeepAsItIs},
+    {"GroupNorm", 3, 3, ExpandGroupNorm},
+    {"GroupQueryAttention", 7, 16, ExpandGroupQueryAttention, 4},
     {"MatMulIntegerToFloat", 4, 7, ExpandMatMulIntegerToFloat},
+    {"MatMulNBits", 3, 6, ExpandMatMulNBits},
+    {"MultiHeadAttention", 1, 10, ExpandMultiHeadAttention, 4},
+    {"NhwcConv", 2, 3, ExpandNhwcConv},
+    {"NhwcFusedConv", 2, 4, ExpandNhwcFusedConv},
+    {"NhwcMaxPool", 1, 1, ExpandNhwcMaxPool},
+    {"QAttention", 5, 9, ExpandQAttention, 2},
     {"QGemm", 6, 9, ExpandGemm},
     {"QLinearAdd", 7, 8, ExpandBinary},
     {"QLinearAveragePool", 4, 5, ExpandUnary},
     {"QLinearConcat", 5, kAnyNumber, ExpandConcat},
+    {"QLinearConv", 8, 9, ExpandQLinearConv},
     {"QLinearGlobalAveragePool", 5, 5, ExpandUnary},
     {"QLinearLeakyRelu", 4, 5, ExpandUnary},
     {"QLinearMul", 7, 8, ExpandBinary},
@@ -156,8 +184,12 @@ constexpr Row kRows[] = {
     {"QLinearWhere", 9, 9, ExpandWhere},
     {"QuantizeLinear", 2, 3, KeepAsItIs},
     {"QuickGelu", 1, 1, ExpandQuickGelu},
+    {"RotaryEmbedding", 4, 4, ExpandRotaryEmbedding},
+    {"SkipGroupNorm", 4, 5, ExpandGroupNorm, 2},
     {"SkipLayerNormalization", 3, 5, ExpandSkipNormalization, 4},
     {"SkipSimplifiedLayerNormalization", 3, 4, ExpandSkipNormalization, 4},
+    {"TransposeMatMul", 2, 2, ExpandFusedMatMul},
+    {"Trilu", 1, 2, KeepAsItIs},
 };
 
 const Row* Find(std::string_view op) {

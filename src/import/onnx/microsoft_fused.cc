@@ -3,20 +3,10 @@
 #include <numeric>
 #include <optional>
 
+#include "import/onnx/microsoft_build.h"
+
 namespace mete::onnx_import {
 namespace {
-
-Attributes With(const char* name, Attribute value) {
-  Attributes attributes;
-  attributes.Set(name, std::move(value));
-  return attributes;
-}
-
-void Become(Upgrade& u, std::string op, std::vector<ValueId> inputs, Attributes attributes = {}) {
-  u.node.op = std::move(op);
-  u.node.inputs = std::move(inputs);
-  u.node.attributes = std::move(attributes);
-}
 
 // An activation as the optimizer writes it. Parameters that are not given are those of the operator of ONNX.
 struct Activation {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "import/onnx/models_testing.h"
 
 namespace mete {
@@ -66,6 +68,16 @@ TEST(Microsoft, AttributesAreThoseOfTheOperator) {
   const Graph softmax = Import(m).graph;
   EXPECT_EQ(softmax.nodes.at(1).attributes.Int("axis", -1), 2);
   EXPECT_FALSE(softmax.nodes.at(1).attributes.Has("opset"));
+}
+
+TEST(Microsoft, ChannelsThatAreLastAreMovedBeforeAndBehind) {
+  ModelProto m = ModelOf("QLinearGlobalAveragePool", {"x", "s", "z", "s", "z"});
+  AddInt(*m.mutable_graph()->mutable_node(0), "channels_last", 1);
+  const Graph g = Import(m).graph;
+  ASSERT_EQ(OperatorsOf(m), "DequantizeLinear Transpose GlobalAveragePool Transpose QuantizeLinear");
+  EXPECT_EQ(g.nodes[1].attributes.IntList("perm"), Ints({0, 3, 1, 2}));
+  EXPECT_EQ(g.nodes[3].attributes.IntList("perm"), Ints({0, 2, 3, 1}));
+  EXPECT_TRUE(g.nodes[2].attributes.empty());
 }
 
 TEST(Microsoft, ProductsHaveABiasInUnitsOfBothScales) {
@@ -173,16 +185,107 @@ TEST(Microsoft, RefusesWhatFusedOperatorsRarelyHave) {
       Contains(ImportError(ModelOfFloats("Gelu", {"a", "v"})), "expected 1 to 1 inputs and 1 output"));
 }
 
+// A model of attention over "q" (1x3x8), "past" (1x2x4x4) and constants "w" (8x24) and a mask "mask4".
+ModelProto ModelOfAttention(const std::string& op, const std::vector<std::string>& inputs,
+                            const std::vector<std::string>& outputs = {"out"}) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "q", {1, 3, 8});
+  AddInput(m, "past", {1, 2, 4, 4});
+  AddInput(m, "mask4", {1, 1, 9, 9}, {}, TensorProto::INT32);
+  AddInput(m, "lengths", {1}, {}, TensorProto::INT32);
+  AddRaw(m, "w", TensorProto::FLOAT, {8, 24}, RawOf<float>(std::vector<float>(192, 0.5f)));
+  AddOp(m, op, inputs, outputs, "node").set_domain("com.microsoft");
+  AddInt(NodeOf(m), "num_heads", 2);
+  AddOutput(m, "out");
+  return m;
+}
+
+TEST(Microsoft, RefusesAttentionThatItDoesNotCompute) {
+  const auto attention = [](const std::function<void(NodeProto&)>& change) {
+    ModelProto m = ModelOfAttention("Attention", {"q", "w"});
+    change(NodeOf(m));
+    return ImportError(m);
+  };
+  EXPECT_EQ(attention([](NodeProto&) {}), "");
+  EXPECT_TRUE(Contains(attention([](NodeProto& n) { AddInt(n, "do_rotary", 1); }),
+                       "do_rotary=1 is not supported, expected 0"));
+  EXPECT_TRUE(
+      Contains(attention([](NodeProto& n) { AddInt(n, "dance", 1); }), "its attribute 'dance' is unknown"));
+  EXPECT_TRUE(Contains(attention([](NodeProto& n) {
+                         AddInts(n, "qkv_hidden_sizes", {8, 8});
+                       }),
+                       "[node] qkv_hidden_sizes; got 2 numbers, expected 3"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfAttention("Attention", {"q", "w", "", "mask4"})),
+                       "a mask with four dimensions is not supported"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfAttention("MultiHeadAttention", {"q", "past"})),
+                       "an input has 4 dimensions, expected 5"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfAttention("MultiHeadAttention", {"q", "past", "past", "w"})),
+                       "a bias beside keys of four dimensions is not supported"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfAttention("MultiHeadAttention", {"q"}, {"out", "", "", "scores"})),
+                       "its output of scores is not supported"));
+  ModelProto m = ModelOfAttention("GroupQueryAttention", {"q", "q", "q", "past", "", "lengths", "lengths"});
+  AddInt(NodeOf(m), "kv_num_heads", 2);
+  EXPECT_TRUE(Contains(ImportError(m), "it has a past key or a past value alone"));
+  m = ModelOfAttention("GroupQueryAttention", {"q", "q", "q", "past", "past", "lengths", "lengths"});
+  AddInt(NodeOf(m), "kv_num_heads", 3);
+  AddInt(NodeOf(m), "sliding_window_cache", 1);
+  EXPECT_TRUE(Contains(ImportError(m), "sliding_window_cache=1 is not supported"));
+  m = ModelOfAttention("GroupQueryAttention", {"q", "q", "q", "past", "past", "lengths", "lengths"});
+  EXPECT_TRUE(Contains(ImportError(m), "[node] kv_num_heads; got 0, expected a number from 1 on"));
+}
+
+// A product of "f" (3x4) with 2 outputs of 4 bits; the weights are "w".
+ModelProto ModelOfFewBits(const std::vector<std::string>& inputs) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "f", {3, 4});
+  AddInput(m, "open", {2, 1, 8}, {}, TensorProto::UINT8);
+  AddRaw(m, "w", TensorProto::UINT8, {2, 1, 8}, RawOf(std::vector<uint8_t>(16, 0x7b)));
+  AddRaw(m, "s", TensorProto::FLOAT, {2}, RawOf<float>({0.5f, 0.25f}));
+  AddRaw(m, "three", TensorProto::FLOAT, {3}, RawOf<float>({0.5f, 0.25f, 1}));
+  AddRaw(m, "in_order", TensorProto::INT32, {4}, RawOf<int32_t>({0, 0, 0, 0}));
+  AddRaw(m, "groups", TensorProto::INT32, {4}, RawOf<int32_t>({0, 0, 1, 0}));
+  AddOp(m, "MatMulNBits", inputs, {"out"}, "node").set_domain("com.microsoft");
+  AddInt(NodeOf(m), "K", 4);
+  AddInt(NodeOf(m), "N", 2);
+  AddInt(NodeOf(m), "block_size", 16);
+  AddOutput(m, "out");
+  return m;
+}
+
+TEST(Microsoft, WeightsOfFewBitsAreReadWhereTheyLie) {
+  const Graph g = Import(ModelOfFewBits({"f", "w", "s", "", "in_order"})).graph;
+  const auto gemm =
+      std::find_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.op == "Gemm"; });
+  ASSERT_NE(gemm, g.nodes.end());
+  const Tensor& weights = g.value(gemm->inputs[1]).constant;
+  ASSERT_NE(weights.source(), nullptr) << "no floats before they are packed";
+  EXPECT_EQ(weights.shape(), (Shape{2, 4}));
+  const float want[] = {3 * 0.5f,  -1 * 0.5f,  3 * 0.5f,  -1 * 0.5f,
+                        3 * 0.25f, -1 * 0.25f, 3 * 0.25f, -1 * 0.25f};
+  for (size_t i = 0; i < 8; ++i) EXPECT_EQ(weights.as<float>()[i], want[i]) << i;
+}
+
+TEST(Microsoft, RefusesWeightsOfFewBitsThatDoNotFit) {
+  EXPECT_TRUE(Contains(ImportError(ModelOfFewBits({"f", "open", "s"})), "its weights are not constant"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfFewBits({"f", "w", "s", "", "groups"})), "g_idx with groups"));
+  EXPECT_TRUE(Contains(ImportError(ModelOfFewBits({"f", "w", "three"})),
+                       "[node] the scales have the wrong size; got 3, expected 2 times 1 elements"));
+  ModelProto m = ModelOfFewBits({"f", "w", "s"});
+  AddInt(NodeOf(m), "bits", 3);
+  EXPECT_TRUE(Contains(ImportError(m), "bits=3 is not supported, expected 2, 4 or 8"));
+  m = ModelOfFewBits({"f", "w", "s"});
+  NodeOf(m).mutable_attribute(0)->set_i(int64_t(1) << 40);
+  EXPECT_TRUE(Contains(ImportError(m), "[node] K; got 1099511627776"));
+}
+
 TEST(Microsoft, RefusesWhatItDoesNotKnow) {
-  EXPECT_TRUE(Contains(ImportError(ModelOf("QAttention", {"x"})), "com.microsoft.QAttention"));
+  EXPECT_TRUE(
+      Contains(ImportError(ModelOf("LongformerAttention", {"x"})), "com.microsoft.LongformerAttention"));
   EXPECT_TRUE(Contains(ImportError(ModelOf("QLinearAdd", {"x", "s", "z"})),
                        "[node] QLinearAdd has 3 inputs and 1 outputs; expected 7 to 8 inputs and 1 output"));
   EXPECT_TRUE(Contains(ImportError(ModelOf("QLinearConcat", {"s", "z", "x", "s", "z", "y"})),
                        "needs a scale and a zero point for each input; got 6 inputs"));
-  ModelProto m = ModelOf("QLinearGlobalAveragePool", {"x", "s", "z", "s", "z"});
-  AddInt(*m.mutable_graph()->mutable_node(0), "channels_last", 1);
-  EXPECT_TRUE(Contains(ImportError(m), "channels_last=1 is not supported"));
-  m = ModelOf("QLinearSoftmax", {"x", "s", "z", "s", "z"});
+  ModelProto m = ModelOf("QLinearSoftmax", {"x", "s", "z", "s", "z"});
   AddInt(*m.mutable_graph()->mutable_node(0), "opset", 11);
   EXPECT_TRUE(Contains(ImportError(m), "flattens its input"));
 }

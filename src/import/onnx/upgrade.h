@@ -12,6 +12,8 @@
 
 namespace mete::onnx_import {
 
+class KnownShapes;
+
 // A node that is not in the graph yet. Upgrade functions change `node` and may add nodes before it to the
 // graph, whose results it reads.
 struct Upgrade {
@@ -20,6 +22,7 @@ struct Upgrade {
   Problems& problems;
   bool mixed_floats;  // the model has floats other than f32, so a scalar must be cast to its tensor's type
   Node node;
+  KnownShapes* shapes = nullptr;  // null: no shape is known (import/onnx/shapes.h)
 
   ValueId input(size_t i) const { return node.input(i); }
   void SetInput(size_t i, ValueId id);
