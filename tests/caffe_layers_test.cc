@@ -155,5 +155,52 @@ TEST(CaffeLayers, AxpyScalesChannelsAndAdds) {
       {kN, kC, kH, kW}, expected, 24 * 2 * 2 * 1.2e-7);
 }
 
+// The batch is open in every Caffe net. What a layer gives for one image is the first half of what it gives
+// for two.
+TEST(CaffeLayers, AnotherBatchGivesTheSameForEachImage) {
+  const auto in = Input();
+  for (const char* layer :
+       {"type: 'Interp' interp_param { height: 7 width: 9 }", "type: 'Upsample' upsample_param { scale: 2 }",
+        "type: 'ArgMax' argmax_param { top_k: 2 out_max_val: true }",
+        "type: 'Flatten' flatten_param { axis: 2 }",
+        "type: 'Reshape' reshape_param { shape { dim: 0 dim: -1 dim: 6 } }", "type: 'MVN'",
+        "type: 'ShuffleChannel' shuffle_channel_param { group: 4 }",
+        "type: 'Reorg' reorg_param { stride: 2 }", "type: 'Tile' tile_param { axis: 1 tiles: 3 }"}) {
+    SCOPED_TRACE(layer);
+    Session session(LoadNet(NetOf(layer)));
+    const Tensor two = session.Run({Floats({kN, kC, kH, kW}, in)}).at(0),
+                 one = session.Run({Floats({1, kC, kH, kW}, {in.begin(), in.begin() + kC * kH * kW})}).at(0);
+    Shape shape = two.shape();
+    shape[0] = 1;
+    ASSERT_EQ(one.shape(), shape);
+    for (int64_t i = 0; i < one.elements(); ++i) EXPECT_NEAR(one.as<float>()[i], two.as<float>()[i], 1e-5);
+  }
+}
+
+TEST(CaffeLayers, UnpoolingPutsMaximaBackInAnyBatch) {
+  const auto in = Input();
+  Session session(
+      LoadNet("layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 8 dim: 4 "
+              "dim: 6 } } } "
+              "layer { name: 'p' type: 'Pooling' bottom: 'data' top: 'p' top: 'm' pooling_param { "
+              "kernel_size: 2 stride: 2 "
+              "} } layer { name: 'l' type: 'Upsample' bottom: 'p' bottom: 'm' top: 'y' upsample_param { "
+              "scale: 2 } }"));
+  for (const int images : {2, 1}) {
+    const std::vector<float> some(in.begin(), in.begin() + images * kC * kH * kW);
+    const Tensor y = session.Run({Floats({images, kC, kH, kW}, some)}).at(0);
+    ASSERT_EQ(y.shape(), (Shape{images, kC, kH, kW}));
+    for (int c = 0; c < images * kC; ++c)
+      for (int h = 0; h < kH; ++h)
+        for (int w = 0; w < kW; ++w) {
+          float most = -INFINITY;
+          for (int i = 0; i < 4; ++i)
+            most = std::fmax(most, some[size_t(At(0, c, h / 2 * 2 + i / 2, w / 2 * 2 + i % 2))]);
+          const size_t at = size_t(At(0, c, h, w));
+          EXPECT_EQ(y.as<float>()[at], some[at] == most ? most : 0);
+        }
+  }
+}
+
 }  // namespace
 }  // namespace mete
