@@ -14,14 +14,26 @@ namespace {
 // order.
 constexpr int64_t kLeastPixel = 4;
 
+// Returns the place of an axis in attribute `axes`, which names those that are resized, or -1 if it is none.
+// Without the attribute all axes are resized.
+int PlaceOf(const Attributes& attributes, int axis, int rank) {
+  if (!attributes.Has("axes")) return axis;
+  const Ints& axes = attributes.IntList("axes");
+  const auto is_axis = [&](int64_t a) { return (a < 0 ? a + rank : a) == axis; };
+  const auto at = std::find_if(axes.begin(), axes.end(), is_axis);
+  return at == axes.end() ? -1 : int(at - axes.begin());
+}
+
 // Returns an axis of the input as the node resizes it, or nothing if its scale is not known.
 std::optional<ResizedAxis> AxisOf(const Graph& graph, const Node& node, int axis) {
-  const int64_t in = graph.value(node.inputs[0]).shape[axis], out = graph.value(node.outputs[0]).shape[axis];
+  const Shape& shape = graph.value(node.inputs[0]).shape;
+  const int64_t in = shape[axis], out = graph.value(node.outputs[0]).shape[axis];
   ResizedAxis result{in, out, double(out) / double(in)};
+  const int place = PlaceOf(node.attributes, axis, shape.rank());
   const ValueId scales = node.input(2);
-  if (scales == kNoValue || graph.value(scales).shape.Elements() == 0) return result;
+  if (place < 0 || scales == kNoValue || graph.value(scales).shape.Elements() == 0) return result;
   if (!IsConstant(graph, scales) || !IsF32(graph, scales)) return std::nullopt;
-  result.scale = graph.value(scales).constant.as<float>()[axis];
+  result.scale = graph.value(scales).constant.as<float>()[place];
   return result;
 }
 
@@ -59,9 +71,9 @@ std::optional<ResizeShape> ResizeShapeOf(const Graph& graph, const Node& node, s
   if (out.Elements() == 0) return No("nothing to compute", why);
   if (mode == "cubic" || a.Int("antialias", 0) != 0 || a.Int("exclude_outside", 0) != 0)
     return No("a filter without a fast form", why);
-  if (a.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize" || a.Has("axes") ||
+  if (a.String("coordinate_transformation_mode", "half_pixel") == "tf_crop_and_resize" ||
       a.String("keep_aspect_ratio_policy", "stretch") != "stretch")
-    return No("a crop, or sizes of some axes", why);
+    return No("a crop, or a kept aspect ratio", why);
   std::vector<ResizedAxis> axes;
   int first = in.rank(), last = -1;  // the axes that change
   for (int i = 0; i < in.rank(); ++i) {

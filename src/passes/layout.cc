@@ -261,9 +261,18 @@ class LayoutPass {
     return true;
   }
 
-  // A Resize has its roi, scales and sizes in memory order, one for each dimension.
+  // A Resize has its roi, scales and sizes in the order of attribute `axes`, or without it in memory order,
+  // one for each dimension.
   bool FollowResize(Node& node) {
-    if (node.attributes.Has("axes") || node.input(1) != kNoValue) return false;
+    if (node.input(1) != kNoValue) return false;
+    if (node.attributes.Has("axes")) {
+      Ints axes = node.attributes.IntList("axes");
+      for (int64_t& axis : axes) axis = kToNhwcAxis[axis < 0 ? axis + 4 : axis];
+      node.attributes.Set("axes", std::move(axes));
+      node.inputs[0] = Twin(node.inputs[0]);
+      Emit(std::move(node));
+      return true;
+    }
     for (size_t i : {size_t(2), size_t(3)}) {
       const ValueId id = node.input(i);
       if (id != kNoValue && (!IsConstant(graph_, id) || graph_.value(id).constant.elements() != 4))

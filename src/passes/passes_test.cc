@@ -364,6 +364,21 @@ TEST(ToNhwc, KeepsAChannelShuffleInNhwc) {
   EXPECT_EQ(CountOf(g, "Transpose"), 3);  // of the input, of the shuffle and of the output
 }
 
+TEST(ToNhwc, KeepsAResizeOfNamedAxesInNhwc) {
+  for (const bool scales : {false, true}) {
+    Builder b;
+    Attributes axes;
+    axes.Set("axes", Ints{-1, 2});
+    axes.Set("mode", std::string("linear"));
+    const ValueId x = b.Conv(b.Input({2, 3, 4, 5}), 3, 6, 1);
+    const ValueId y = scales ? b.Op("Resize", {x, kNoValue, b.Floats({2, 1.5f})}, axes)
+                             : b.Op("Resize", {x, kNoValue, kNoValue, b.Ints({10, 6})}, axes);
+    Graph& g = b.Output(b.Conv(y, 6, 2, 1));
+    ExpectSame(g, ToNhwc);
+    EXPECT_EQ(CountOf(g, "Transpose"), 2);  // of the input and of the output
+  }
+}
+
 TEST(CancelTransposes, JoinsAPair) {
   Builder b;
   Attributes to, from;

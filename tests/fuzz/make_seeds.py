@@ -243,15 +243,34 @@ LAYERS = {
     "Upsample": ("upsample_param { scale: 2 }", []),
     "Dropout": ("", []),
     "Split": ("top: 'z'", []),
+    "Axpy": ("bottom: 'data' bottom: 'data'", []),
+    "Clip": ("clip_param { min: -1 max: 2 }", []),
+    "Mish": ("", []),
+    "MVN": ("mvn_param { normalize_variance: true across_channels: true eps: 0.1 }", []),
+    "PriorBox": ("bottom: 'data' prior_box_param { min_size: 2 max_size: 3 aspect_ratio: 2 flip: true clip: true variance: 0.1 "
+                 "img_w: 9 img_h: 8 step: 2 offset: 0.5 }", []),
+    "Reorg": ("reorg_param { stride: 2 reverse: true }", []),
+    "ShuffleChannel": ("shuffle_channel_param { group: 2 }", []),
+    "Swish": ("swish_param { beta: 2 }", []),
+    "Tile": ("tile_param { axis: 2 tiles: 3 }", []),
 }
+# Of the layer that has three bottoms of different shapes: 30 boxes, and scores of 4 classes for each.
+DETECTION = ("layer { name: 'f' type: 'Flatten' bottom: 'data' top: 'f' } "
+             "layer { name: 'p' type: 'PriorBox' bottom: 'data' bottom: 'data' top: 'p' prior_box_param { min_size: 2 } } "
+             "layer { name: 'l' type: 'DetectionOutput' bottom: 'f' bottom: 'f' bottom: 'p' top: 'y' detection_output_param { "
+             "num_classes: 4 share_location: true background_label_id: 0 nms_param { nms_threshold: 0.4 top_k: 9 eta: 0.9 } "
+             "code_type: CENTER_SIZE keep_top_k: 5 confidence_threshold: 0.1 variance_encoded_in_target: true } }")
 
 
 def caffe_seeds():
-    for kind, (rest, blobs) in LAYERS.items():
-        text = ("layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } } "
-                f"layer {{ name: 'l' type: '{kind}' bottom: 'data' top: 'y' {rest} }}").encode()
+    def net(kind, layers, blobs):
+        text = f"layer {{ name: 'data' type: 'Input' top: 'data' input_param {{ shape {{ dim: 2 dim: 4 dim: 6 dim: 5 }} }} }} {layers}".encode()
         weights = field(100, field(1, b"l") + b"".join(field(7, blob(b)) for b in blobs)) if blobs else b""
         write("caffe_fuzz", kind, struct.pack("<H", len(text)) + text + weights)
+
+    for kind, (rest, blobs) in LAYERS.items():
+        net(kind, f"layer {{ name: 'l' type: '{kind}' bottom: 'data' top: 'y' {rest} }}", blobs)
+    net("DetectionOutput", DETECTION, [])
 
 
 def request_seeds():

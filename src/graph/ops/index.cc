@@ -133,6 +133,29 @@ void InferNonMaxSuppression(InferContext& c) {
   c.OutputUnknown(0, DType::kI64);
 }
 
+// Caffe's layer of this name: inputs are predictions of boxes, scores, and prior boxes with their variances.
+void InferDetectionOutput(InferContext& c) {
+  const Attributes& a = c.attributes;
+  for (int i = 0; i < 3; ++i) NeedType(c, i, TypeBit(DType::kF32));
+  c.NeedRank(1, 2, 2);
+  c.NeedRank(2, 3, 3);
+  const int64_t images = c.shape(1)[0], boxes = c.shape(2)[2] / 4, classes = a.Int("num_classes", 0);
+  if (boxes < 1) c.Bad("input 2 has no boxes; got shape {}, expected 1x2x4 or more", ToString(c.shape(2)));
+  if (classes < 1) c.Bad("num_classes must be from 1 on; got {}", classes);
+  NeedShape(c, 2, {1, 2, boxes * 4});
+  NeedShape(c, 1, {images, CheckedMul(c, boxes, classes)});
+  const int64_t predicted = CheckedMul(c, boxes * 4, a.Int("share_location", 1) ? 1 : classes);
+  NeedShape(c, 0, {images, predicted});
+  const float overlap = a.Float("nms_threshold", 0.3f), eta = a.Float("eta", 1);
+  if (!(overlap >= 0)) c.Bad("nms_threshold must be from 0 on; got {}", overlap);
+  if (!(eta > 0 && eta <= 1)) c.Bad("eta must be above 0 and at most 1; got {}", eta);
+  if (std::isnan(a.Float("confidence_threshold", 0))) c.Bad("confidence_threshold must be a number; got nan");
+  const auto code = a.String("code_type", "corner");
+  if (code != "corner" && code != "center_size" && code != "corner_size")
+    c.Bad("code_type is unknown; got {}, expected corner, center_size or corner_size", code);
+  c.OutputUnknown(0, DType::kF32);
+}
+
 int64_t SpatialAttribute(const InferContext& c, const char* name, size_t i, size_t count, int64_t fallback) {
   const Ints& list = c.attributes.IntList(name);
   if (list.empty()) return fallback;
@@ -185,6 +208,7 @@ constexpr OpSchema kOperators[] = {
     {"ScatterND", 3, 3, 1, InferScatterND},
     {"TensorScatter", 2, 3, 1, InferTensorScatter},
     {"Unique", 1, 1, 4, InferUnique},
+    {"mete.DetectionOutput", 3, 3, 1, InferDetectionOutput, {.arithmetic = Arithmetic::kPairs}},
 };
 
 }  // namespace

@@ -63,6 +63,31 @@ TEST(NonMaxSuppressionInfer, ChecksBoxesAgainstScores) {
             "error: [node] input 0 has the wrong shape; got 1x5x4, expected 1x6x4");
 }
 
+TEST(DetectionOutputInfer, ChecksPredictionsAndScoresAgainstTheBoxes) {
+  const auto infer = [](Attributes a, Shape predictions, Shape scores, Shape boxes) {
+    return InferText("mete.DetectionOutput", std::move(a), {predictions, scores, boxes});
+  };
+  const Attributes two = Attrs({{"num_classes", int64_t(2)}});
+  EXPECT_EQ(infer(two, {3, 20}, {3, 10}, {1, 2, 20}), "f32 ?");
+  EXPECT_EQ(infer(Attrs({{"num_classes", int64_t(2)}, {"share_location", int64_t(0)}}), {3, 40}, {3, 10},
+                  {1, 2, 20}),
+            "f32 ?");
+  EXPECT_EQ(infer(two, {3, 24}, {3, 10}, {1, 2, 20}),
+            "error: [node] input 0 has the wrong shape; got 3x24, expected 3x20");
+  EXPECT_EQ(infer(two, {3, 20}, {3, 15}, {1, 2, 20}),
+            "error: [node] input 1 has the wrong shape; got 3x15, expected 3x10");
+  EXPECT_EQ(infer(two, {3, 20}, {3, 10}, {3, 2, 20}),
+            "error: [node] input 2 has the wrong shape; got 3x2x20, expected 1x2x20");
+  EXPECT_EQ(infer(two, {3, 0}, {3, 0}, {1, 2, 0}),
+            "error: [node] input 2 has no boxes; got shape 1x2x0, expected 1x2x4 or more");
+  EXPECT_EQ(infer({}, {3, 20}, {3, 10}, {1, 2, 20}), "error: [node] num_classes must be from 1 on; got 0");
+  EXPECT_EQ(infer(Attrs({{"num_classes", INT64_MAX}}), {3, 20}, {3, 10}, {1, 2, 20}).substr(0, 33),
+            "error: [node] a dimension overflo");
+  EXPECT_EQ(infer(Attrs({{"num_classes", int64_t(2)}, {"code_type", std::string("corners")}}), {3, 20},
+                  {3, 10}, {1, 2, 20}),
+            "error: [node] code_type is unknown; got corners, expected corner, center_size or corner_size");
+}
+
 TEST(TensorScatterInfer, UpdateFitsTheCache) {
   EXPECT_EQ(InferText("TensorScatter", {}, {Shape{2, 4, 5}, Shape{2, 1, 5}, Idx({2})}), "f32 2x4x5");
   EXPECT_EQ(InferText("TensorScatter", {}, {Shape{2, 4, 5}, Shape{2, 6, 5}}),

@@ -168,23 +168,37 @@ int Layer::Axis(int64_t axis, int i) const {
   return int(axis < 0 ? axis + rank : axis);
 }
 
-std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
-                                    int outputs) {
+std::vector<ValueId> Layer::Append(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                                   int outputs) {
   Graph& graph = builder_.graph();
   Node node{builder_.UniqueNodeName(p.name()), op, std::move(inputs),
             std::vector<ValueId>(size_t(outputs), kNoValue), std::move(attributes)};
   const auto results = InferNode(graph, node, builder_.options().max_value_bytes);
-  for (size_t i = 0; i < results.size(); ++i) {
-    if (!results[i].shape.known()) Bad("the shape of its output depends on its input's data");
+  for (size_t i = 0; i < results.size(); ++i)
     node.outputs[i] = graph.AddValue(i == 0 ? node.name : fmt::format("{}#{}", node.name, i), results[i].type,
                                      results[i].shape);
-  }
   graph.nodes.push_back(node);
   return node.outputs;
 }
 
+std::vector<ValueId> Layer::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                                    int outputs) {
+  std::vector<ValueId> made = Append(op, std::move(inputs), std::move(attributes), outputs);
+  for (ValueId id : made)
+    if (!ShapeOf(id).known()) Bad("the shape of its output depends on its input's data");
+  return made;
+}
+
+ValueId Layer::EmitLast(const std::string& op, std::vector<ValueId> inputs, Attributes attributes) {
+  return Append(op, std::move(inputs), std::move(attributes), 1)[0];
+}
+
 ValueId Layer::EmitReshape(ValueId x, const Shape& shape) {
-  return Emit("Reshape", {x, Ints("shape", shape.dims())});
+  const Shape& in = ShapeOf(x);
+  mete::Ints dims(shape.begin(), shape.end());
+  for (int i = 0; i < std::min(in.rank(), shape.rank()) && in[i] == shape[i]; ++i)
+    dims[size_t(i)] = 0;  // ONNX's sign for a copied dimension
+  return Emit("Reshape", {x, Ints("shape", dims)});
 }
 
 void Layer::SetTop(int i, ValueId id) {
@@ -205,6 +219,11 @@ ValueId Layer::Floats(const std::string& what, const Shape& shape, std::span<con
 }
 ValueId Layer::Ints(const std::string& what, std::span<const int64_t> values) {
   return builder_.graph().AddConstant(p.name() + "." + what, Tensor::Ints(values));
+}
+
+void Layer::NeedRoom(const std::string& what, const Shape& shape) const {
+  if (CheckedElements(shape, DType::kF32, builder_.options().max_value_bytes) < 0)
+    Bad("its {} has impossible dimensions; got {}", what, ToString(shape));
 }
 
 namespace {
@@ -257,8 +276,7 @@ Tensor Layer::TensorOf(const caffe::BlobProto& b, const Shape& shape) const {
 }
 
 ValueId Layer::Weight(int i, const Shape& stored, const Shape& shape, const std::string& what) {
-  if (CheckedElements(shape, DType::kF32, builder_.options().max_value_bytes) < 0)
-    Bad("its {} has impossible dimensions; got {}", what, ToString(shape));
+  NeedRoom(what, shape);
   const std::string name = p.name() + "." + what, wrong = WhatIsWrong(i, stored, what);
   builder_.CountWeight();
   if (wrong.empty()) return builder_.graph().AddConstant(name, TensorOf(blobs_->Get(i), shape));

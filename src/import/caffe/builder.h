@@ -82,7 +82,8 @@ class Builder {
   bool bad_ = false, unsupported_ = false;  // if both are false, only the caller's request can be wrong
 };
 
-// The view that the conversion of one layer has on the Builder. The shapes of all bottoms are known.
+// The view that the conversion of one layer has on the Builder. A layer is converted only if the shapes of
+// all bottoms are known.
 class Layer {
  public:
   Layer(Builder& builder, const caffe::LayerParameter& p);
@@ -103,12 +104,18 @@ class Layer {
   ValueId Emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) {
     return EmitAll(op, std::move(inputs), std::move(attributes), 1)[0];
   }
+  // The first dimensions are copied from `x` as far as they are the same, so that a session may take another
+  // batch.
   ValueId EmitReshape(ValueId x, const Shape& shape);
+  // Same as Emit(), for an operator the shape of whose output depends on data. No layer can read the output.
+  ValueId EmitLast(const std::string& op, std::vector<ValueId> inputs, Attributes attributes);
   void SetTop(int i, ValueId id);
 
   ValueId Floats(const std::string& what, const Shape& shape, std::span<const float> values);
   ValueId Scalar(const std::string& what, float value) { return Floats(what, Shape{}, std::span(&value, 1)); }
   ValueId Ints(const std::string& what, std::span<const int64_t> values);
+  // Throws if a constant of floats is larger than the options allow.
+  void NeedRoom(const std::string& what, const Shape& shape) const;
 
   // Returns blob i of the weights as a constant of `shape`. If the blob is missing or does not fit, this
   // function records a problem and returns a value without data, so that the following layers can be checked
@@ -129,6 +136,8 @@ class Layer {
   }
 
  private:
+  std::vector<ValueId> Append(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
+                              int outputs);
   std::string WhatIsWrong(int i, const Shape& shape, const std::string& what);
   Tensor TensorOf(const caffe::BlobProto& blob, const Shape& shape) const;
 
@@ -149,6 +158,8 @@ std::span<const LayerType> WeightLayers();       // layers_weights.cc
 std::span<const LayerType> NormalizeLayers();    // layers_normalize.cc
 std::span<const LayerType> ElementwiseLayers();  // layers_elementwise.cc
 std::span<const LayerType> ShapeLayers();        // layers_shape.cc
+std::span<const LayerType> RearrangeLayers();    // layers_rearrange.cc
 std::span<const LayerType> ResizeLayers();       // layers_resize.cc
+std::span<const LayerType> DetectionLayers();    // layers_detection.cc
 
 }  // namespace mete::caffe_import

@@ -18,14 +18,16 @@ enum class Role { kCompute, kInput, kData, kSkip };
 // layers read files that do not belong to the model.
 Role RoleOf(const std::string& type) {
   if (type == "Input") return Role::kInput;
-  if (type == "Accuracy" || type == "Silence" || type == "HDF5Output" || type.ends_with("Loss"))
+  if (type == "Accuracy" || type == "DetectionEvaluate" || type == "Silence" || type == "HDF5Output" ||
+      type.ends_with("Loss"))
     return Role::kSkip;
   if (type == "Python" || type.ends_with("Data")) return Role::kData;
   return Role::kCompute;
 }
 
 const LayerType* FindType(const std::string& type) {
-  for (auto family : {WeightLayers(), NormalizeLayers(), ElementwiseLayers(), ShapeLayers(), ResizeLayers()})
+  for (auto family : {WeightLayers(), NormalizeLayers(), ElementwiseLayers(), ShapeLayers(),
+                      RearrangeLayers(), ResizeLayers(), DetectionLayers()})
     for (const LayerType& t : family)
       if (type == t.type) return &t;
   return nullptr;
@@ -89,6 +91,12 @@ bool ConvertCompute(Builder& b, const caffe::LayerParameter& p) {
   Layer layer(b, p);
   for (int i = 0; i < layer.bottoms(); ++i)
     if (layer.in(i) == kNoValue) return false;
+  for (int i = 0; i < layer.bottoms(); ++i)
+    if (!layer.shape(i).known())
+      Fail(Code::kUnimplemented, p.name(),
+           "the shape of bottom '{}' depends on data, so that no layer can read it; try the net without this "
+           "layer",
+           p.bottom(i));
   type->convert(layer);
   return true;
 }

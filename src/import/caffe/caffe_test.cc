@@ -1,57 +1,15 @@
 #include "import/caffe/caffe.h"
 
-#include <gtest/gtest.h>
-
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
 
-#include "base/error.h"
-#include "graph/operators.h"
-#include "src/import/caffe/caffe.pb.h"
+#include "import/caffe/caffe_testing.h"
 
 namespace mete {
 namespace {
-
-void AddBlob(google::protobuf::RepeatedPtrField<caffe::BlobProto>* blobs, const std::vector<int64_t>& dims) {
-  caffe::BlobProto& b = *blobs->Add();
-  int64_t n = 1;
-  for (int64_t d : dims) {
-    b.mutable_shape()->add_dim(d);
-    n *= d;
-  }
-  for (int64_t i = 0; i < n; ++i) b.add_data(float(i) + 0.5f);
-}
-
-// Returns a .caffemodel with the blobs of one layer.
-std::string Model(const std::string& layer, const std::vector<std::vector<int64_t>>& blobs) {
-  caffe::Weights w;
-  w.add_layer()->set_name(layer);
-  for (const auto& dims : blobs) AddBlob(w.mutable_layer(0)->mutable_blobs(), dims);
-  return w.SerializeAsString();
-}
-
-Imported Import(const std::string& net, const std::string& weights = "", const ImportOptions& options = {}) {
-  return ImportCaffe(net, std::as_bytes(std::span(weights.data(), weights.size())), "net", options);
-}
-
-constexpr char kInput[] =
-    "layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } } ";
-
-std::string Single(const std::string& type, const std::string& rest) {
-  return kInput + ("layer { name: 'l' type: '" + type + "' bottom: 'data' top: 'y' ") + rest + " }";
-}
-
-// Returns the operators, and the outputs with their shapes, for example "Flatten Gemm -> y 2x4".
-std::string Summary(const Graph& g) {
-  Verify(g);
-  std::string s;
-  for (const Node& n : g.nodes) s += n.op + " ";
-  s += "->";
-  for (ValueId id : g.outputs) s += " " + g.value(id).name + " " + ToString(g.value(id).shape);
-  return s;
-}
 
 struct LayerCase {
   const char* type;
@@ -127,7 +85,9 @@ INSTANTIATE_TEST_SUITE_P(
         LayerCase{"Log", "log_param { base: 10 }", {}, "mete.Power Log Mul -> y 2x4x6x5"},
         LayerCase{"Threshold", "", {}, "Greater Cast -> y 2x4x6x5"},
         LayerCase{"Dropout", "", {}, "Identity -> y 2x4x6x5"},
-        LayerCase{"Softmax", "", {}, "Softmax -> y 2x4x6x5"},
+        LayerCase{"Clip", "clip_param { min: -1 max: 2 }", {}, "Clip -> y 2x4x6x5"},
+        LayerCase{"Swish", "swish_param { beta: 2 }", {}, "Swish -> y 2x4x6x5"},
+        LayerCase{"Mish", "", {}, "Mish -> y 2x4x6x5"}, LayerCase{"Softmax", "", {}, "Softmax -> y 2x4x6x5"},
         LayerCase{"Scale", "scale_param { bias_term: true }", {{4}, {4}}, "Mul Add -> y 2x4x6x5"},
         LayerCase{"Scale", "scale_param { axis: 2 num_axes: -1 }", {{6, 5}}, "Mul -> y 2x4x6x5"},
         LayerCase{"Bias", "bias_param { axis: 0 num_axes: 2 }", {{2, 4}}, "Add -> y 2x4x6x5"},
@@ -150,7 +110,12 @@ INSTANTIATE_TEST_SUITE_P(
                     LayerCase{"Normalize",
                               "norm_param { across_spatial: false channel_shared: false }",
                               {{4}},
-                              "mete.Normalize -> y 2x4x6x5"}));
+                              "mete.Normalize -> y 2x4x6x5"},
+                    LayerCase{"MVN", "", {}, "ReduceMean Sub Mul ReduceMean Sqrt Add Div -> y 2x4x6x5"},
+                    LayerCase{"MVN",
+                              "mvn_param { normalize_variance: false across_channels: true }",
+                              {},
+                              "ReduceMean Sub -> y 2x4x6x5"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Resize, CaffeLayer,
@@ -181,6 +146,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "reshape_param { shape { dim: 2 dim: 2 } axis: 1 num_axes: 1 }",
                   {},
                   "Reshape -> y 2x2x2x6x5"},
+        LayerCase{"ShuffleChannel",
+                  "shuffle_channel_param { group: 2 }",
+                  {},
+                  "Reshape Transpose Reshape -> y 2x4x6x5"},
+        LayerCase{"Reorg", "reorg_param { stride: 1 }", {}, "Reshape SpaceToDepth Reshape -> y 2x4x6x5"},
+        LayerCase{"Reorg", "reorg_param { stride: 2 reverse: true }", {}, "DepthToSpace -> y 2x1x12x10"},
+        LayerCase{"Tile", "tile_param { axis: -1 tiles: 3 }", {}, "Tile -> y 2x4x6x15"},
         LayerCase{"Permute", "permute_param { order: 0 order: 2 order: 3 }", {}, "Transpose -> y 2x6x5x4"},
         LayerCase{"Reduction",
                   "reduction_param { operation: MEAN axis: 2 coeff: 2 }",
@@ -238,6 +210,20 @@ TEST(CaffeImport, CropTakesItsSizeFromTheSecondBottom) {
       "layer { name: 'c' type: 'Crop' bottom: 'data' bottom: 'p' top: 'c' crop_param { offset: 1 offset: 2 } "
       "}";
   EXPECT_EQ(Summary(Import(net).graph), "MaxPool Slice -> c 2x4x3x3");
+}
+
+TEST(CaffeImport, AxpyHasAFactorForEachChannel) {
+  const std::string net = std::string(kInput) +
+                          "layer { name: 'g' type: 'Pooling' bottom: 'data' top: 'g' pooling_param { pool: "
+                          "AVE global_pooling: true "
+                          "} } layer { name: 'f' type: 'Flatten' bottom: 'g' top: 'f' } ";
+  for (const auto& [factor, expected] :
+       {std::pair("g", "GlobalAveragePool Flatten Mul Add -> f 2x4 y 2x4x6x5"),
+        std::pair("f", "GlobalAveragePool Flatten Reshape Mul Add -> y 2x4x6x5")})
+    EXPECT_EQ(Summary(Import(net + "layer { name: 'a' type: 'Axpy' bottom: '" + factor +
+                             "' bottom: 'data' bottom: 'data' top: 'y' }")
+                          .graph),
+              expected);
 }
 
 TEST(CaffeImport, UpsampleWithAMaskUnpools) {
@@ -305,22 +291,6 @@ TEST(CaffeImport, ReadsV0Layers) {
   EXPECT_EQ(Summary(i.graph), "Pad Conv Relu AveragePool -> p 2x4x2x2");
 }
 
-std::string MessageOf(const std::string& net, const std::string& weights, Code code,
-                      const ImportOptions& options = {}) {
-  try {
-    Import(net, weights, options);
-  } catch (const Error& e) {
-    EXPECT_EQ(e.code(), code) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "imported without an error";
-  return "";
-}
-
-void ExpectHas(const std::string& text, const std::string& part) {
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
-
 TEST(BadCaffe, AWebPageSavedAsPrototxt) {
   ExpectHas(MessageOf("\n<!DOCTYPE html>\n<html></html>", "", Code::kDataLoss),
             "[net] this is a web page; got '<!DOCTYPE html>', expected a Caffe net");
@@ -362,11 +332,33 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
 }
 
 TEST(BadCaffe, OnlyUnsupportedLayersAreUnimplemented) {
-  const std::string m = MessageOf(Single("PriorBox", "prior_box_param { min_size: 3 }") +
-                                      "layer { name: 'm' type: 'MVN' bottom: 'data' top: 'm' }",
+  const std::string m = MessageOf(Single("LSTM", "recurrent_param { num_output: 3 }") +
+                                      "layer { name: 'm' type: 'SPP' bottom: 'data' top: 'm' }",
                                   "", Code::kUnimplemented);
-  ExpectHas(m, "'PriorBox'");
-  ExpectHas(m, "'MVN'");
+  ExpectHas(m, "'LSTM'");
+  ExpectHas(m, "'SPP'");
+}
+
+TEST(BadCaffe, ImpossibleParametersOfLayersThatRearrange) {
+  for (const auto& [type, rest, problem] : std::vector<std::array<const char*, 3>>{
+           {"ShuffleChannel", "shuffle_channel_param { group: 3 }",
+            "group must divide the channels; got 3 for 4"},
+           {"ShuffleChannel", "shuffle_channel_param { group: 0 }", "group must divide the channels; got 0"},
+           {"Reorg", "", "stride must be from 1 on and divide"},
+           {"Reorg", "reorg_param { stride: 4294967295 }", "stride must be from 1 on and divide"},
+           {"Reorg", "reorg_param { stride: 2 }", "height, width, and the channels twice; got 2 for 2x4x6x5"},
+           {"Tile", "", "tiles must be from 1 on; got 0"},
+           {"Tile", "tile_param { tiles: 2147483647 }", "impossible dimensions"},
+           {"Tile", "tile_param { tiles: 2 axis: 4 }", "axis is out of range"},
+           {"Clip", "clip_param { max: 1 }", "min and max must be given"},
+           {"Clip", "clip_param { min: 2 max: 1 }", "min must not be above max; got 2 and 1"},
+           {"Axpy", "bottom: 'data' bottom: 'data'",
+            "the bottoms do not fit; got 2x4x6x5, 2x4x6x5 and 2x4x6x5"}})
+    ExpectHas(MessageOf(Single(type, rest), "", Code::kInvalidArgument), problem);
+  ExpectHas(MessageOf("layer { name: 'd' type: 'Input' top: 'd' input_param { shape { dim: 2 dim: 3 } } }"
+                      "layer { name: 'l' type: 'MVN' bottom: 'd' top: 'y' }",
+                      "", Code::kInvalidArgument),
+            "[l] MVN needs 3 dimensions or more; got 2x3");
 }
 
 TEST(BadCaffe, ImpossibleNumbers) {

@@ -18,7 +18,7 @@ void Plain(Layer& l) {
   l.SetTop(0, l.Emit(kOp, {l.in()}));
 }
 constexpr char kSigmoid[] = "Sigmoid", kTanh[] = "Tanh", kAbs[] = "Abs", kSoftplus[] = "Softplus",
-               kIdentity[] = "Identity";
+               kIdentity[] = "Identity", kMish[] = "Mish";
 
 void Relu(Layer& l) {
   const float slope = l.p.relu_param().negative_slope();
@@ -26,6 +26,18 @@ void Relu(Layer& l) {
 }
 
 void Relu6(Layer& l) { l.SetTop(0, l.Emit("Clip", {l.in(), l.Scalar("least", 0), l.Scalar("most", 6)})); }
+
+void Clip(Layer& l) {
+  const auto& p = l.p.clip_param();
+  if (!p.has_min() || !p.has_max() || !(p.min() <= p.max()))
+    l.Bad("min and max must be given, and min must not be above max; got {} and {}", p.min(), p.max());
+  l.SetTop(0, l.Emit("Clip", {l.in(), l.Scalar("least", p.min()), l.Scalar("most", p.max())}));
+}
+
+void Swish(Layer& l) {  // x * sigmoid(beta * x)
+  l.SetTop(0, l.Emit("Swish", {l.in()}, One("alpha", l.p.swish_param().beta())));
+}
+
 void Elu(Layer& l) { l.SetTop(0, l.Emit("Elu", {l.in()}, One("alpha", l.p.elu_param().alpha()))); }
 
 void Prelu(Layer& l) {
@@ -107,17 +119,20 @@ void Softmax(Layer& l) {
 constexpr LayerType kLayers[] = {
     {"AbsVal", 1, 1, 1, Plain<kAbs>},
     {"BNLL", 1, 1, 1, Plain<kSoftplus>},
+    {"Clip", 1, 1, 1, Clip},
     {"Dropout", 1, 1, 1, Plain<kIdentity>},
     {"ELU", 1, 1, 1, Elu},
     {"Eltwise", 2, -1, 1, Eltwise},
     {"Exp", 1, 1, 1, Exp},
     {"Log", 1, 1, 1, Log},
+    {"Mish", 1, 1, 1, Plain<kMish>},
     {"PReLU", 1, 1, 1, Prelu},
     {"Power", 1, 1, 1, Power},
     {"ReLU", 1, 1, 1, Relu},
     {"ReLU6", 1, 1, 1, Relu6},
     {"Sigmoid", 1, 1, 1, Plain<kSigmoid>},
     {"Softmax", 1, 1, 1, Softmax},
+    {"Swish", 1, 1, 1, Swish},
     {"TanH", 1, 1, 1, Plain<kTanh>},
     {"Threshold", 1, 1, 1, Threshold},
 };

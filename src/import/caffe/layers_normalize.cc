@@ -1,4 +1,5 @@
-// Conversions of layers that shift and scale their input: BatchNorm, Scale, Bias, LRN and Normalize.
+// Conversions of layers that shift and scale their input: Axpy, BatchNorm, Bias, LRN, MVN, Normalize and
+// Scale.
 #include <algorithm>
 
 #include "import/caffe/builder.h"
@@ -83,6 +84,37 @@ void Bias(Layer& l) {
   l.SetTop(0, l.Emit("Add", {l.in(), l.Weight(0, part, Aligned(l, axis, part), "bias")}));
 }
 
+// Returns bottom 0 times bottom 1 plus bottom 2, where bottom 0 has a factor for each channel of each image.
+void Axpy(Layer& l) {
+  const Shape factors = l.shape(0), x = l.shape(1);
+  Shape aligned(x.dims().first(size_t(std::min(x.rank(), 2))));
+  while (aligned.rank() < x.rank()) aligned.push_back(1);
+  const bool fit = x.rank() >= 2 && l.shape(2) == x && factors.rank() >= 2 && factors[0] == x[0] &&
+                   factors[1] == x[1] && factors.Elements(2, factors.rank()) == 1;
+  if (!fit)
+    l.Bad("the bottoms do not fit; got {}, {} and {}, expected a factor for each channel and twice one shape",
+          ToString(factors), ToString(x), ToString(l.shape(2)));
+  const ValueId factor = factors == aligned ? l.in(0) : l.EmitReshape(l.in(0), aligned);
+  l.SetTop(0, l.Emit("Add", {l.Emit("Mul", {l.in(1), factor}), l.in(2)}));
+}
+
+// Each channel of each image, or each image, gets a mean of 0 and a standard deviation of 1.
+void Mvn(Layer& l) {
+  const auto& p = l.p.mvn_param();
+  const int first = p.across_channels() ? 1 : 2;
+  if (l.shape().rank() <= first)
+    l.Bad("MVN needs {} dimensions or more; got {}", first + 1, ToString(l.shape()));
+  mete::Ints axes;
+  for (int axis = first; axis < l.shape().rank(); ++axis) axes.push_back(axis);
+  const ValueId over = l.Ints("axes", axes);
+  ValueId y = l.Emit("Sub", {l.in(), l.Emit("ReduceMean", {l.in(), over})});
+  if (p.normalize_variance()) {
+    const ValueId deviation = l.Emit("Sqrt", {l.Emit("ReduceMean", {l.Emit("Mul", {y, y}), over})});
+    y = l.Emit("Div", {y, l.Emit("Add", {deviation, l.Scalar("eps", p.eps())})});
+  }
+  l.SetTop(0, y);
+}
+
 void Lrn(Layer& l) {
   const auto& p = l.p.lrn_param();
   if (p.local_size() % 2 == 0) l.Bad("local_size must be odd; got {}", p.local_size());
@@ -107,8 +139,10 @@ void Normalize(Layer& l) {
 }
 
 constexpr LayerType kLayers[] = {
-    {"BatchNorm", 1, 1, 1, BatchNorm}, {"Bias", 1, 2, 1, Bias},   {"LRN", 1, 1, 1, Lrn},
-    {"Normalize", 1, 1, 1, Normalize}, {"Scale", 1, 2, 1, Scale},
+    {"Axpy", 3, 3, 1, Axpy},   {"BatchNorm", 1, 1, 1, BatchNorm},
+    {"Bias", 1, 2, 1, Bias},   {"LRN", 1, 1, 1, Lrn},
+    {"MVN", 1, 1, 1, Mvn},     {"Normalize", 1, 1, 1, Normalize},
+    {"Scale", 1, 2, 1, Scale},
 };
 
 }  // namespace

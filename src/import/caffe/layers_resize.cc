@@ -11,9 +11,10 @@ void NeedPicture(Layer& l) {
   if (l.shape().rank() != 4) l.Bad("{} needs 4 dimensions; got {}", l.p.type(), ToString(l.shape()));
 }
 
+// Only height and width are named, so that a session may take another batch.
 ValueId EmitResize(Layer& l, ValueId x, int64_t height, int64_t width, Attributes attributes) {
-  const Shape& in = l.ShapeOf(x);
-  return l.Emit("Resize", {x, kNoValue, kNoValue, l.Ints("sizes", Ints{in[0], in[1], height, width})},
+  attributes.Set("axes", Ints{2, 3});
+  return l.Emit("Resize", {x, kNoValue, kNoValue, l.Ints("sizes", Ints{height, width})},
                 std::move(attributes));
 }
 
@@ -81,9 +82,11 @@ void Unpool(Layer& l, Size size) {
   if (pooled != out)
     l.Bad("unpooling to another size than was pooled is not supported; got {}, expected {}", ToString(out),
           ToString(pooled));
+  // At a stride of 1 this window has the output's size, whatever the batch is. The mask alone says the
+  // places.
   Attributes a;
-  a.Set("kernel_shape", Ints{1, 1});  // required by ONNX; the input output_shape determines the result
-  l.SetTop(0, l.Emit("MaxUnpool", {l.in(), l.in(1), l.Ints("shape", out.dims())}, a));
+  a.Set("kernel_shape", Ints{out[2] - l.shape()[2] + 1, out[3] - l.shape()[3] + 1});
+  l.SetTop(0, l.Emit("MaxUnpool", {l.in(), l.in(1)}, a));
 }
 
 void Upsample(Layer& l) {

@@ -79,14 +79,15 @@ void Reshape(Layer& l) {
   const int64_t to = p.num_axes() == -1 ? in.rank() : from + p.num_axes();
   if (from < 0 || from > in.rank() || p.num_axes() < -1 || to > in.rank())
     l.Bad("axis {} and num_axes {} do not fit {}", p.axis(), p.num_axes(), ToString(in));
-  Shape out(in.dims().first(size_t(from)));
+  // A 0 in ONNX's form also copies the dimension at its place, for a session with another batch too.
+  Ints out(size_t(from), 0);
   for (int i = 0; i < p.shape().dim_size(); ++i) {
     const int64_t d = p.shape().dim(i);
     if (d < -1 || (d == 0 && from + i >= in.rank())) l.Bad("bad dimension {} in the new shape", d);
-    out.push_back(d == 0 ? in[int(from) + i] : d);
+    out.push_back(d);
   }
   for (int i = int(to); i < in.rank(); ++i) out.push_back(in[i]);
-  l.SetTop(0, l.EmitReshape(l.in(), out));
+  l.SetTop(0, l.Emit("Reshape", {l.in(), l.Ints("shape", out)}));
 }
 
 void Permute(Layer& l) {

@@ -21,7 +21,7 @@ constexpr size_t kMaxShownProblems = 10;
 // Collects the parser's errors and warnings; the parser reports unknown fields as warnings. An unknown
 // parameter message of a layer is ignored, because the layer's type is then unknown too, or has no meaning
 // here (data, loss). An unknown field within a known parameter message could change the numbers, so it is a
-// problem.
+// problem, except in what says which files a run of Caffe writes.
 class Collector : public pb::io::ErrorCollector {
  public:
   explicit Collector(const std::string& name) : name_(name) {}
@@ -29,7 +29,8 @@ class Collector : public pb::io::ErrorCollector {
   void AddError(int line, int column, const std::string& message) override { Add(line, column, message); }
   void AddWarning(int line, int column, const std::string& message) override {
     for (const char* harmless : {"\"mete.caffe.LayerParameter\"", "\"mete.caffe.V1LayerParameter\"",
-                                 "\"mete.caffe.V0LayerParameter\"", "\"mete.caffe.NetParameter\""})
+                                 "\"mete.caffe.V0LayerParameter\"", "\"mete.caffe.NetParameter\"",
+                                 "\"mete.caffe.SaveOutputParameter\""})
       if (message.find(harmless) != message.npos) return;
     Add(line, column, message);
   }

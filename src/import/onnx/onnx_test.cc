@@ -256,11 +256,19 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {4, 4});
   std::string last = "x";
-  const std::vector<std::string> own{
-      "mete.ByteTable",  "mete.Elementwise",        "mete.LRNWithin",
-      "mete.MatMul",     "mete.Normalize",          "mete.Power",
-      "mete.QLinearAdd", "mete.QLinearAveragePool", "mete.QLinearGlobalAveragePool",
-      "mete.QLinearMul", "mete.ScaledConvInteger",  "mete.ScaledMatMulInteger"};
+  const std::vector<std::string> own{"mete.ByteTable",
+                                     "mete.DetectionOutput",
+                                     "mete.Elementwise",
+                                     "mete.LRNWithin",
+                                     "mete.MatMul",
+                                     "mete.Normalize",
+                                     "mete.Power",
+                                     "mete.QLinearAdd",
+                                     "mete.QLinearAveragePool",
+                                     "mete.QLinearGlobalAveragePool",
+                                     "mete.QLinearMul",
+                                     "mete.ScaledConvInteger",
+                                     "mete.ScaledMatMulInteger"};
   for (const std::string& op : own) {
     AddOp(m, op, {last, last}, {op + "_out"}, "n_" + op);
     last = op + "_out";

@@ -94,6 +94,7 @@ constexpr RefEntry kKernels[] = {
     {"ScatterND", RunScatterND},
     {"TensorScatter", RunTensorScatter},
     {"Unique", RunUnique},
+    {"mete.DetectionOutput", RunDetectionOutput},
 };
 
 }  // namespace

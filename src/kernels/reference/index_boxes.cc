@@ -1,4 +1,6 @@
 // The kernel of NonMaxSuppression, which selects the boxes with the best scores among overlapping boxes.
+#include "kernels/reference/index_boxes.h"
+
 #include <cmath>
 #include <limits>
 
@@ -6,24 +8,20 @@
 #include "kernels/reference/indexing.h"
 
 namespace mete {
-namespace {
 
-struct Box {
-  float y0, x0, y1, x1;
-  float area() const { return (y1 - y0) * (x1 - x0); }
-};
-
-Box BoxAt(const float* v, bool center) {
-  if (center) return {v[1] - v[3] / 2, v[0] - v[2] / 2, v[1] + v[3] / 2, v[0] + v[2] / 2};
-  return {std::min(v[0], v[2]), std::min(v[1], v[3]), std::max(v[0], v[2]), std::max(v[1], v[3])};
+void SortByScore(const float* scores, int64_t* candidates, int64_t count) {
+  const auto score = [&](int64_t i) {
+    return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i];
+  };
+  std::sort(candidates, candidates + count,
+            [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
 }
 
-bool Overlap(const Box& a, const Box& b, float threshold) {
-  const float height = std::min(a.y1, b.y1) - std::max(a.y0, b.y0),
-              width = std::min(a.x1, b.x1) - std::max(a.x0, b.x0);
-  if (!(height > 0 && width > 0)) return false;
-  const float shared = height * width, either = a.area() + b.area() - shared;
-  return a.area() > 0 && b.area() > 0 && either > 0 && shared / either > threshold;
+namespace {
+
+CornerBox BoxAt(const float* v, bool center) {
+  if (center) return {v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2};
+  return {std::min(v[1], v[3]), std::min(v[0], v[2]), std::max(v[1], v[3]), std::max(v[0], v[2])};
 }
 
 struct Limits {
@@ -41,17 +39,12 @@ Limits LimitsOf(const RefArgs& args) {
   return limits;
 }
 
-// Writes the candidates of one class, best score first, and returns their number. For equal scores the
-// earlier box comes first. NaN counts as the lowest score.
+// Writes the candidates of one class, best score first, and returns their number.
 int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits, int64_t* candidates) {
   int64_t count = 0;
   for (int64_t i = 0; i < boxes; ++i)
     if (!limits.has_score || scores[i] > limits.score) candidates[count++] = i;
-  const auto score = [&](int64_t i) {
-    return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i];
-  };
-  std::sort(candidates, candidates + count,
-            [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
+  SortByScore(scores, candidates, count);
   return count;
 }
 
@@ -61,7 +54,7 @@ int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int
   int64_t n = 0;
   for (int64_t i = 0; i < count && n < limits.most; ++i) {
     const int64_t candidate = candidates[i];
-    const Box box = BoxAt(boxes + candidate * 4, center);
+    const CornerBox box = BoxAt(boxes + candidate * 4, center);
     bool good = true;
     for (int64_t k = 0; k < n && good; ++k)
       good = !Overlap(box, BoxAt(boxes + kept[k] * 4, center), limits.overlap);

@@ -12,5 +12,6 @@ void RunTensorScatter(RefArgs& args);
 void RunCol2Im(RefArgs& args);
 void RunUnique(RefArgs& args);
 void RunNonMaxSuppression(RefArgs& args);
+void RunDetectionOutput(RefArgs& args);
 
 }  // namespace mete
