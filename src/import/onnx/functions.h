@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 #include "import/onnx/proto.h"
 
 namespace mete::onnx_import {

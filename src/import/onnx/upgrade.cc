@@ -130,15 +130,6 @@ constexpr Oldest kOldest[] = {
 
 }  // namespace
 
-std::string NodeNames::Unique(const std::string& wanted) {
-  int& next = used_[wanted];
-  if (next++ == 0) return wanted;
-  for (;;) {
-    std::string candidate = fmt::format("{}_{}", wanted, next++);
-    if (used_.emplace(candidate, 1).second) return candidate;
-  }
-}
-
 void Upgrade::SetInput(size_t i, ValueId id) {
   if (node.inputs.size() <= i) node.inputs.resize(i + 1, kNoValue);
   node.inputs[i] = id;

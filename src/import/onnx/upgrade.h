@@ -2,24 +2,14 @@
 // upgrade.cc says which function upgrades which versions of an operator.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
-#include "import/onnx/problems.h"
+#include "import/node_names.h"
+#include "import/problems.h"
 
 namespace mete::onnx_import {
-
-// Gives each node a name of its own.
-class NodeNames {
- public:
-  // Returns `wanted`, or `wanted` with a number behind it if that name is in use.
-  std::string Unique(const std::string& wanted);
-
- private:
-  std::map<std::string, int> used_;  // by name: the number to try next
-};
 
 // A node that is not in the graph yet. Upgrade functions change `node` and may add nodes before it to the
 // graph, whose results it reads.
