@@ -21,6 +21,7 @@ mete_library(import_caffe src/import/caffe LAYERS import LINKS protobuf::libprot
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
 mete_library(import_tflite src/import/tflite LAYERS import TEST_LAYERS passes)
 mete_flatbuffers(import_tflite src/import/tflite/tflite.fbs)
+target_compile_definitions(mete_import_tflite PUBLIC FLATBUFFERS_LOCALE_INDEPENDENT=0)  # texts are not read as numbers: headers are enough
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(partition src/partition LAYERS graph TEST_LAYERS passes)

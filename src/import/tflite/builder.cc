@@ -145,7 +145,8 @@ void Builder::Set(int tensor, Order order, ValueId raw) {
   State& state = states_[size_t(tensor)];
   if (IsMade(tensor) || of.constant.has_value())
     Invalid(of.name, "the tensor is made twice; expected one operator, or data");
-  if (const DType type = graph().value(raw).type; type != of.type)
+  // The type of a value whose shape depends on data is known when that is.
+  if (const DType type = graph().value(raw).type; type != of.type && type != DType::kUnknown)
     Invalid(of.name, "the operator makes another type than the file says; got {}, expected {}", Name(type),
             Name(of.type));
   if (taken_.count(raw)) raw = Emit(of.name, "Identity", {raw}, {}, 1)[0];

@@ -128,11 +128,14 @@ class Op {
   // Returns the bias of a product of inputs x and w, as numbers; kNoValue if there is none.
   ValueId Bias(int i, int x, int w) const;
 
-  // Appends a node. EmitAll and Emit throw if a shape depends on the data of a run, EmitOpen does not.
+  // Appends a node. EmitAll and Emit throw if a shape depends on the data of a run, the others do not.
   std::vector<ValueId> EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
                                int outputs) const;
+  std::vector<ValueId> EmitManyOpen(const std::string& op, std::vector<ValueId> inputs, int outputs) const {
+    return builder_.Emit(node_name_, op, std::move(inputs), {}, outputs);
+  }
   ValueId EmitOpen(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) const {
-    return builder_.Emit(name_, op, std::move(inputs), std::move(attributes), 1)[0];
+    return builder_.Emit(node_name_, op, std::move(inputs), std::move(attributes), 1)[0];
   }
   ValueId Emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) const {
     return EmitAll(op, std::move(inputs), std::move(attributes), 1)[0];
@@ -145,9 +148,9 @@ class Op {
   ValueId ZeroOf(int i) const {
     return builder_.ScaleOf(input(i))[1];
   }  // the byte of 0 of an input with scales
-  void Note(const std::string& text) const { builder_.Note(fmt::format("'{}': {}", name_, text)); }
+  void Note(const std::string& text) const { builder_.Note(fmt::format("'{}': {}", node_name_, text)); }
   ValueId Constant(Tensor tensor) const {
-    return builder_.graph().AddConstant(name_ + ".constant", std::move(tensor));
+    return builder_.graph().AddConstant(node_name_ + ".constant", std::move(tensor));
   }
 
   ValueId Activated(ValueId x, tflite::Activation activation) const;
@@ -177,7 +180,7 @@ class Op {
 
   template <class... A>
   [[noreturn]] void Bad(fmt::format_string<A...> format, A&&... args) const {
-    Invalid(name_, format, std::forward<A>(args)...);
+    Invalid(node_name_, format, std::forward<A>(args)...);
   }
   // Throws an Error that the message counts among what Mete lacks.
   [[noreturn]] void Unsupported(const std::string& reason) const {
@@ -192,7 +195,8 @@ class Op {
 
   Builder& builder_;
   const OperatorInfo& source_;
-  const std::string name_;
+  const std::string& name_;      // of its first output
+  const std::string node_name_;  // for its nodes and constants
   const char* onnx_;
 };
 

@@ -7,7 +7,11 @@
 namespace mete::tflite_import {
 
 Op::Op(Builder& builder, const OperatorInfo& source, const char* onnx)
-    : builder_(builder), source_(source), name_(builder.info(source.outputs[0]).name), onnx_(onnx) {}
+    : builder_(builder),
+      source_(source),
+      name_(builder.info(source.outputs[0]).name),
+      node_name_(name_.substr(name_.rfind(';') + 1)),
+      onnx_(onnx) {}
 
 int Op::Axis(int64_t axis, int rank) const {
   if (axis < -rank || axis >= rank)
@@ -96,7 +100,7 @@ ValueId Op::Bias(int i, int x, int w) const {
 
 std::vector<ValueId> Op::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
                                  int outputs) const {
-  const auto made = builder_.Emit(name_, op, std::move(inputs), std::move(attributes), outputs);
+  const auto made = builder_.Emit(node_name_, op, std::move(inputs), std::move(attributes), outputs);
   for (ValueId id : made)
     if (!ShapeOf(id).known()) Unsupported("the shape of its output depends on the data of a run");
   return made;
