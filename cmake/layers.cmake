@@ -19,7 +19,7 @@ mete_library(import src/import LAYERS graph WITHOUT src/import/[^/]+)  # each fo
 mete_library(import_onnx src/import/onnx LAYERS import LINKS onnx_proto protobuf::libprotobuf)
 mete_library(import_caffe src/import/caffe LAYERS import LINKS protobuf::libprotobuf)
 mete_protobuf(import_caffe src/import/caffe/caffe.proto)
-mete_library(import_tflite src/import/tflite LAYERS import TEST_LAYERS passes)
+mete_library(import_tflite src/import/tflite LAYERS import TEST_LAYERS kernels passes)
 mete_flatbuffers(import_tflite src/import/tflite/tflite.fbs)
 target_compile_definitions(mete_import_tflite PUBLIC FLATBUFFERS_LOCALE_INDEPENDENT=0)  # texts are not read as numbers: headers are enough
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
