@@ -59,6 +59,19 @@ function(mete_protobuf name proto)
   set_source_files_properties(${sources} PROPERTIES COMPILE_OPTIONS -w)
 endfunction()
 
+# mete_flatbuffers(NAME FILE.fbs): compiles it into a header of mete_NAME, which is included as "src/..._generated.h".
+function(mete_flatbuffers name schema)
+  find_program(FLATC flatc REQUIRED)
+  cmake_path(REMOVE_EXTENSION schema LAST_ONLY OUTPUT_VARIABLE base)
+  cmake_path(GET base PARENT_PATH folder)
+  set(out ${CMAKE_BINARY_DIR}/flatbuffers)
+  add_custom_command(OUTPUT ${out}/${base}_generated.h
+                     COMMAND ${FLATC} --cpp --scoped-enums -o ${out}/${folder} ${CMAKE_SOURCE_DIR}/${schema}
+                     DEPENDS ${schema} VERBATIM)
+  target_sources(mete_${name} PRIVATE ${out}/${base}_generated.h)
+  target_include_directories(mete_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
+endfunction()
+
 # mete_text_file(NAME FILE kConstant): mete_NAME gets a constant with the text of FILE.
 function(mete_text_file name file constant)
   set(out ${CMAKE_BINARY_DIR}/${constant}.cc)

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 packages=(
   libc6-dev libstdc++6
-  libhwy-dev libprotobuf-dev libonnx-dev
+  libhwy-dev libprotobuf-dev libonnx-dev libflatbuffers-dev
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc  # the latter's program is not run, but looked for
   libboost-dev prometheus-cpp-dev

@@ -13,7 +13,7 @@ set -euo pipefail
 
 packages=(
   g++ cmake ninja-build make pkg-config git ccache
-  libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev
+  libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev libflatbuffers-dev flatbuffers-compiler
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc
   libboost-dev prometheus-cpp-dev

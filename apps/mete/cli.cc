@@ -28,7 +28,7 @@ void PrintManPage(const CLI::App& app, const Context& context) {
 }  // namespace
 
 void BuildCli(CLI::App& app, Context& context) {
-  app.description("Mete runs neural networks (ONNX, Caffe) on processors of unequal speed.");
+  app.description("Mete runs neural networks (ONNX, TensorFlow Lite, Caffe) on processors of unequal speed.");
   app.set_version_flag("-V,--version", "mete " METE_VERSION, "print the version");
   app.footer(Footer());
   app.require_subcommand(0, 1);

@@ -147,8 +147,10 @@ void ParseCores(const std::vector<std::string>& words, ModelFlags& flags) {
 
 void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
   command
-      .add_option("MODEL", flags.model,
-                  "an ONNX model (.onnx), or a Caffe network (.prototxt, its .caffemodel beside it)")
+      .add_option(
+          "MODEL", flags.model,
+          "an ONNX model (.onnx), a TensorFlow Lite model (.tflite), or a Caffe network (.prototxt, its "
+          ".caffemodel beside it)")
       ->required();
   command
       .add_option(

@@ -79,7 +79,7 @@ std::string UnknownWord(const CLI::App& app, const std::string& word) {
   if (commands.empty())
     return fmt::format("[usage] '{}' takes no further argument; got '{}', expected '{}'; try {}",
                        CommandPath(app), shown, Usage(app), HelpOf(app));
-  if (word.ends_with(".onnx") || word.ends_with(".prototxt"))
+  if (word.ends_with(".onnx") || word.ends_with(".tflite") || word.ends_with(".prototxt"))
     return fmt::format(
         "[usage] a command is missing before the model; got '{}', expected one of {}; try '{} run {}'", shown,
         fmt::join(commands, ", "), CommandPath(app), shown);

@@ -246,7 +246,8 @@ void AddQuantize(CLI::App& app, Context& context) {
   auto flags = std::make_shared<QuantizeFlags>();
   command
       ->add_option("MODEL", flags->model.model,
-                   "an ONNX model (.onnx), or a Caffe network (.prototxt) in floats")
+                   "an ONNX model (.onnx), a TensorFlow Lite model (.tflite), or a Caffe network (.prototxt) "
+                   "in floats")
       ->required();
   command
       ->add_option("-o,--output", flags->output,

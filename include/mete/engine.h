@@ -120,7 +120,8 @@ struct PrecisionReport {
 // An immutable, loaded and optimised model. Copies share one model. Several threads may use it at once.
 class Model {
  public:
-  // Loads an ONNX model (.onnx) or a Caffe model (.prototxt, with its .caffemodel).
+  // Loads an ONNX model (.onnx), a TensorFlow Lite model (.tflite) or a Caffe model (.prototxt, with its
+  // .caffemodel).
   static Model Load(const std::string& path, const LoadOptions& options = {});
 
   const std::string& name() const;

@@ -16,7 +16,7 @@ import threading
 import urllib.error
 import urllib.request
 
-MODEL_FILES = {".onnx", ".caffemodel", ".prototxt"}
+MODEL_FILES = {".onnx", ".tflite", ".caffemodel", ".prototxt"}
 MOST_QUEUE = 100000  # that `mete serve --queue` takes
 KILL_S = 5  # guess: after the drain's time the child writes its last answers and ends
 

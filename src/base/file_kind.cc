@@ -59,7 +59,7 @@ constexpr Magic kMagic[] = {
     {0, "<!doctype html"sv, {"HTML, a web page", kDownload, kDownload}},
     {0, "<html"sv, {"HTML, a web page", kDownload, kDownload}},
     {0, "version https://git-lfs"sv, {"a pointer of Git LFS", kPull, kPull}},
-    {4, "TFL3"sv, {"a TensorFlow Lite model", "to convert it (tf2onnx does)"}},
+    {4, "TFL3"sv, {"a TensorFlow Lite model", "a name that ends in .tflite"}},
     {0, "\x89HDF"sv, {"HDF5, as Keras writes it", "to convert it (tf2onnx does)"}},
     {0, "GGUF"sv, {"a GGUF model", "a copy of the model in ONNX"}},
     {0,

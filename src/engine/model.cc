@@ -10,6 +10,7 @@
 #include "graph/ports.h"
 #include "import/caffe/caffe.h"
 #include "import/onnx/onnx.h"
+#include "import/tflite/tflite.h"
 #include "passes/pass.h"
 
 namespace mete {
@@ -22,6 +23,7 @@ Imported Import(const std::string& path, const LoadOptions& options) {
     Fail(Code::kFailedPrecondition, path,
          "these are weights alone; expected the network that they belong to; try {}",
          std::filesystem::path(file).replace_extension(".prototxt").string());
+  if (file.extension() == ".tflite") return ImportTflite(path, import);
   if (file.extension() != ".prototxt") return ImportOnnx(path, import);
   const std::string weights = options.weights.empty()
                                   ? std::filesystem::path(file).replace_extension(".caffemodel").string()

@@ -1,16 +1,31 @@
-// Folds a zero Pad of the spatial dimensions into the Conv that follows it.
+// Folds a zero Pad of the spatial dimensions into the Conv or QLinearConv that follows it.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
 namespace mete {
 namespace {
 
+// Returns a byte that is constant, with a sign or without; nothing for other values.
+std::optional<int> ByteOf(const Graph& graph, ValueId id) {
+  if (!IsConstant(graph, id)) return std::nullopt;
+  const Tensor& t = graph.value(id).constant;
+  if (t.elements() != 1 || SizeOf(t.type()) != 1) return std::nullopt;
+  return t.type() == DType::kI8 ? *t.as<int8_t>() : *t.as<uint8_t>();
+}
+
+// Returns whether a Pad adds what the convolution behind it takes for 0. Of bytes it is the zero point.
+bool AddsZeros(const Graph& graph, const Node& pad, const Node& conv) {
+  const ValueId value = pad.input(2);
+  if (conv.op == "Conv") return value == kNoValue || ScalarOf(graph, value) == 0.0;
+  const auto zero = ByteOf(graph, conv.inputs[2]);
+  return zero && (value == kNoValue ? 0 : ByteOf(graph, value)) == zero;
+}
+
 // Returns the spatial pads of a Pad node, all begins and then all ends, or nothing unless the node only adds
-// zeros to spatial dimensions.
-std::optional<Ints> SpatialZeroPads(const Graph& graph, const Node& pad) {
+// elements to spatial dimensions.
+std::optional<Ints> SpatialPads(const Graph& graph, const Node& pad) {
   if (pad.attributes.String("mode", "constant") != "constant" || pad.input(3) != kNoValue)
     return std::nullopt;
-  if (pad.input(2) != kNoValue && ScalarOf(graph, pad.inputs[2]) != 0.0) return std::nullopt;
   const auto pads = IntsOf(graph, pad.input(1));
   const int rank = graph.value(pad.inputs[0]).shape.rank();
   if (!pads || rank < 3 || int(pads->size()) != 2 * rank) return std::nullopt;
@@ -30,13 +45,14 @@ bool FoldPad(Graph& graph) {
   const Uses uses(graph);
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (node.op != "Conv" || !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
+    if (!IsOneOf(node.op, {"Conv", "QLinearConv"}) ||
+        !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
       continue;
     const int producer = uses.producer[size_t(node.inputs[0])];
     if (producer < 0 || graph.nodes[size_t(producer)].op != "Pad") continue;
     const Node& pad = graph.nodes[size_t(producer)];
-    const auto extra = SpatialZeroPads(graph, pad);
-    if (!extra) continue;
+    const auto extra = SpatialPads(graph, pad);
+    if (!extra || !AddsZeros(graph, pad, node)) continue;
     Ints pads = node.attributes.IntList("pads");
     pads.resize(extra->size(), 0);
     for (size_t i = 0; i < pads.size(); ++i) pads[i] += (*extra)[i];

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/attributes.h"
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 #include "import/onnx/proto.h"
 
 namespace mete::onnx_import {

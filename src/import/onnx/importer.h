@@ -9,8 +9,8 @@
 
 #include "import/import.h"
 #include "import/onnx/functions.h"
-#include "import/onnx/problems.h"
 #include "import/onnx/shapes.h"
+#include "import/problems.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 #include "import/onnx/upgrade.h"

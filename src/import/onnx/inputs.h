@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "import/import.h"
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 #include "import/onnx/proto.h"
 
 namespace mete::onnx_import {

@@ -2,13 +2,12 @@
 // upgrade.cc says which function upgrades which versions of an operator.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
 #include "graph/node_names.h"
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 
 namespace mete::onnx_import {
 

@@ -2,8 +2,10 @@
 // kept or watched.
 //
 //   FOLDER/NAME.onnx                    version 1 of NAME; NAME.toml beside it says how it takes pictures
+//   FOLDER/NAME.tflite                  the same in TensorFlow Lite's format
 //   FOLDER/NAME.prototxt                the same in Caffe's format, with NAME.caffemodel
-//   FOLDER/NAME/VERSION/model.onnx      or model.prototxt with model.caffemodel, or the only model file there
+//   FOLDER/NAME/VERSION/model.onnx      or model.tflite, or model.prototxt with
+//                                       model.caffemodel, or the only model file there
 //   FOLDER/NAME/VERSION/model.toml      how it takes pictures; has the name of the model file
 //   FOLDER/NAME/serve.toml              settings (settings.h)
 //

@@ -164,7 +164,7 @@ TEST_F(InAFolder, AllProblemsAreNamedAtOnceAndOtherModelsAreServed) {
       "light: [light.prototxt] a Caffe model without weights; expected 'light.caffemodel' beside it\n"
       "odd: [odd/0] no version; got '0', expected a whole number from 1 on\n"
       "odd: [odd/01] no version; got '01', expected a whole number from 1 on\n"
-      "odd: [odd/2] a version without a model; expected model.onnx, or model.prototxt with "
+      "odd: [odd/2] a version without a model; expected model.onnx, model.tflite, or model.prototxt with "
       "model.caffemodel\n"
       "odd: [odd/3] a version with 2 models; got 'a.onnx' and 'b.onnx', expected one; try model.onnx\n"
       "odd: [odd/5/model.toml] the settings of pictures of no model; expected 'model.onnx' beside it\n"

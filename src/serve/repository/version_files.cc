@@ -31,7 +31,7 @@ std::string EndingOf(const std::string& name) { return std::filesystem::path(nam
 
 bool IsModelFile(const Entry& entry) {
   const std::string ending = EndingOf(entry.name);
-  return entry.kind == Entry::kFile && (ending == ".onnx" || ending == ".prototxt");
+  return entry.kind == Entry::kFile && (ending == ".onnx" || ending == ".tflite" || ending == ".prototxt");
 }
 
 ModelVersion VersionOf(const std::vector<Entry>& folder, const Entry& model, int64_t number) {
@@ -56,7 +56,8 @@ const Entry& OnlyModelOf(const std::vector<Entry>& folder, const std::string& pa
   const auto& of = named.empty() ? models : named;
   if (of.empty())
     Fail(Code::kNotFound, Printable(path),
-         "a version without a model; expected model.onnx, or model.prototxt with model.caffemodel");
+         "a version without a model; expected model.onnx, model.tflite, or model.prototxt with "
+         "model.caffemodel");
   if (of.size() > 1)
     Invalid(Printable(path), "a version with {} models; got '{}' and '{}', expected one; try model.onnx",
             of.size(), Printable(of[0]->name), Printable(of[1]->name));
@@ -68,7 +69,7 @@ std::vector<std::string> OrphansOf(const std::vector<Entry>& folder) {
   for (const Entry& entry : folder) {
     const std::string stem = StemOf(entry.name), ending = EndingOf(entry.name);
     const bool caffe = FileNamed(folder, stem + ".prototxt");
-    const bool model = caffe || FileNamed(folder, stem + ".onnx");
+    const bool model = caffe || FileNamed(folder, stem + ".onnx") || FileNamed(folder, stem + ".tflite");
     if (ending == ".toml" && !model)
       problems.push_back(
           fmt::format("[{}] the settings of pictures of no model; expected '{}.onnx' beside it",

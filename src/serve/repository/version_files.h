@@ -9,7 +9,7 @@
 
 namespace mete::serve {
 
-bool IsModelFile(const Entry& entry);           // .onnx or .prototxt
+bool IsModelFile(const Entry& entry);           // .onnx, .tflite or .prototxt
 std::string StemOf(const std::string& name);    // without the ending
 std::string EndingOf(const std::string& name);  // ".onnx"
 

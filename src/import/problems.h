@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-namespace mete::onnx_import {
+namespace mete {
 
 class Problems {
  public:
@@ -52,4 +52,4 @@ class Problems {
   std::map<std::string, Count> unsupported_;
 };
 
-}  // namespace mete::onnx_import
+}  // namespace mete

@@ -1,6 +1,6 @@
-#include "import/onnx/problems.h"
+#include "import/problems.h"
 
-namespace mete::onnx_import {
+namespace mete {
 namespace {
 
 constexpr size_t kShown = 100;  // lines of each kind, so that a hostile file cannot make an endless message
@@ -37,4 +37,4 @@ void Problems::Throw() const {
   throw Error(code, fmt::format("{}", fmt::join(lines, "\n")));
 }
 
-}  // namespace mete::onnx_import
+}  // namespace mete

@@ -1,0 +1,274 @@
+#include "import/tflite/file.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/file_kind.h"
+#include "base/tensor_source.h"
+#include "graph/node_names.h"
+
+namespace mete::tflite_import {
+namespace {
+
+// Models nest 4 tables deep and have some tables for each operator and tensor.
+constexpr flatbuffers::uoffset_t kMostNesting = 16, kMostTables = 1'000'000;
+
+DType DTypeOf(tflite::TensorType type) {
+  switch (type) {
+    case tflite::TensorType::FLOAT32: return DType::kF32;
+    case tflite::TensorType::FLOAT16: return DType::kF16;
+    case tflite::TensorType::INT32: return DType::kI32;
+    case tflite::TensorType::UINT8: return DType::kU8;
+    case tflite::TensorType::INT64: return DType::kI64;
+    case tflite::TensorType::BOOL: return DType::kBool;
+    case tflite::TensorType::INT16: return DType::kI16;
+    case tflite::TensorType::INT8: return DType::kI8;
+    case tflite::TensorType::FLOAT64: return DType::kF64;
+    case tflite::TensorType::UINT64: return DType::kU64;
+    case tflite::TensorType::UINT32: return DType::kU32;
+    case tflite::TensorType::UINT16: return DType::kU16;
+    default: return DType::kUnknown;
+  }
+}
+
+bool IsQuantizedType(DType type) { return type == DType::kU8 || type == DType::kI8 || type == DType::kI16; }
+
+std::pair<int64_t, int64_t> RangeOf(DType type) {
+  if (type == DType::kU8) return {0, 255};
+  if (type == DType::kI8) return {-128, 127};
+  return {-32768, 32767};
+}
+
+template <class Vector>
+size_t SizeOf(const Vector* vector) {
+  return vector ? vector->size() : 0;
+}
+
+class Reader {
+ public:
+  Reader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Problems& problems,
+         int64_t max_value_bytes)
+      : bytes_(bytes),
+        owner_(std::move(owner)),
+        problems_(problems),
+        max_value_bytes_(max_value_bytes),
+        budget_(bytes.size()) {}
+
+  File Read() {
+    VerifyBytes();
+    if (model_->version() != 3)
+      Fail(Code::kUnimplemented, where(), "the format's version is {}; expected 3", model_->version());
+    if (SizeOf(model_->subgraphs()) == 0)
+      Fail(Code::kDataLoss, where(), "the model has no subgraph; it may be truncated");
+    const tflite::SubGraph& graph = *model_->subgraphs()->Get(0);
+    file_.name = graph.name() ? Text(graph.name()) : "";
+    file_.description = model_->description() ? Text(model_->description()) : "";
+    ReadTensors(graph);
+    file_.inputs = Numbers(graph.inputs(), "the model's inputs", 0);
+    file_.outputs = Numbers(graph.outputs(), "the model's outputs", 0);
+    for (size_t i = 0; i < SizeOf(graph.operators()); ++i)
+      ReadOperator(*graph.operators()->Get(unsigned(i)), i);
+    return std::move(file_);
+  }
+
+ private:
+  const std::string& where() const { return problems_.model(); }
+
+  void VerifyBytes() {
+    if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
+      Fail(Code::kUnimplemented, where(), "the file is too large; got {} bytes, expected less than 2 GiB",
+           bytes_.size());
+    const auto* data = reinterpret_cast<const uint8_t*>(bytes_.data());
+    constexpr size_t kHeader = 8;  // an offset and the identifier
+    if (bytes_.size() < kHeader || !tflite::ModelBufferHasIdentifier(data)) {
+      const FileKind* kind = KindOfFile(bytes_);
+      Fail(Code::kDataLoss, where(), "this is no TensorFlow Lite model; got {}, expected a .tflite; try {}",
+           kind ? kind->name : "other bytes", kind ? kind->instead_of_model : "to make or download it again");
+    }
+    flatbuffers::Verifier verifier(data, bytes_.size(), kMostNesting, kMostTables);
+    if (!tflite::VerifyModelBuffer(verifier))
+      Fail(Code::kDataLoss, where(),
+           "the file is truncated or damaged; expected a whole .tflite; try to make or download it again");
+    model_ = tflite::GetModel(data);
+  }
+
+  // Counts bytes that are copied out of the file. Parts of a file may overlap, so that a small one could ask
+  // for copies without end.
+  void Spend(size_t bytes) {
+    if (bytes > budget_)
+      Fail(Code::kInvalidArgument, where(),
+           "parts of the file lie on top of each other; try to make it again");
+    budget_ -= bytes;
+  }
+
+  std::string Text(const flatbuffers::String* text) {
+    Spend(text->size());
+    return Printable(text->str());
+  }
+
+  // Returns a list of numbers of tensors that are from `least` on.
+  std::vector<int> Numbers(const flatbuffers::Vector<int32_t>* list, const std::string& what, int least) {
+    std::vector<int> numbers;
+    if (!list) return numbers;
+    Spend(list->size() * sizeof(int32_t));
+    for (int32_t number : *list) {
+      if (number >= least && number < int64_t(file_.tensors.size())) numbers.push_back(number);
+      else
+        problems_.Bad(what, "there is no tensor {}; expected {} to {}", number, least,
+                      int64_t(file_.tensors.size()) - 1);
+    }
+    return numbers;
+  }
+
+  void ReadTensors(const tflite::SubGraph& graph) {
+    const size_t count = SizeOf(graph.tensors());
+    Spend(count * sizeof(flatbuffers::uoffset_t));
+    NodeNames names;
+    for (size_t i = 0; i < count; ++i) {
+      const tflite::Tensor& source = *graph.tensors()->Get(unsigned(i));
+      TensorInfo& info = file_.tensors.emplace_back();
+      info.name = names.Unique(SizeOf(source.name()) ? Text(source.name()) : "tensor");
+      try {
+        ReadTensor(source, info);
+      } catch (const Error& e) {
+        problems_.Bad(e);
+      }
+    }
+  }
+
+  void ReadTensor(const tflite::Tensor& source, TensorInfo& info) {
+    info.type = DTypeOf(source.type());
+    if (info.type == DType::kUnknown)
+      info.unsupported = fmt::format("its type is {}", tflite::EnumNameTensorType(source.type()));
+    if (source.sparsity()) info.unsupported = "it is sparse";
+    if (source.is_variable()) info.unsupported = "it is a variable, which keeps its value from run to run";
+    if (!ReadShape(source, info)) return;
+    ReadScales(source, info);
+    if (info.unsupported.empty()) ReadData(source, info);
+  }
+
+  bool ReadShape(const tflite::Tensor& source, TensorInfo& info) {
+    const auto* dims = source.shape();
+    if (SizeOf(dims) > size_t(Shape::kMaxRank)) {
+      info.unsupported = fmt::format("it has {} dimensions", dims->size());
+      return false;
+    }
+    for (size_t i = 0; i < SizeOf(dims); ++i) info.shape.push_back(dims->Get(unsigned(i)));
+    const DType type = info.type == DType::kUnknown ? DType::kU8 : info.type;
+    if (CheckedElements(info.shape, type, max_value_bytes_) < 0)
+      Invalid(info.name,
+              "the tensor has impossible dimensions; got {}, expected none negative and at most {} bytes",
+              ToString(info.shape), max_value_bytes_);
+    return true;
+  }
+
+  void ReadScales(const tflite::Tensor& source, TensorInfo& info) {
+    const auto* of = source.quantization();
+    if (!of || !IsQuantizedType(info.type)) return;
+    if (of->other_kind() != 0) info.unsupported = "its quantization is not by scales";
+    const size_t count = SizeOf(of->scale()), zeros = SizeOf(of->zero_point());
+    if (count == 0) return;
+    Spend(count * sizeof(float));
+    Scales& scales = info.scales.emplace();
+    scales.scale.assign(of->scale()->begin(), of->scale()->end());
+    scales.zero.assign(count, 0);
+    scales.axis = count == 1 ? 0 : of->quantized_dimension();
+    if (count > 1 &&
+        (scales.axis < 0 || scales.axis >= info.shape.rank() || info.shape[scales.axis] != int64_t(count)))
+      Invalid(info.name, "the tensor's scales do not fit its shape; got {} along axis {} of {}", count,
+              scales.axis, ToString(info.shape));
+    if (zeros > 1 && zeros != count)
+      Invalid(info.name, "the tensor has {} scales and {} zero points", count, zeros);
+    const auto [least, most] = RangeOf(info.type);
+    for (size_t i = 0; i < count; ++i) {
+      if (zeros > 0) scales.zero[i] = of->zero_point()->Get(zeros == 1 ? 0 : unsigned(i));
+      if (!(scales.scale[i] > 0) || !std::isfinite(scales.scale[i]))
+        Invalid(info.name, "a scale must be a positive number; got {}", scales.scale[i]);
+      if (scales.zero[i] < least || scales.zero[i] > most)
+        Invalid(info.name, "a zero point is out of range; got {}, expected {} to {}", scales.zero[i], least,
+                most);
+    }
+  }
+
+  // Returns the bytes of a tensor's data; none: it is computed.
+  std::span<const std::byte> BytesOf(const tflite::Tensor& source, const std::string& name) const {
+    if (source.buffer() == 0 && SizeOf(model_->buffers()) == 0) return {};
+    if (source.buffer() >= SizeOf(model_->buffers()))
+      Invalid(name, "there is no buffer {}; got {} buffers", source.buffer(), SizeOf(model_->buffers()));
+    const tflite::Buffer& buffer = *model_->buffers()->Get(source.buffer());
+    if (buffer.offset() > 1) {
+      if (buffer.offset() > bytes_.size() || buffer.size() > bytes_.size() - buffer.offset())
+        Invalid(name, "its data lies outside of the file; got {} bytes from {} on, expected at most {}",
+                buffer.size(), buffer.offset(), bytes_.size());
+      return bytes_.subspan(size_t(buffer.offset()), size_t(buffer.size()));
+    }
+    if (SizeOf(buffer.data()) == 0) return {};
+    return std::as_bytes(std::span(buffer.data()->data(), buffer.data()->size()));
+  }
+
+  void ReadData(const tflite::Tensor& source, TensorInfo& info) {
+    const std::span<const std::byte> data = BytesOf(source, info.name);
+    if (data.empty()) return;
+    const size_t expected = size_t(info.shape.Elements()) * mete::SizeOf(info.type);
+    if (data.size() != expected)
+      Invalid(info.name, "the tensor's data does not fit its shape; got {} bytes, expected {} ({} {})",
+              data.size(), expected, Name(info.type), ToString(info.shape));
+    info.constant = TensorAt(data, info.type, info.shape);
+  }
+
+  // Writers align data to 16 bytes, but nothing in the format makes sure of it.
+  Tensor TensorAt(std::span<const std::byte> data, DType type, const Shape& shape) {
+    if (reinterpret_cast<uintptr_t>(data.data()) % mete::SizeOf(type) == 0)
+      return Tensor(type, shape, data.data(), owner_);
+    if (data.size() >= kLeastSource) return UnalignedTensor(type, shape, data, owner_);
+    Spend(data.size());
+    Tensor copy(type, shape);
+    std::copy(data.begin(), data.end(), static_cast<std::byte*>(copy.mutable_view().data));
+    return copy;
+  }
+
+  void ReadOperator(const tflite::Operator& source, size_t number) {
+    OperatorInfo info;
+    info.source = &source;
+    const std::string where = fmt::format("operator {}", number);
+    if (source.opcode_index() >= SizeOf(model_->operator_codes()))
+      return problems_.Bad(where, "there is no operator code {}; got {} codes", source.opcode_index(),
+                           SizeOf(model_->operator_codes()));
+    const tflite::OperatorCode& code = *model_->operator_codes()->Get(source.opcode_index());
+    info.code = std::max(code.builtin_code(), tflite::BuiltinOperator(code.builtin_byte()));
+    info.kind = KindOf(info.code, code);
+    info.inputs = Numbers(source.inputs(), where, -1);
+    info.outputs = Numbers(source.outputs(), where, 0);
+    if (source.custom_options())
+      info.custom_options = {source.custom_options()->data(), source.custom_options()->size()};
+    if (info.outputs.empty()) return problems_.Bad(where, "{} has no output", info.kind);
+    file_.operators.push_back(std::move(info));
+  }
+
+  static std::string KindOf(tflite::BuiltinOperator code, const tflite::OperatorCode& source) {
+    constexpr size_t kLongest = 100;  // characters of a name that a message shows
+    if (code == tflite::BuiltinOperator::CUSTOM)
+      return source.custom_code()
+                 ? Printable(std::string(source.custom_code()->string_view().substr(0, kLongest)))
+                 : "CUSTOM";
+    const std::string name = tflite::EnumNameBuiltinOperator(code);
+    return name.empty() ? fmt::format("number {}", int(code)) : name;
+  }
+
+  const std::span<const std::byte> bytes_;
+  const std::shared_ptr<const void> owner_;
+  Problems& problems_;
+  const int64_t max_value_bytes_;
+  size_t budget_;
+  const tflite::Model* model_ = nullptr;
+  File file_;
+};
+
+}  // namespace
+
+File ReadFile(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Problems& problems,
+              int64_t max_value_bytes) {
+  return Reader(bytes, std::move(owner), problems, max_value_bytes).Read();
+}
+
+}  // namespace mete::tflite_import

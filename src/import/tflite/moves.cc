@@ -1,0 +1,229 @@
+// Conversions of operators that move, join, repeat or surround elements.
+#include <algorithm>
+
+#include "import/tflite/builder.h"
+
+namespace mete::tflite_import {
+namespace {
+
+Attributes AxisOf(int64_t axis) {
+  Attributes a;
+  a.Set("axis", axis);
+  return a;
+}
+
+// Returns the shape that a RESHAPE asks for: in its second input, or in files without that in its options.
+// A first dimension that is the batch of the file follows the caller's batch.
+Ints ReshapedTo(const Op& op) {
+  Ints shape;
+  const auto* o = op.Find<tflite::ReshapeOptions>();
+  if (op.has(1)) shape = op.IntsOf(1, "new shape");
+  else if (o && o->new_shape() && o->new_shape()->size() <= unsigned(Shape::kMaxRank))
+    shape.assign(o->new_shape()->begin(), o->new_shape()->end());
+  else op.Bad("{} has no new shape", op.kind());
+  const Shape &in_file = op.info(0).shape, in = op.shape();
+  if (in.rank() > 0 && !shape.empty() && in[0] != in_file[0] && shape[0] == in_file[0]) shape[0] = in[0];
+  return shape;
+}
+
+void Reshape(Op& op) {
+  const Ints shape = ReshapedTo(op);
+  if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < -1; }))
+    op.Bad("the new shape has a negative dimension; got {}", fmt::join(shape, "x"));
+  Attributes a;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) a.Set("allowzero", int64_t{1});
+  op.Out(0, Order::kFile, op.Emit("Reshape", {op.in(), op.Ints(shape)}, std::move(a)));
+}
+
+void Squeeze(Op& op) {
+  const auto* o = op.Find<tflite::SqueezeOptions>();
+  const Shape in = op.shape();
+  const bool all = !o || !o->squeeze_dims() || o->squeeze_dims()->size() == 0;
+  std::vector<bool> goes;
+  for (int64_t d : in) goes.push_back(all && d == 1);
+  if (!all)
+    for (int32_t given : *o->squeeze_dims()) {
+      const int axis = op.Axis(given, in.rank());
+      if (in[axis] != 1) op.Bad("dimension {} must be 1; got {}", axis, ToString(in));
+      goes[size_t(axis)] = true;
+    }
+  Shape out;
+  for (int i = 0; i < in.rank(); ++i)
+    if (!goes[size_t(i)]) out.push_back(in[i]);
+  op.Out(0, Order::kFile, op.in(), out);
+}
+
+void ExpandDims(Op& op) {
+  const Shape in = op.shape();
+  const int axis = op.Axis(op.IntOf(1, "axis"), in.rank() + 1);
+  Shape out(in.dims().first(size_t(axis)));
+  out.push_back(1);
+  for (int i = axis; i < in.rank(); ++i) out.push_back(in[i]);
+  op.Out(0, Order::kFile, op.in(), out);
+}
+
+void Transpose(Op& op) {
+  Attributes a;
+  a.Set("perm", op.IntsOf(1, "permutation"));
+  op.Out(0, Order::kFile, op.Emit("Transpose", {op.in()}, std::move(a)));
+}
+
+void Concatenation(Op& op) {
+  const auto& o = op.Need<tflite::ConcatenationOptions>();
+  const Order order = op.AnyOrder();
+  std::vector<ValueId> inputs;
+  for (int i = 0; i < op.inputs(); ++i) inputs.push_back(op.in(i, order));
+  const int64_t axis = AxisIn(order, op.Axis(o.axis(), op.shape().rank()));
+  op.Out(0, order, op.Activated(op.Emit("Concat", std::move(inputs), AxisOf(axis)), o.activation()));
+}
+
+void Pack(Op& op) {
+  const auto& o = op.Need<tflite::PackOptions>();
+  const Shape in = op.shape();
+  const int axis = op.Axis(o.axis(), in.rank() + 1);
+  Shape one(in.dims().first(size_t(axis)));
+  one.push_back(1);
+  for (int i = axis; i < in.rank(); ++i) one.push_back(in[i]);
+  std::vector<ValueId> inputs;
+  for (int i = 0; i < op.inputs(); ++i) {
+    if (op.shape(i) != in)
+      op.Bad("inputs differ in shape; got {} and {}", ToString(in), ToString(op.shape(i)));
+    inputs.push_back(op.Reshape(op.in(i), one));
+  }
+  op.Out(0, Order::kFile, op.Emit("Concat", std::move(inputs), AxisOf(axis)));
+}
+
+void Unpack(Op& op) {
+  const auto& o = op.Need<tflite::UnpackOptions>();
+  const Shape in = op.shape();
+  const int axis = op.Axis(o.axis(), in.rank());
+  if (in[axis] != op.outputs()) op.Bad("{} has {} outputs for {}", op.kind(), op.outputs(), ToString(in));
+  Shape out(in.dims().first(size_t(axis)));
+  for (int i = axis + 1; i < in.rank(); ++i) out.push_back(in[i]);
+  const auto parts =
+      op.EmitAll("Split", {op.in(), op.Ints(Ints(size_t(op.outputs()), 1))}, AxisOf(axis), op.outputs());
+  for (int i = 0; i < op.outputs(); ++i) op.Out(i, Order::kFile, parts[size_t(i)], out);
+}
+
+// Divides input `x` along an axis into parts of these sizes.
+void Divide(const Op& op, int x, int64_t axis, const Ints& sizes) {
+  const Order order = op.shape(x).rank() == 4 ? op.OrderOf(x) : Order::kFile;
+  const auto parts =
+      op.EmitAll("Split", {op.in(x, order), op.Ints(sizes)}, AxisOf(AxisIn(order, axis)), op.outputs());
+  for (int i = 0; i < op.outputs(); ++i) op.Out(i, order, parts[size_t(i)]);
+}
+
+void Split(Op& op) {
+  const int axis = op.Axis(op.IntOf(0, "axis"), op.shape(1).rank());
+  const int64_t whole = op.shape(1)[axis], count = op.outputs();
+  if (whole % count != 0) op.Bad("{} does not divide into {} equal parts", whole, count);
+  Divide(op, 1, axis, Ints(size_t(count), whole / count));
+}
+
+void SplitV(Op& op) {
+  const int axis = op.Axis(op.IntOf(2, "axis"), op.shape().rank());
+  Ints sizes = op.IntsOf(1, "sizes");
+  int64_t rest = op.shape()[axis];
+  for (int64_t size : sizes) rest -= std::max<int64_t>(size, 0);
+  for (int64_t& size : sizes)
+    if (size == -1) size = std::exchange(rest, 0);
+  if (int64_t(sizes.size()) != op.outputs())
+    op.Bad("{} has {} sizes and {} outputs", op.kind(), sizes.size(), op.outputs());
+  Divide(op, 0, axis, sizes);
+}
+
+// Returns all begins and then all ends of a list of pairs, in `order`.
+Ints PadsIn(const Op& op, Order order) {
+  const Ints pairs = op.IntsOf(1, "padding");
+  const size_t rank = size_t(op.shape().rank());
+  if (pairs.size() != 2 * rank) op.Bad("the padding has {} numbers; expected {}", pairs.size(), 2 * rank);
+  Ints pads(2 * rank);
+  for (size_t i = 0; i < pairs.size(); ++i) {
+    if (pairs[i] < 0) op.Bad("the padding must not be negative; got {}", pairs[i]);
+    pads[(i % 2) * rank + size_t(AxisIn(order, int64_t(i / 2)))] = pairs[i];
+  }
+  return pads;
+}
+
+// A convolution takes the padding of an image before it, so that images are padded in its order.
+Order OrderOfPads(const Op& op) { return op.shape().rank() == 4 ? Order::kPlanar : Order::kFile; }
+
+// Bytes are padded with the byte of 0, if they have the same scale before and behind.
+void Pad(Op& op) {
+  const Order order = OrderOfPads(op);
+  const ValueId pads = op.Ints(PadsIn(op, order));
+  const auto& scales = op.info(0).scales;
+  if (scales && scales->one() && scales == op.out_info().scales && !op.has(2))
+    return op.OutRaw(0, order, op.Emit("Pad", {op.raw(0, order), pads, op.ZeroOf(0)}));
+  std::vector<ValueId> inputs = {op.in(0, order), pads};
+  if (op.has(2)) inputs.push_back(op.Reshape(op.in(2), {}));
+  op.Out(0, order, op.Emit("Pad", std::move(inputs)));
+}
+
+void MirrorPad(Op& op) {
+  const auto& o = op.Need<tflite::MirrorPadOptions>();
+  const Order order = OrderOfPads(op);
+  const Ints pads = PadsIn(op, order);
+  const bool symmetric = o.mode() == tflite::MirrorPadMode::SYMMETRIC;
+  // One pixel of a mirror that includes the border is the border itself.
+  if (symmetric && std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p > 1; }))
+    op.Unsupported("it mirrors more than one pixel of a border, symmetrically");
+  Attributes a;
+  a.Set("mode", std::string(symmetric ? "edge" : "reflect"));
+  op.Out(0, order, op.Emit("Pad", {op.in(0, order), op.Ints(pads)}, std::move(a)));
+}
+
+void Tile(Op& op) { op.Out(0, Order::kFile, op.Emit("Tile", {op.in(), op.Ints(op.IntsOf(1, "multiples"))})); }
+
+void BroadcastTo(Op& op) {
+  op.Out(0, Order::kFile, op.Emit("Expand", {op.in(), op.Ints(op.IntsOf(1, "new shape"))}));
+}
+
+void Fill(Op& op) {
+  const ValueId value = op.Reshape(op.raw(1), {});
+  op.OutRaw(0, Order::kFile, op.Emit("Expand", {value, op.Ints(op.IntsOf(0, "shape"))}));
+}
+
+void Gather(Op& op) {
+  const auto* o = op.Find<tflite::GatherOptions>();
+  if (o && o->batch_dims() != 0) op.Unsupported("it has batch dimensions");
+  const int axis = op.Axis(o ? o->axis() : 0, op.shape().rank());
+  op.Out(0, Order::kFile, op.Emit("Gather", {op.in(), op.Indices(1)}, AxisOf(axis)));
+}
+
+void GatherNd(Op& op) { op.Out(0, Order::kFile, op.Emit("GatherND", {op.in(), op.Indices(1)})); }
+
+// The shapes of a loaded model are known.
+void ShapeOf(Op& op) {
+  const Shape in = op.shape();
+  op.OutInts(0, Ints(in.begin(), in.end()), {in.rank()});
+}
+
+using Code = tflite::BuiltinOperator;
+
+constexpr Row kRows[] = {
+    {Code::BROADCAST_TO, 2, 2, 1, BroadcastTo},
+    {Code::CONCATENATION, 1, -1, 1, Concatenation},
+    {Code::EXPAND_DIMS, 2, 2, 1, ExpandDims},
+    {Code::FILL, 2, 2, 1, Fill},
+    {Code::GATHER, 2, 2, 1, Gather},
+    {Code::GATHER_ND, 2, 2, 1, GatherNd},
+    {Code::MIRROR_PAD, 2, 2, 1, MirrorPad},
+    {Code::PACK, 1, -1, 1, Pack},
+    {Code::PAD, 2, 2, 1, Pad},
+    {Code::PADV2, 3, 3, 1, Pad},
+    {Code::RESHAPE, 1, 2, 1, Reshape},
+    {Code::SHAPE, 1, 1, 1, ShapeOf},
+    {Code::SPLIT, 2, 2, -1, Split},
+    {Code::SPLIT_V, 3, 3, -1, SplitV},
+    {Code::SQUEEZE, 1, 1, 1, Squeeze},
+    {Code::TILE, 2, 2, 1, Tile},
+    {Code::TRANSPOSE, 2, 2, 1, Transpose},
+    {Code::UNPACK, 1, 1, -1, Unpack},
+};
+
+}  // namespace
+
+std::span<const Row> MoveRows() { return kRows; }
+
+}  // namespace mete::tflite_import

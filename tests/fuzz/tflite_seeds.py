@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Rewrites the seeds of tflite_fuzz: tflite_seeds.py [FOLDER] (default: tests/fuzz/tflite_fuzz; needs flatc)
+
+A model for each operator and form of it. Runtimes for the format run these models, too.
+"""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCHEMA = HERE.parent.parent / "src/import/tflite/tflite.fbs"
+CODES = {}  # by operator
+FORMS = {"FLOAT32": "f", "INT32": "i", "INT64": "q", "UINT8": "B", "INT8": "b", "BOOL": "?", "FLOAT16": "e"}
+
+
+def read_codes():
+    text = SCHEMA.read_text()
+    body = text[text.index("enum BuiltinOperator"):]
+    for entry in body[body.index("{") + 1:body.index("}")].split(","):
+        name, code = entry.split("=")
+        CODES[name.strip()] = int(code)
+
+
+def numbers(shape, scale=1.0):
+    """Floats of both signs with few digits."""
+    count = 1
+    for d in shape:
+        count *= d
+    return [scale * ((i * 37 % 101) - 50) / 64 for i in range(count)]
+
+
+class Model:
+    def __init__(self):
+        self.buffers, self.tensors, self.codes, self.operators = [{}], [], [], []
+        self.inputs, self.outputs = [], []
+
+    def tensor(self, shape, kind="FLOAT32", scale=None, zero=0, axis=0, **more):
+        self.tensors.append({"shape": shape, "type": kind, "name": f"t{len(self.tensors)}", **more})
+        if scale is not None:
+            scales = scale if isinstance(scale, list) else [scale]
+            self.tensors[-1]["quantization"] = {"scale": scales, "zero_point": [zero] * len(scales), "quantized_dimension": axis}
+        return len(self.tensors) - 1
+
+    def input(self, shape, kind="FLOAT32", **more):
+        self.inputs.append(self.tensor(shape, kind, **more))
+        return self.inputs[-1]
+
+    def constant(self, shape, values, kind="FLOAT32", **more):
+        self.buffers.append({"data": list(struct.pack(f"<{len(values)}{FORMS[kind]}", *values))})
+        return self.tensor(shape, kind, buffer=len(self.buffers) - 1, **more)
+
+    def floats(self, shape, scale=1.0):
+        return self.constant(shape, numbers(shape, scale))
+
+    def ints(self, *values):
+        return self.constant([len(values)], list(values), "INT32")
+
+    def op(self, name, inputs, options=None, outputs=None, custom=None, **settings):
+        """Adds an operator; `outputs` are tensors that are made, by default one of floats. Returns one or a list."""
+        code = {"builtin_byte": min(CODES[name], 127), "builtin_code": CODES[name]} | ({"custom_code": custom[0]} if custom else {})
+        if code not in self.codes:
+            self.codes.append(code)
+        made = [self.tensor([])] if outputs is None else outputs
+        operator = {"opcode_index": self.codes.index(code), "inputs": inputs, "outputs": made}
+        if options:
+            operator |= {"builtin_options_type": options, "builtin_options": settings}
+        if custom:
+            operator["custom_options"] = list(custom[1])
+        self.operators.append(operator)
+        return made[0] if len(made) == 1 else made
+
+    def write(self, path, *outputs):
+        model = {"version": 3, "operator_codes": self.codes, "buffers": self.buffers, "subgraphs": [
+            {"tensors": self.tensors, "inputs": self.inputs, "outputs": list(outputs), "operators": self.operators, "name": "main"}]}
+        with tempfile.TemporaryDirectory() as folder:
+            text = pathlib.Path(folder) / "model.json"
+            text.write_text(json.dumps(model))
+            subprocess.run(["flatc", "-b", "-o", folder, SCHEMA, text], check=True)
+            path.write_bytes((pathlib.Path(folder) / "model.bin").read_bytes())
+
+
+def products():
+    def conv(padding, activation="NONE", **more):
+        m = Model()
+        y = m.op("CONV_2D", [m.input([2, 7, 6, 4]), m.floats([3, 3, 2, 4]), m.floats([3])], "Conv2DOptions", padding=padding, stride_w=2, stride_h=1,
+                 activation=activation, **more)
+        return m, y
+    yield "conv-same", *conv("SAME", "RELU6")
+    yield "conv-valid", *conv("VALID", "RELU")
+    yield "conv-dilated", *conv("SAME", dilation_h=2)
+    m = Model()
+    yield "conv-grouped", m, m.op("CONV_2D", [m.input([1, 5, 5, 4]), m.floats([6, 3, 3, 2]), m.floats([6])], "Conv2DOptions", padding="SAME", stride_w=1,
+                                  stride_h=1)
+    m = Model()
+    x = m.op("CONV_2D", [m.input([1, 6, 6, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
+    x = m.op("DEPTHWISE_CONV_2D", [x, m.floats([1, 3, 3, 8]), m.floats([8])], "DepthwiseConv2DOptions", padding="SAME", stride_w=2, stride_h=2,
+             activation="RELU_N1_TO_1")
+    yield "depthwise", m, m.op("MEAN", [x, m.ints(1, 2)], "ReducerOptions")
+    for padding, height, width in (("SAME", 8, 6), ("SAME", 7, 5), ("VALID", 9, 7), ("VALID", 10, 7)):
+        m = Model()
+        y = m.op("TRANSPOSE_CONV", [m.ints(2, height, width, 3), m.floats([3, 3, 3, 4]), m.input([2, 4, 3, 4]), m.floats([3])], "TransposeConvOptions",
+                 padding=padding, stride_w=2, stride_h=2)
+        yield f"transpose-conv-{padding.lower()}-{height}", m, y
+    m = Model()
+    y = m.op("FULLY_CONNECTED", [m.input([2, 3, 4]), m.floats([5, 6]), m.floats([5])], "FullyConnectedOptions", activation="RELU")
+    yield "fully-connected", m, y
+    m = Model()
+    y = m.op("FULLY_CONNECTED", [m.input([2, 3, 4]), m.floats([5, 4]), -1], "FullyConnectedOptions", keep_num_dims=True)
+    yield "fully-connected-3d", m, y
+    m = Model()
+    yield "batch-matmul", m, m.op("BATCH_MATMUL", [m.input([2, 3, 4]), m.input([2, 5, 4])], "BatchMatMulOptions", adj_y=True)
+
+
+def images():
+    for name in ("AVERAGE_POOL_2D", "MAX_POOL_2D"):
+        for padding in ("SAME", "VALID"):
+            m = Model()
+            y = m.op(name, [m.input([2, 7, 6, 4])], "Pool2DOptions", padding=padding, stride_w=2, stride_h=1, filter_w=3, filter_h=2, activation="RELU")
+            yield f"{name.lower()}-{padding.lower()}", m, y
+    for name, options in (("RESIZE_BILINEAR", "ResizeBilinearOptions"), ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):
+        for mode in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
+            for size in ((9, 11), (3, 2)):
+                m = Model()
+                y = m.op(name, [m.input([1, 5, 6, 2]), m.ints(*size)], options, **mode)
+                yield f"{name.lower()}-{''.join(mode)}-{size[0]}", m, y
+    m = Model()
+    yield "space-to-depth", m, m.op("SPACE_TO_DEPTH", [m.input([1, 4, 6, 3])], "SpaceToDepthOptions", block_size=2)
+    m = Model()
+    yield "depth-to-space", m, m.op("DEPTH_TO_SPACE", [m.input([1, 2, 3, 12])], "DepthToSpaceOptions", block_size=2)
+
+
+def elementwise():
+    for name in ("ABS", "CEIL", "COS", "ELU", "EXP", "FLOOR", "HARD_SWISH", "LOGISTIC", "NEG", "RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "ROUND",
+                 "SIGN", "SIN", "SQUARE", "TANH"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.input([2, 5])])
+    for name in ("LOG", "RSQRT", "SQRT"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.op("ADD", [m.input([2, 5]), m.constant([], [1.25])], "AddOptions")])
+    for name in ("ADD", "SUB", "MUL", "DIV"):
+        m = Model()
+        kind = f"{name.capitalize()}Options"
+        yield name.lower(), m, m.op(name, [m.input([2, 3, 4, 5]), m.floats([5], 2)], kind, activation="RELU6")
+        m = Model()
+        x = m.op("CONV_2D", [m.input([1, 4, 3, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
+        x = m.op(name, [x, m.constant([4], [0.5, 1.5, 2, 3])], kind)
+        yield f"{name.lower()}-planar", m, m.op(name, [x, m.constant([1, 4, 3, 1], [0.5 + i for i in range(12)])], kind, activation="RELU")
+    for name in ("MINIMUM", "MAXIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.input([2, 3, 4]), m.floats([3, 1], 2)])
+    m = Model()
+    yield "pow", m, m.op("POW", [m.op("ABS", [m.input([2, 3])]), m.constant([], [1.5])])
+    for name in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.input([2, 4]), m.constant([4], [0.0, 0.5, -0.5, 0.25])], outputs=[m.tensor([], "BOOL")])
+    for name in ("LOGICAL_AND", "LOGICAL_OR"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.input([4], "BOOL"), m.input([4], "BOOL")], outputs=[m.tensor([], "BOOL")])
+    m = Model()
+    yield "logical-not", m, m.op("LOGICAL_NOT", [m.input([4], "BOOL")], outputs=[m.tensor([], "BOOL")])
+    m = Model()
+    yield "select", m, m.op("SELECT", [m.input([2], "BOOL"), m.input([2, 3]), m.input([2, 3])])
+    m = Model()
+    yield "select-v2", m, m.op("SELECT_V2", [m.input([2, 1], "BOOL"), m.input([2, 3]), m.constant([], [0.5])])
+    m = Model()
+    yield "leaky-relu", m, m.op("LEAKY_RELU", [m.input([2, 5])], "LeakyReluOptions", alpha=0.25)
+    m = Model()
+    x = m.op("CONV_2D", [m.input([1, 4, 3, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
+    yield "prelu", m, m.op("PRELU", [x, m.constant([1, 1, 4], [0.5, 0.25, -1, 2])])
+    for approximate in (False, True):
+        m = Model()
+        yield f"gelu-{approximate}", m, m.op("GELU", [m.input([2, 5])], "GeluOptions", approximate=approximate)
+    m = Model()
+    x = m.op("CONV_2D", [m.input([1, 4, 3, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
+    yield "softmax-planar", m, m.op("SOFTMAX", [x], "SoftmaxOptions", beta=0.5)
+    m = Model()
+    yield "log-softmax", m, m.op("LOG_SOFTMAX", [m.input([2, 5])])
+    m = Model()
+    yield "l2-normalization", m, m.op("L2_NORMALIZATION", [m.input([2, 5])])
+    m = Model()
+    yield "add-n", m, m.op("ADD_N", [m.input([2, 3]), m.input([2, 3]), m.floats([2, 3])])
+    m = Model()
+    yield "cast", m, m.op("CAST", [m.input([2, 5], "INT32")])
+    m = Model()
+    yield "weights-f16", m, m.op("ADD", [m.input([4]), m.op("DEQUANTIZE", [m.constant([4], [0.5, 1, -2, 3], "FLOAT16")])], "AddOptions")
+
+
+def reductions():
+    for name in ("MEAN", "SUM", "REDUCE_MAX", "REDUCE_MIN", "REDUCE_PROD"):
+        for axes, keep in (((1, 2), True), ((-1,), False), ((1,), False), ((0, 3), False)):
+            m = Model()
+            x = m.op("MAX_POOL_2D", [m.input([2, 4, 3, 5])], "Pool2DOptions", padding="SAME", stride_w=1, stride_h=1, filter_w=2, filter_h=2)
+            yield f"{name.lower()}-{'_'.join(map(str, axes))}-{keep}", m, m.op(name, [x, m.ints(*axes)], "ReducerOptions", keep_dims=keep)
+    for name in ("REDUCE_ANY", "REDUCE_ALL"):
+        m = Model()
+        yield name.lower(), m, m.op(name, [m.input([2, 3], "BOOL"), m.ints(1)], "ReducerOptions", outputs=[m.tensor([], "BOOL")])
+    for name in ("ARG_MAX", "ARG_MIN"):
+        m = Model()
+        x = m.op("MAX_POOL_2D", [m.input([2, 4, 3, 5])], "Pool2DOptions", padding="SAME", stride_w=1, stride_h=1, filter_w=2, filter_h=2)
+        yield name.lower(), m, m.op(name, [x, m.constant([], [-1], "INT32")], outputs=[m.tensor([], "INT32")])
+    m = Model()
+    yield "topk", m, *m.op("TOPK_V2", [m.input([2, 7]), m.constant([], [3], "INT32")], outputs=[m.tensor([]), m.tensor([], "INT32")])
+    m = Model()
+    yield "cumsum", m, m.op("CUMSUM", [m.input([2, 5]), m.constant([], [1], "INT32")], "CumsumOptions", exclusive=True, reverse=True)
+
+
+def moves():
+    def pooled(m):
+        return m.op("MAX_POOL_2D", [m.input([2, 4, 3, 6])], "Pool2DOptions", padding="SAME", stride_w=1, stride_h=1, filter_w=2, filter_h=2)
+    m = Model()
+    yield "reshape", m, m.op("RESHAPE", [pooled(m), m.ints(2, -1, 4)], "ReshapeOptions", new_shape=[2, -1, 4])
+    m = Model()
+    yield "reshape-options", m, m.op("RESHAPE", [m.input([2, 6])], "ReshapeOptions", new_shape=[3, 4])
+    m = Model()
+    yield "squeeze", m, m.op("SQUEEZE", [m.input([1, 3, 1, 2])], "SqueezeOptions", squeeze_dims=[-2])
+    m = Model()
+    yield "squeeze-all", m, m.op("SQUEEZE", [m.input([1, 3, 1, 2])])
+    m = Model()
+    yield "expand-dims", m, m.op("EXPAND_DIMS", [m.input([3, 2]), m.constant([], [-2], "INT32")])
+    m = Model()
+    yield "transpose", m, m.op("TRANSPOSE", [pooled(m), m.ints(0, 3, 1, 2)])
+    for axis in (3, -3):
+        m = Model()
+        x = pooled(m)
+        yield f"concatenation-{axis}", m, m.op("CONCATENATION", [x, m.input([2, 4, 3, 6])], "ConcatenationOptions", axis=axis)
+    m = Model()
+    yield "pack", m, m.op("PACK", [m.input([2, 3]), m.input([2, 3])], "PackOptions", axis=1)
+    m = Model()
+    yield "unpack", m, *m.op("UNPACK", [m.input([2, 3])], "UnpackOptions", axis=1, outputs=[m.tensor([]) for _ in range(3)])
+    m = Model()
+    yield "split", m, *m.op("SPLIT", [m.constant([], [3], "INT32"), pooled(m)], outputs=[m.tensor([]) for _ in range(3)])
+    m = Model()
+    yield "split-v", m, *m.op("SPLIT_V", [pooled(m), m.ints(1, -1, 2), m.constant([], [3], "INT32")], outputs=[m.tensor([]) for _ in range(3)])
+    pads = lambda m: m.constant([4, 2], [0, 0, 1, 2, 0, 1, 0, 0], "INT32")
+    m = Model()
+    x = m.op("PAD", [m.input([1, 4, 4, 2]), pads(m)])
+    yield "pad-conv", m, m.op("CONV_2D", [x, m.floats([3, 3, 3, 2]), m.floats([3])], "Conv2DOptions", padding="VALID", stride_w=2, stride_h=2)
+    m = Model()
+    yield "padv2", m, m.op("PADV2", [m.input([1, 4, 4, 2]), pads(m), m.constant([], [0.5])])
+    m = Model()
+    yield "mirror-pad", m, m.op("MIRROR_PAD", [m.input([1, 4, 4, 2]), pads(m)], "MirrorPadOptions", mode="REFLECT")
+    m = Model()
+    yield "mirror-pad-symmetric", m, m.op("MIRROR_PAD", [m.input([3, 4]), m.constant([2, 2], [1, 0, 1, 1], "INT32")], "MirrorPadOptions", mode="SYMMETRIC")
+    m = Model()
+    yield "tile", m, m.op("TILE", [m.input([2, 3]), m.ints(2, 3)])
+    m = Model()
+    yield "broadcast-to", m, m.op("BROADCAST_TO", [m.input([2, 1]), m.ints(3, 2, 4)])
+    m = Model()
+    yield "fill", m, m.op("MUL", [m.input([2, 3]), m.op("FILL", [m.ints(2, 3), m.constant([], [1.5])])], "MulOptions")
+    m = Model()
+    yield "gather", m, m.op("GATHER", [m.input([4, 3]), m.ints(2, 0, 2)], "GatherOptions", axis=0)
+    m = Model()
+    yield "gather-nd", m, m.op("GATHER_ND", [m.input([4, 3]), m.constant([2, 2], [2, 0, 3, 1], "INT32")])
+    m = Model()
+    x = m.input([2, 4, 3, 6])
+    whole = m.op("SHAPE", [x], outputs=[m.tensor([4], "INT32")])
+    batch = m.op("STRIDED_SLICE", [whole, m.ints(0), m.ints(1), m.ints(1)], "StridedSliceOptions", shrink_axis_mask=1, outputs=[m.tensor([], "INT32")])
+    last = m.op("MUL", [m.constant([], [3], "INT32"), m.constant([], [6], "INT32")], "MulOptions", outputs=[m.tensor([], "INT32")])
+    sizes = m.op("PACK", [batch, m.constant([], [-1], "INT32"), last], "PackOptions", outputs=[m.tensor([3], "INT32")])
+    yield "reshape-computed", m, m.op("RESHAPE", [x, sizes])
+
+
+def slices():
+    def strided(begin, end, step, shape=(3, 4, 5, 6), **masks):
+        m = Model()
+        x = m.op("MAX_POOL_2D", [m.input(list(shape))], "Pool2DOptions", padding="SAME", stride_w=1, stride_h=1, filter_w=1, filter_h=1)
+        return m, m.op("STRIDED_SLICE", [x, m.ints(*begin), m.ints(*end), m.ints(*step)], "StridedSliceOptions", **masks)
+    yield "strided-plain", *strided((0, 1, 0, 1), (3, 4, 5, -1), (1, 2, 1, 2))
+    yield "strided-back", *strided((0, -1, 0, 0), (0, 0, 0, 0), (1, -1, 1, 2), begin_mask=1, end_mask=15)
+    yield "strided-shrink", *strided((1, 0, -2, 0), (2, 4, 0, 6), (1, 1, 1, 1), shrink_axis_mask=5)
+    yield "strided-new", *strided((0, 1, 0), (0, 3, 0), (1, 1, 1), new_axis_mask=1, end_mask=4, begin_mask=4)
+    yield "strided-ellipsis", *strided((1, 0, 2), (3, 0, 5), (1, 1, 1), ellipsis_mask=2)
+    m = Model()
+    yield "slice", m, m.op("SLICE", [m.input([3, 4, 5]), m.ints(1, 0, 2), m.ints(2, -1, 2)])
+    m = Model()
+    yield "reverse", m, m.op("REVERSE_V2", [m.input([3, 4]), m.ints(1)])
+
+
+def quantized():
+    for kind, zero in (("UINT8", 120), ("INT8", -8)):
+        q = lambda m, shape, scale, zero=zero: m.tensor(shape, kind, scale=scale, zero=zero)
+        for per_channel in ((False,) if kind == "UINT8" else (False, True)):
+            m = Model()
+            x = m.input([1, 6, 5, 4], kind, scale=0.02, zero=zero)
+            levels = [(i * 37) % 200 - 100 + (128 if kind == "UINT8" else 0) for i in range(3 * 3 * 3 * 4)]
+            scales = [0.005, 0.01, 0.02] if per_channel else 0.01
+            w = m.constant([3, 3, 3, 4], levels, kind, scale=scales, zero=125 if kind == "UINT8" else 0)
+            b = m.constant([3], [300, -500, 20], "INT32")
+            y = m.op("CONV_2D", [x, w, b], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1, activation="RELU6", outputs=[q(m, [1, 6, 5, 3], 0.03)])
+            scales = [0.005, 0.01, 0.02] if per_channel else 0.01
+            w = m.constant([1, 3, 3, 3], levels[:27], kind, scale=scales, zero=125 if kind == "UINT8" else 0, axis=3)
+            y = m.op("DEPTHWISE_CONV_2D", [y, w, b], "DepthwiseConv2DOptions", padding="SAME", stride_w=2, stride_h=2, outputs=[q(m, [1, 3, 3, 3], 0.02)])
+            yield f"{kind.lower()}-conv-{per_channel}", m, y
+        m = Model()
+        x = m.input([1, 4, 4, 2], kind, scale=0.02, zero=zero)
+        p = m.op("PAD", [x, m.constant([4, 2], [0, 0, 1, 0, 0, 1, 0, 0], "INT32")], outputs=[q(m, [1, 5, 5, 2], 0.02)])
+        w = m.constant([2, 2, 2, 2], [(i * 37) % 200 - 100 + (128 if kind == "UINT8" else 0) for i in range(16)], kind, scale=0.01,
+                       zero=125 if kind == "UINT8" else 0)
+        c = m.op("CONV_2D", [p, w, m.constant([2], [100, -70], "INT32")], "Conv2DOptions", padding="VALID", stride_w=1, stride_h=1,
+                 outputs=[q(m, [1, 4, 4, 2], 0.03 if kind == "INT8" else 0.02)])
+        a = m.op("ADD", [c, x], "AddOptions", activation="RELU", outputs=[q(m, [1, 4, 4, 2], 0.03)])
+        j = m.op("CONCATENATION", [a, c], "ConcatenationOptions", axis=3, outputs=[q(m, [1, 4, 4, 4], 0.03)])
+        j = m.op("AVERAGE_POOL_2D", [j], "Pool2DOptions", padding="VALID", stride_w=2, stride_h=2, filter_w=2, filter_h=2, outputs=[q(m, [1, 2, 2, 4], 0.03)])
+        g = m.op("MEAN", [j, m.ints(1, 2)], "ReducerOptions", outputs=[q(m, [1, 4], 0.03)])
+        w = m.constant([3, 4], [(i * 37) % 200 - 100 + (128 if kind == "UINT8" else 0) for i in range(12)], kind, scale=0.01,
+                       zero=125 if kind == "UINT8" else 0)
+        f = m.op("FULLY_CONNECTED", [g, w, m.constant([3], [100, -70, 5], "INT32")], "FullyConnectedOptions", outputs=[q(m, [1, 3], 0.02)])
+        s = m.op("LOGISTIC", [f], outputs=[q(m, [1, 3], 1 / 256, 0 if kind == "UINT8" else -128)])
+        yield f"{kind.lower()}-network", m, s, m.op("DEQUANTIZE", [f])
+        m = Model()
+        x = m.input([1, 4, 4, 2], kind, scale=0.02, zero=zero)
+        y = m.op("MAX_POOL_2D", [x], "Pool2DOptions", padding="SAME", stride_w=2, stride_h=2, filter_w=3, filter_h=3, outputs=[q(m, [1, 2, 2, 2], 0.02)])
+        y = m.op("RESIZE_NEAREST_NEIGHBOR", [y, m.ints(4, 4)], "ResizeNearestNeighborOptions", outputs=[q(m, [1, 4, 4, 2], 0.02)])
+        y = m.op("MUL", [x, y], "MulOptions", outputs=[q(m, [1, 4, 4, 2], 0.015)])
+        y = m.op("RESHAPE", [y, m.ints(4, 8)], "ReshapeOptions", outputs=[q(m, [4, 8], 0.015)])
+        yield f"{kind.lower()}-moves", m, m.op("SOFTMAX", [y], "SoftmaxOptions", beta=1.0,
+                                               outputs=[q(m, [4, 8], 1 / 256, 0 if kind == "UINT8" else -128)])
+    m = Model()
+    x = m.op("QUANTIZE", [m.input([2, 3])], outputs=[m.tensor([2, 3], "UINT8", scale=0.01, zero=100)])
+    y = m.op("QUANTIZE", [x], outputs=[m.tensor([2, 3], "INT8", scale=0.01, zero=-28)])
+    yield "requantize", m, m.op("DEQUANTIZE", [y])
+    m = Model()
+    w = m.constant([3, 4], [(i * 37) % 200 - 100 for i in range(12)], "INT8", scale=0.01)
+    yield "weights-int8", m, m.op("ADD", [m.input([3, 4]), m.op("DEQUANTIZE", [w])], "AddOptions")
+
+
+def sequences():
+    m = Model()
+    x, cells = m.input([2, 5, 3]), 4
+    weights = [m.floats([cells, 3], 0.5) for _ in range(4)] + [m.floats([cells, cells], 0.3) for _ in range(4)]
+    biases = [m.floats([cells], 0.1 * (i + 1)) for i in range(4)]
+    state = [m.tensor([2, cells], is_variable=True) for _ in range(2)]
+    y = m.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *weights, -1, -1, -1, *biases, -1, -1, *state, -1, -1, -1, -1], "UnidirectionalSequenceLSTMOptions",
+             activation="TANH")
+    yield "lstm", m, y
+
+
+def detections():
+    """A custom operator, whose options are a map in flexible form: keys, offsets, sorted keys, values and types."""
+    def options(**values):
+        keys = sorted(values)
+        out, at = b"", {}
+        for key in keys:
+            at[key] = len(out)
+            out += key.encode() + b"\0"
+        out += b"\0" * (-len(out) % 4)
+        first = len(out)
+        out += struct.pack("<I", len(keys))
+        start = len(out)
+        for i, key in enumerate(keys):
+            out += struct.pack("<I", start + 4 * i - at[key])
+        out += struct.pack("<III", len(out) - start, 4, len(keys))
+        assert first % 4 == 0
+        values_at = len(out)
+        for key in keys:
+            out += struct.pack("<f" if isinstance(values[key], float) else "<i", values[key])
+        # types: 1 integer, 3 float, 26 boolean; their width of 4 bytes is 2
+        out += bytes((3 if isinstance(values[key], float) else 1) << 2 | 2 for key in keys)
+        return out + bytes([len(out) - values_at, 9 << 2 | 2, 1])
+    for regular in (0, 1):
+        m = Model()
+        boxes, count = 12, 3
+        anchors = [v for i in range(boxes) for v in (0.1 + 0.07 * i, 0.9 - 0.06 * i, 0.3, 0.25)]
+        flags = options(max_detections=5, max_classes_per_detection=1, detections_per_class=4, use_regular_nms=regular, nms_score_threshold=0.2,
+                        nms_iou_threshold=0.5, num_classes=count, y_scale=10.0, x_scale=10.0, h_scale=5.0, w_scale=5.0)
+        made = m.op("CUSTOM", [m.input([1, boxes, 4]), m.op("LOGISTIC", [m.input([1, boxes, count + 1])]), m.constant([boxes, 4], anchors)],
+                    outputs=[m.tensor([]) for _ in range(4)], custom=("TFLite_Detection_PostProcess", flags))
+        yield f"detections-{regular}", m, *made
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "tflite_fuzz"
+    folder.mkdir(parents=True, exist_ok=True)
+    read_codes()
+    for family in (products, images, elementwise, reductions, moves, slices, quantized, sequences, detections):
+        for name, model, *outputs in family():
+            model.write(folder / name.replace("_", "-"), *outputs)
+
+
+if __name__ == "__main__":
+    main()
