@@ -75,6 +75,31 @@ TEST(MicrosoftMatMulNBits, MultipliesByWeightsOfFewBits) {
   }
 }
 
+// Large weights stay the file's integers in memory, for one row and for several.
+TEST(MicrosoftMatMulNBits, LargeWeightsAreNeverFloats) {
+  constexpr int64_t kColumns = 544, kOutputs = 520, kBlock = 32, kBlocks = kColumns / kBlock;
+  std::vector<uint8_t> integers(size_t(kOutputs * kColumns / 2));
+  for (size_t i = 0; i < integers.size(); ++i) integers[i] = uint8_t(i * 73 + i / 251);
+  OneNode n("MatMulNBits");
+  n.Int("K", kColumns).Int("N", kOutputs).Int("bits", 4).Int("block_size", kBlock);
+  n.Floats("a", {1, kColumns}, 0.03f).Numbers("c_w", DType::kU8, {kOutputs, kBlocks, kBlock / 2}, integers);
+  n.Floats("c_s", {kOutputs, kBlocks}, 0.001f).Open();
+  const Model model = n.Load(1);
+  Session exact(model, {.reference = true}), fast(model, SessionOptions::Estimated());
+  for (const int64_t rows : {1, 3}) {
+    const Tensor a = Ramp({rows, kColumns}, 0.03f);
+    const Tensor want = exact.Run({a}).at(0), got = fast.Run({a}).at(0);
+    ASSERT_EQ(got.shape(), (Shape{rows, kOutputs}));
+    // The magnitude of a sum is at most that of its products: |a| <= 1.5, |weight| <= 8 * 0.15.
+    for (int64_t i = 0; i < got.elements(); ++i)
+      ASSERT_NEAR(got.as<float>()[i], want.as<float>()[i],
+                  1.5f * 8 * 0.15f * float(kColumns) * std::numeric_limits<float>::epsilon() * 32)
+          << i;
+  }
+  EXPECT_LT(fast.stats().packed_bytes, kOutputs * kColumns)
+      << "half a byte for each, and a scale for 32 of them";
+}
+
 TEST(MicrosoftImages, ChannelsAreLast) {
   OneNode n("NhwcConv");
   n.Floats("x", {1, 4, 5, 3}, 0.05f).Floats("c_w", {2, 3, 2, 2}).Floats("c_bias", {2});
