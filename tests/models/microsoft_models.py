@@ -156,6 +156,17 @@ def few_bits(c):
                 c.add(f"{bits} bits, blocks of {block}, zero points in floats, bias", "MatMulNBits", inputs + [("z", c.floats(n, blocks) + 2 ** (bits - 1)), None, ("b", c.floats(n))], ("w", "s", "z", "b"), **sizes)
 
 
+def large_few_bits(c):
+    for bits in (2, 4, 8):
+        k, n, block = 1100, 270, 32  # which a kernel reads as integers
+        blocks = -(-k // block)
+        weights, zeros = (c.rng.integers(0, 256, shape).astype(np.uint8) for shape in ((n, blocks, block * bits // 8), (n, -(-blocks * bits // 8))))
+        for rows in (1, 3):
+            inputs = [("a", c.floats(rows, k)), ("w", weights), ("s", c.floats(n, blocks) / 8)]
+            c.add(f"large, {bits} bits, {rows} rows", "MatMulNBits", inputs, ("w", "s"), K=k, N=n, bits=bits, block_size=block)
+            c.add(f"large, {bits} bits, {rows} rows, zero points", "MatMulNBits", inputs + [("z", zeros)], ("w", "s", "z"), K=k, N=n, bits=bits, block_size=block)
+
+
 def tables(c):
     for bits in (4, 8):
         words = ("i", c.rng.integers(0, 10, (2, 3)).astype(np.int64))
@@ -194,6 +205,6 @@ def others(c):
 def cases(seed):
     """Yields (name, model, inputs)."""
     c = Cases(seed)
-    for add in (attention, multi_head, group_query, tokens, few_bits, tables, images, others):
+    for add in (attention, multi_head, group_query, tokens, few_bits, large_few_bits, tables, images, others):
         add(c)
     yield from c.cases
