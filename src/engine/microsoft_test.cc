@@ -75,6 +75,43 @@ TEST(MicrosoftMatMulNBits, MultipliesByWeightsOfFewBits) {
   }
 }
 
+// Of bytes with a scale for each gate: gates are those of the input, the output, forgetting and the cell.
+TEST(MicrosoftDynamicQuantizeLstm, ComputesWithTheWeightsOfItsBytes) {
+  constexpr int64_t kSteps = 3, kInputs = 3, kHidden = 2, kGates = 4 * kHidden;
+  OneNode n("DynamicQuantizeLSTM");
+  n.Int("hidden_size", kHidden).Floats("x", {kSteps, 1, kInputs}, 0.05f);
+  std::vector<uint8_t> w(kInputs * kGates), r(kHidden * kGates), zeros(kGates);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = uint8_t(i * 73 + 29);
+  for (size_t i = 0; i < r.size(); ++i) r[i] = uint8_t(i * 57 + 11);
+  for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = uint8_t(110 + i * 5);
+  n.Numbers("c_w", DType::kU8, {1, kInputs, kGates}, w).Numbers("c_r", DType::kU8, {1, kHidden, kGates}, r);
+  n.Floats("c_bias", {1, 2 * kGates}).None().None().None().None();
+  n.Floats("c_ws", {1, kGates}, 0.0002f).Numbers("c_wz", DType::kU8, {1, kGates}, zeros);
+  n.Floats("c_rs", {1}, 0.0001f).Numbers("c_rz", DType::kU8, {1}, std::vector<uint8_t>{128});
+  const Tensor y = n.Run().at(0);
+  const auto at = [&](const char* name, int64_t i) { return double(n[name].as<float>()[i]); };
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  std::vector<double> want, hidden(kHidden, 0), cell(kHidden, 0);
+  for (int64_t t = 0; t < kSteps; ++t) {
+    std::vector<double> gates(kGates);
+    for (int64_t g = 0; g < kGates; ++g) {
+      gates[size_t(g)] = at("c_bias", g) + at("c_bias", kGates + g);
+      for (int64_t i = 0; i < kInputs; ++i)
+        gates[size_t(g)] +=
+            at("x", t * kInputs + i) * at("c_ws", g) * (w[size_t(i * kGates + g)] - zeros[size_t(g)]);
+      for (int64_t i = 0; i < kHidden; ++i)
+        gates[size_t(g)] += hidden[size_t(i)] * at("c_rs", 0) * (r[size_t(i * kGates + g)] - 128);
+    }
+    for (size_t i = 0; i < kHidden; ++i) {
+      cell[i] =
+          sigmoid(gates[2 * kHidden + i]) * cell[i] + sigmoid(gates[i]) * std::tanh(gates[3 * kHidden + i]);
+      hidden[i] = sigmoid(gates[kHidden + i]) * std::tanh(cell[i]);
+    }
+    want.insert(want.end(), hidden.begin(), hidden.end());
+  }
+  ExpectNear(y, {kSteps, 1, 1, kHidden}, [&](int64_t i) { return want[size_t(i)]; });
+}
+
 // Large weights stay the file's integers in memory, for one row and for several.
 TEST(MicrosoftMatMulNBits, LargeWeightsAreNeverFloats) {
   constexpr int64_t kColumns = 544, kOutputs = 520, kBlock = 32, kBlocks = kColumns / kBlock;

@@ -130,6 +130,10 @@ def tokens(c):
     c.add("mask", "EmbedLayerNormalization", inputs + [mask], constants, ("y", "lengths"), mask_index_type=1)
     c.add("sum", "EmbedLayerNormalization", inputs + [mask], constants, ("y", "lengths", "sum"))
     c.add("places", "EmbedLayerNormalization", [inputs[0], None, *inputs[2:4], None, g, b, None, ("p", c.rng.integers(0, 9, (kBatch, kLength)).astype(np.int32))], constants, ("y", "lengths"))
+    byte = lambda *shape: c.rng.integers(0, 256, shape).astype(np.uint8)
+    quantized = [inputs[0], inputs[1]] + [(n, byte(*shape)) for n, shape in (("word", (30, 24)), ("place", (9, 24)), ("segment", (2, 24)), ("g", (24,)), ("b", (24,)))]
+    scales = [(f"s{i}", np.array(0.01 * (i + 1), np.float32)) for i in range(5)] + [(f"z{i}", np.array(100 + i, np.uint8)) for i in range(5)]
+    c.add("mask", "QEmbedLayerNormalization", quantized + [mask] + scales, constants + tuple(n for n, _ in scales), ("y", "lengths"))
     cos, sin = ("cos", c.floats(20, kSize // 2)), ("sin", c.floats(20, kSize // 2))
     places = ("p", c.rng.integers(0, 20, (kBatch, kLength)).astype(np.int64))
     for interleaved in (0, 1):

@@ -73,7 +73,8 @@ bool IsReserved(std::string_view op, std::string_view name) {
   if (name.starts_with("mete_")) return true;
   if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
   // of com.microsoft, which are taken apart (microsoft_fused.h)
-  for (const char* fused : {"FusedConv", "FusedGemm", "GroupNorm", "NhwcFusedConv", "SkipGroupNorm"})
+  for (const char* fused :
+       {"DynamicQuantizeLSTM", "FusedConv", "FusedGemm", "GroupNorm", "NhwcFusedConv", "SkipGroupNorm"})
     if (op == fused && name.starts_with("activation")) return false;
   return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
 }
