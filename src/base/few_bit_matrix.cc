@@ -2,21 +2,10 @@
 
 #include <algorithm>
 
-#include "base/half.h"
 #include "base/tensor_source.h"
 
 namespace mete {
 namespace {
-
-// Element `i` of integers of `bits` that follow each other in memory.
-uint32_t IntegerAt(const uint8_t* bytes, int64_t i, int bits) {
-  const int64_t at = i * bits;
-  return uint32_t(bytes[at / 8]) >> (at % 8) & ((1u << bits) - 1);
-}
-
-float FloatAt(const Tensor& t, int64_t i) {
-  return t.type() == DType::kF32 ? t.as<float>()[i] : F16ToF32(t.as<uint16_t>()[i]);
-}
 
 class FewBits : public TensorSource {
  public:
@@ -42,21 +31,14 @@ class FewBits : public TensorSource {
     return parts;
   }
   void ReleasePages() const override { ReleasePagesOf(m_.integers); }
+  const FewBitMatrix* few_bits() const override { return &m_; }
 
  private:
-  float ZeroOf(int64_t row, int64_t block) const {
-    if (!m_.zeros.has_value()) return float(1 << (m_.bits - 1));
-    if (m_.zeros.type() != DType::kU8) return FloatAt(m_.zeros, row * m_.Blocks() + block);
-    return float(IntegerAt(m_.zeros.as<uint8_t>() + row * m_.ZeroBytes(), block, m_.bits));
-  }
-
   // Writes `n` elements of a block from element `from` on, behind the first `done` elements of `to`.
   void ReadBlock(int64_t row, int64_t block, int64_t from, int64_t n, void* to, int64_t done) const {
-    const int64_t at = row * m_.Blocks() + block;
-    const uint8_t* integers = m_.integers.as<uint8_t>() + at * m_.BlockBytes();
-    const float scale = FloatAt(m_.scales, at), zero = ZeroOf(row, block);
+    const float scale = m_.Scale(row, block), zero = m_.Zero(row, block);
     for (int64_t i = 0; i < n; ++i) {
-      const float value = (float(IntegerAt(integers, from + i, m_.bits)) - zero) * scale;
+      const float value = (float(m_.Integer(row, block * m_.block + from + i)) - zero) * scale;
       if (m_.scales.type() == DType::kF32) static_cast<float*>(to)[done + i] = value;
       else static_cast<uint16_t*>(to)[done + i] = F32ToF16(value);
     }

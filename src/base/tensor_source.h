@@ -11,6 +11,8 @@
 
 namespace mete {
 
+struct FewBitMatrix;  // base/few_bit_matrix.h
+
 class TensorSource {
  public:
   TensorSource() = default;
@@ -24,6 +26,8 @@ class TensorSource {
   virtual const void* bytes() const { return nullptr; }
   // Returns the matrix whose columns are the rows of this one (TransposedMatrix); null: there is none.
   virtual const Tensor* transposed() const { return nullptr; }
+  // Returns the matrix whose elements these are, integers with scales; null: there is none.
+  virtual const FewBitMatrix* few_bits() const { return nullptr; }
   // Returns bytes that decide all elements, with the kind of the source: what is read of files is not copied.
   virtual std::vector<std::span<const std::byte>> Parts() const = 0;
   // Drops pages of a file that were read (base/mapped_file.h); they may be read again.

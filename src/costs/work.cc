@@ -65,14 +65,19 @@ Work HalfProductWork(const NodeInRun& at, const Product& p) {
   return work;
 }
 
-// A product of one row with weights of fewer bits: the time of one in f32 that reads as many bytes.
+// A product with weights of fewer bits: for each row the time of one in f32 that reads as many bytes.
 Work FewBitsWork(const NodeInRun& at, const Product& p, int bits) {
-  Work work = VectorWork(at, p, p.constant);
-  for (const char* unit : {"byte of weights", "byte of weights, from memory"})
-    if (const auto amount = work.amounts.find(unit); amount != work.amounts.end())
-      amount->second *= double(bits) / (8 * kFloatBytes);
+  Product row = p;
+  row.m = 1;
+  row.few_bits = 0;
+  Work work = VectorWork(at, row, p.constant);
+  for (auto& [unit, amount] : work.amounts) {
+    if (unit.starts_with("byte of weights")) amount *= double(bits) / (8 * kFloatBytes);
+    // Further rows read what the first one has brought into a cache.
+    if (unit != "byte of weights, from memory") amount *= double(p.m);
+  }
   work.stand_in = work.key();
-  work.kernel = p.kernels()[1];
+  work.kernel = p.kernels().back();
   return work;
 }
 
@@ -166,6 +171,7 @@ struct Counter {
     return QuantizedConvWorks(at, conv);
   }
   std::vector<Work> operator()(const Product& product) const {
+    if (product.few_bits != 0) return {FewBitsWork(at, product, product.few_bits)};
     switch (PrecisionOf(product)) {
       case Precision::kF32: return {MatrixWork(at, product)};
       case Precision::kBf16:

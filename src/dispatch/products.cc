@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/few_bit_matrix.h"
+#include "base/tensor_source.h"
 #include "dispatch/activations.h"
 #include "dispatch/conv_algorithms.h"
 #include "dispatch/reason.h"
@@ -83,6 +85,7 @@ std::optional<Product> OfView(const Graph& graph, const Node& node, std::string*
 }  // namespace
 
 std::vector<std::string> Product::kernels() const {
+  if (few_bits != 0) return {kernel()};
   switch (operands) {
     case Precision::kF32: return {kernel()};
     case Precision::kBf16: return {kernel(), KernelName({}, ConvAlgorithm::kBf16)};
@@ -121,15 +124,26 @@ bool IsSoonerInHalves(const Product& p) {
 
 // Weights of one row that a second-level cache keeps are read sooner than integers are made floats. This
 // value is a guess: most such caches have 1 MiB or less.
-bool IsSoonerInFewBits(const Product& p) {
+bool IsLarge(const Product& p) {
   constexpr int64_t kLeastBytes = 1 << 20;
-  return p.is_vector() && p.constant && p.n * p.k * int64_t{sizeof(float)} >= kLeastBytes;
+  return p.constant && p.n * p.k * int64_t{sizeof(float)} >= kLeastBytes;
+}
+
+bool IsSoonerInFewBits(const Product& p) { return p.is_vector() && IsLarge(p); }
+
+// Returns the bits of B's integers if a kernel reads them. Several rows of A are computed in the same way,
+// because B in floats would take eight times the memory of its integers.
+int FewBitsOf(const Product& p, const Tensor& b) {
+  const FewBitMatrix* m = b.source() ? b.source()->few_bits() : nullptr;
+  const bool fits = m && IsLarge(p) && p.transposed && p.batch == 1 && p.alpha == 1 && !p.view &&
+                    m->rows == p.n && m->columns == p.k && m->block % 16 == 0;
+  return !fits ? 0 : m->bits == 8 ? 8 : 4;
 }
 
 }  // namespace
 
 Precision PrecisionOf(const Product& p) {
-  if (p.operands == Precision::kF32) return Precision::kF32;
+  if (p.operands == Precision::kF32 || p.few_bits != 0) return Precision::kF32;
   const bool sooner = IsHalf(p.operands) ? IsSoonerInHalves(p) : IsSoonerInFewBits(p);
   return sooner ? p.operands : Precision::kF32;
 }
@@ -144,6 +158,8 @@ std::optional<Product> ProductOf(const Graph& graph, const Node& node, std::stri
                                                          : OfView(graph, node, why);
   if (product) product->constant = IsConstant(graph, node.inputs[1]);
   if (product) product->operands = OperandsOf(node);
+  if (product && product->constant)
+    product->few_bits = FewBitsOf(*product, graph.value(node.inputs[1]).constant);
   return product;
 }
 

@@ -22,15 +22,19 @@ struct Product {
   int64_t a_stride = 0, c_stride = 0;  // elements between rows of A and C; 0: k and n
   bool transposed = false;             // B is stored as n x k
   float alpha = 1;
-  ValueId bias = kNoValue;               // n elements, constant
-  int residual = -1;                     // index of an input of the output's shape that is added; -1: none
-  bool constant = false;                 // B is constant
+  ValueId bias = kNoValue;  // n elements, constant
+  int residual = -1;        // index of an input of the output's shape that is added; -1: none
+  bool constant = false;    // B is constant
+  // Bits of B's integers as the file has them (base/few_bit_matrix.h), which a kernel reads for each row of
+  // A; 0: B is floats.
+  int few_bits = 0;
   Precision operands = Precision::kF32;  // that they may be rounded to (graph/fused.h, 10)
 
   // Returns true if A has one row. A matrix-vector kernel then reads the weights once, in the model's layout.
   bool is_vector() const { return m == 1 && batch == 1 && alpha == 1 && k > 0 && !view; }
   std::vector<std::string> kernels() const;
   std::string kernel() const {  // with operands of f32
+    if (few_bits != 0) return few_bits == 8 ? "matvec_q8_f32" : "matvec_q4_f32";
     return !is_vector() ? "gemm_f32" : transposed ? "matvec_rows_f32" : "matvec_columns_f32";
   }
 };

@@ -75,6 +75,68 @@ TEST(MicrosoftMatMulNBits, MultipliesByWeightsOfFewBits) {
   }
 }
 
+// Of bytes with a scale for each gate: gates are those of the input, the output, forgetting and the cell.
+TEST(MicrosoftDynamicQuantizeLstm, ComputesWithTheWeightsOfItsBytes) {
+  constexpr int64_t kSteps = 3, kInputs = 3, kHidden = 2, kGates = 4 * kHidden;
+  OneNode n("DynamicQuantizeLSTM");
+  n.Int("hidden_size", kHidden).Floats("x", {kSteps, 1, kInputs}, 0.05f);
+  std::vector<uint8_t> w(kInputs * kGates), r(kHidden * kGates), zeros(kGates);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = uint8_t(i * 73 + 29);
+  for (size_t i = 0; i < r.size(); ++i) r[i] = uint8_t(i * 57 + 11);
+  for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = uint8_t(110 + i * 5);
+  n.Numbers("c_w", DType::kU8, {1, kInputs, kGates}, w).Numbers("c_r", DType::kU8, {1, kHidden, kGates}, r);
+  n.Floats("c_bias", {1, 2 * kGates}).None().None().None().None();
+  n.Floats("c_ws", {1, kGates}, 0.0002f).Numbers("c_wz", DType::kU8, {1, kGates}, zeros);
+  n.Floats("c_rs", {1}, 0.0001f).Numbers("c_rz", DType::kU8, {1}, std::vector<uint8_t>{128});
+  const Tensor y = n.Run().at(0);
+  const auto at = [&](const char* name, int64_t i) { return double(n[name].as<float>()[i]); };
+  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
+  std::vector<double> want, hidden(kHidden, 0), cell(kHidden, 0);
+  for (int64_t t = 0; t < kSteps; ++t) {
+    std::vector<double> gates(kGates);
+    for (int64_t g = 0; g < kGates; ++g) {
+      gates[size_t(g)] = at("c_bias", g) + at("c_bias", kGates + g);
+      for (int64_t i = 0; i < kInputs; ++i)
+        gates[size_t(g)] +=
+            at("x", t * kInputs + i) * at("c_ws", g) * (w[size_t(i * kGates + g)] - zeros[size_t(g)]);
+      for (int64_t i = 0; i < kHidden; ++i)
+        gates[size_t(g)] += hidden[size_t(i)] * at("c_rs", 0) * (r[size_t(i * kGates + g)] - 128);
+    }
+    for (size_t i = 0; i < kHidden; ++i) {
+      cell[i] =
+          sigmoid(gates[2 * kHidden + i]) * cell[i] + sigmoid(gates[i]) * std::tanh(gates[3 * kHidden + i]);
+      hidden[i] = sigmoid(gates[kHidden + i]) * std::tanh(cell[i]);
+    }
+    want.insert(want.end(), hidden.begin(), hidden.end());
+  }
+  ExpectNear(y, {kSteps, 1, 1, kHidden}, [&](int64_t i) { return want[size_t(i)]; });
+}
+
+// Large weights stay the file's integers in memory, for one row and for several.
+TEST(MicrosoftMatMulNBits, LargeWeightsAreNeverFloats) {
+  constexpr int64_t kColumns = 544, kOutputs = 520, kBlock = 32, kBlocks = kColumns / kBlock;
+  std::vector<uint8_t> integers(size_t(kOutputs * kColumns / 2));
+  for (size_t i = 0; i < integers.size(); ++i) integers[i] = uint8_t(i * 73 + i / 251);
+  OneNode n("MatMulNBits");
+  n.Int("K", kColumns).Int("N", kOutputs).Int("bits", 4).Int("block_size", kBlock);
+  n.Floats("a", {1, kColumns}, 0.03f).Numbers("c_w", DType::kU8, {kOutputs, kBlocks, kBlock / 2}, integers);
+  n.Floats("c_s", {kOutputs, kBlocks}, 0.001f).Open();
+  const Model model = n.Load(1);
+  Session exact(model, {.reference = true}), fast(model, SessionOptions::Estimated());
+  for (const int64_t rows : {1, 3}) {
+    const Tensor a = Ramp({rows, kColumns}, 0.03f);
+    const Tensor want = exact.Run({a}).at(0), got = fast.Run({a}).at(0);
+    ASSERT_EQ(got.shape(), (Shape{rows, kOutputs}));
+    // The magnitude of a sum is at most that of its products: |a| <= 1.5, |weight| <= 8 * 0.15.
+    for (int64_t i = 0; i < got.elements(); ++i)
+      ASSERT_NEAR(got.as<float>()[i], want.as<float>()[i],
+                  1.5f * 8 * 0.15f * float(kColumns) * std::numeric_limits<float>::epsilon() * 32)
+          << i;
+  }
+  EXPECT_LT(fast.stats().packed_bytes, kOutputs * kColumns)
+      << "half a byte for each, and a scale for 32 of them";
+}
+
 TEST(MicrosoftImages, ChannelsAreLast) {
   OneNode n("NhwcConv");
   n.Floats("x", {1, 4, 5, 3}, 0.05f).Floats("c_w", {2, 3, 2, 2}).Floats("c_bias", {2});

@@ -153,6 +153,30 @@ def fused_seeds():
     n.write("microsoft-fused", fused(n, "FusedMatMul", y, fused(n, "FusedMatMul", "x", y, transA=1, alpha=0.5), transB=1))
 
 
+def transformer_seeds():
+    layer = lambda n, kind, *inputs, **attributes: n.op(kind, *inputs, domain="com.microsoft", **attributes)
+    numbers = lambda n, *values: n.constant(values, numpy.int32)
+    floats = lambda n, *shape: n.weights(*shape, kind=numpy.float32)
+    n = Net(2, 3, 8)
+    y = layer(n, "Attention", "x", floats(n, 8, 24), floats(n, 24), numbers(n, 2, 3, 1, 0), floats(n, 2, 2, 2, 1, 4), floats(n, 1, 2, 3, 4), num_heads=2, unidirectional=1)
+    y = layer(n, "RotaryEmbedding", y, n.constant([[0, 1, 2], [2, 3, 4]], numpy.int64), floats(n, 5, 2), floats(n, 5, 2), num_heads=2)
+    y = layer(n, "MultiHeadAttention", y, "x", "x", floats(n, 24), n.constant([[1, 1, 0]] * 2, numpy.int32), num_heads=2)
+    n.write("microsoft-attention", y)
+    n = Net(2, 3, 8)
+    y = layer(n, "MatMulNBits", "x", n.constant([[[0x7B] * 8]] * 8, numpy.uint8), floats(n, 8), n.constant([9] * 8, numpy.uint8), K=8, N=8, block_size=16)
+    y = layer(n, "GroupQueryAttention", y, floats(n, 2, 3, 4), floats(n, 2, 3, 4), floats(n, 2, 1, 4, 4), floats(n, 2, 1, 4, 4), numbers(n, 2, 2), numbers(n, 3), floats(n, 9, 2),
+              floats(n, 9, 2), num_heads=2, kv_num_heads=1, do_rotary=1, local_window_size=2)
+    n.write("microsoft-decoder", y)
+    n = Net(1, 5, 6, 4)
+    y = layer(n, "NhwcFusedConv", "x", floats(n, 4, 2, 3, 3), floats(n, 4), "x", group=2, pads=[1, 1, 1, 1], activation="Relu")
+    n.write("microsoft-channels-last", layer(n, "GroupNorm", y, floats(n, 4), floats(n, 4), groups=2, activation=1))
+    n = Net(2, 4)
+    rows = layer(n, "GatherBlockQuantized", n.constant([[0x5A] * 4] * 5, numpy.uint8), n.constant([1, 3], numpy.int64), floats(n, 5, 1), bits=4, block_size=16)
+    ids = n.constant([[1, 0, 2]], numpy.int32)
+    words = layer(n, "EmbedLayerNormalization", ids, ids, floats(n, 3, 8), floats(n, 4, 8), floats(n, 3, 8), floats(n, 8), floats(n, 8))
+    n.write("microsoft-tables", rows, words, layer(n, "ExpandDims", "x", n.constant(0, numpy.int32)))
+
+
 def convolution_seeds():
     ints = lambda n, *values: n.constant(values, numpy.int64)
     n = Net(1, 2, 6, 4)
@@ -296,6 +320,7 @@ if __name__ == "__main__":
     onnx_seeds(pathlib.Path(sys.argv[1]))
     quantized_seeds()
     fused_seeds()
+    transformer_seeds()
     convolution_seeds()
     image_seeds()
     caffe_seeds()

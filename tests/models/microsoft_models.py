@@ -130,6 +130,10 @@ def tokens(c):
     c.add("mask", "EmbedLayerNormalization", inputs + [mask], constants, ("y", "lengths"), mask_index_type=1)
     c.add("sum", "EmbedLayerNormalization", inputs + [mask], constants, ("y", "lengths", "sum"))
     c.add("places", "EmbedLayerNormalization", [inputs[0], None, *inputs[2:4], None, g, b, None, ("p", c.rng.integers(0, 9, (kBatch, kLength)).astype(np.int32))], constants, ("y", "lengths"))
+    byte = lambda *shape: c.rng.integers(0, 256, shape).astype(np.uint8)
+    quantized = [inputs[0], inputs[1]] + [(n, byte(*shape)) for n, shape in (("word", (30, 24)), ("place", (9, 24)), ("segment", (2, 24)), ("g", (24,)), ("b", (24,)))]
+    scales = [(f"s{i}", np.array(0.01 * (i + 1), np.float32)) for i in range(5)] + [(f"z{i}", np.array(100 + i, np.uint8)) for i in range(5)]
+    c.add("mask", "QEmbedLayerNormalization", quantized + [mask] + scales, constants + tuple(n for n, _ in scales), ("y", "lengths"))
     cos, sin = ("cos", c.floats(20, kSize // 2)), ("sin", c.floats(20, kSize // 2))
     places = ("p", c.rng.integers(0, 20, (kBatch, kLength)).astype(np.int64))
     for interleaved in (0, 1):
@@ -154,6 +158,17 @@ def few_bits(c):
             c.add(f"{bits} bits, blocks of {block}, zero points", "MatMulNBits", inputs + [("z", zeros)], ("w", "s", "z"), **sizes)
             if bits < 8:  # which ONNX Runtime lacks on a CPU
                 c.add(f"{bits} bits, blocks of {block}, zero points in floats, bias", "MatMulNBits", inputs + [("z", c.floats(n, blocks) + 2 ** (bits - 1)), None, ("b", c.floats(n))], ("w", "s", "z", "b"), **sizes)
+
+
+def large_few_bits(c):
+    for bits in (2, 4, 8):
+        k, n, block = 1100, 270, 32  # which a kernel reads as integers
+        blocks = -(-k // block)
+        weights, zeros = (c.rng.integers(0, 256, shape).astype(np.uint8) for shape in ((n, blocks, block * bits // 8), (n, -(-blocks * bits // 8))))
+        for rows in (1, 3):
+            inputs = [("a", c.floats(rows, k)), ("w", weights), ("s", c.floats(n, blocks) / 8)]
+            c.add(f"large, {bits} bits, {rows} rows", "MatMulNBits", inputs, ("w", "s"), K=k, N=n, bits=bits, block_size=block)
+            c.add(f"large, {bits} bits, {rows} rows, zero points", "MatMulNBits", inputs + [("z", zeros)], ("w", "s", "z"), K=k, N=n, bits=bits, block_size=block)
 
 
 def tables(c):
@@ -194,6 +209,6 @@ def others(c):
 def cases(seed):
     """Yields (name, model, inputs)."""
     c = Cases(seed)
-    for add in (attention, multi_head, group_query, tokens, few_bits, tables, images, others):
+    for add in (attention, multi_head, group_query, tokens, few_bits, large_few_bits, tables, images, others):
         add(c)
     yield from c.cases

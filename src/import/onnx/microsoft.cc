@@ -130,6 +130,27 @@ void ExpandDynamicQuantizeMatMul(Upgrade& u) {
   ScaleProduct(u, {bytes, u.input(1), zero, u.input(3)}, scale, u.input(2), u.input(4));
 }
 
+// Returns the weights in input `i` as floats, as an LSTM of ONNX has them (directions x gates x features).
+// Their scale and zero point are inputs `scale` and scale + 1: one for each direction, or for each of its
+// gates.
+ValueId LstmWeights(Upgrade& u, size_t i, size_t scale) {
+  const int64_t directions = u.node.attributes.String("direction", "forward") == "bidirectional" ? 2 : 1;
+  const auto fitting = [&](ValueId id) { return Reshaped(u, id, {directions, 1, -1}); };
+  const ValueId zero = CastTo(u, fitting(u.input(scale + 1)), "f32");
+  const ValueId steps = Op(u, "Sub", {CastTo(u, u.input(i), "f32"), zero});
+  return Permuted(u, Op(u, "Mul", {steps, fitting(u.input(scale))}), {0, 2, 1});
+}
+
+// An LSTM whose weights are bytes, and which ONNX Runtime computes with rounded inputs; here they are floats.
+void ExpandDynamicQuantizeLstm(Upgrade& u) {
+  const ValueId weights = LstmWeights(u, 1, 8), recurrence = LstmWeights(u, 2, 10);
+  u.node.op = "LSTM";
+  u.node.inputs.resize(8);
+  u.node.inputs[1] = weights;
+  u.node.inputs[2] = recurrence;
+  u.node.inputs = Trimmed(std::move(u.node.inputs));
+}
+
 void KeepAsItIs(Upgrade&) {}
 
 // The axis is an i32.
@@ -153,6 +174,7 @@ constexpr Row kRows[] = {
     {"BiasSplitGelu", 2, 2, ExpandBiasSplitGelu},
     {"DequantizeLinear", 2, 3, KeepAsItIs},
     {"DynamicQuantizeMatMul", 3, 5, ExpandDynamicQuantizeMatMul},
+    {"DynamicQuantizeLSTM", 12, 12, ExpandDynamicQuantizeLstm, 3},
     {"EmbedLayerNormalization", 7, 9, ExpandEmbedLayerNormalization, 3},
     {"ExpandDims", 2, 2, ExpandExpandDims},
     {"FastGelu", 1, 2, ExpandFastGelu},
@@ -170,6 +192,7 @@ constexpr Row kRows[] = {
     {"NhwcFusedConv", 2, 4, ExpandNhwcFusedConv},
     {"NhwcMaxPool", 1, 1, ExpandNhwcMaxPool},
     {"QAttention", 5, 9, ExpandQAttention, 2},
+    {"QEmbedLayerNormalization", 13, 18, ExpandQEmbedLayerNormalization, 2},
     {"QGemm", 6, 9, ExpandGemm},
     {"QLinearAdd", 7, 8, ExpandBinary},
     {"QLinearAveragePool", 4, 5, ExpandUnary},

@@ -19,27 +19,44 @@ void AddLengths(Upgrade& u, ValueId told, ValueId words, ValueId mask) {
   (void)Into(u, told, "Cast", {lengths}, With("to", std::string("i32")));
 }
 
-}  // namespace
+ValueId Floats(Upgrade&, ValueId rows, size_t) { return rows; }
 
-// input_ids, segment_ids, three tables (of words, places, segments), gamma, beta, a mask and places.
-void ExpandEmbedLayerNormalization(Upgrade& u) {
+// The rows of input `i` in floats; its scale is the sixth input behind it, its zero point the eleventh.
+ValueId Dequantized(Upgrade& u, ValueId rows, size_t i) {
+  return Op(u, "DequantizeLinear", {rows, u.input(i + 6), u.input(i + 11)});
+}
+
+// `floats` makes floats of rows of a table, or of gamma or beta.
+void Embed(Upgrade& u, ValueId places, ValueId (*floats)(Upgrade&, ValueId, size_t)) {
   if (!HasOnly(u, {"epsilon", "mask_index_type"})) return;
   if ((u.input(1) == kNoValue) != (u.input(4) == kNoValue))
     return u.Bad("has segments or a table of them alone");
   for (const size_t i : {2, 3, 5, 6})
     if (u.input(i) == kNoValue) return u.Bad("input {} is left out", i);
   const ValueId words = NeedRank(u, u.input(0), 2);
-  const ValueId places = u.input(8) != kNoValue ? u.input(8) : CountTo(u, DimOf(u, words, 1));
-  ValueId sum = Op(u, "Gather", {u.input(2), words});
-  sum = Op(u, "Add", {sum, Op(u, "Gather", {u.input(3), places})});
-  if (u.input(1) != kNoValue) sum = Op(u, "Add", {sum, Op(u, "Gather", {u.input(4), u.input(1)})});
+  if (places == kNoValue) places = CountTo(u, DimOf(u, words, 1));
+  const auto rows = [&](size_t table, ValueId indices) {
+    return floats(u, Op(u, "Gather", {u.input(table), indices}), table);
+  };
+  ValueId sum = Op(u, "Add", {rows(2, words), rows(3, places)});
+  if (u.input(1) != kNoValue) sum = Op(u, "Add", {sum, rows(4, u.input(1))});
   if (const ValueId told = u.node.output(2); told != kNoValue) sum = Into(u, told, "Identity", {sum});
   AddLengths(u, u.node.output(1), words, u.input(7));
   Attributes attributes = With("axis", int64_t{-1});
   attributes.Set("epsilon", u.node.attributes.Float("epsilon", 1e-12f));
   u.node.outputs.resize(1);
-  Become(u, "LayerNormalization", {sum, u.input(5), u.input(6)}, std::move(attributes));
+  const ValueId gamma = floats(u, u.input(5), 5), beta = floats(u, u.input(6), 6);
+  Become(u, "LayerNormalization", {sum, gamma, beta}, std::move(attributes));
 }
+
+}  // namespace
+
+// input_ids, segment_ids, three tables (of words, places, segments), gamma, beta, a mask and places.
+void ExpandEmbedLayerNormalization(Upgrade& u) { Embed(u, u.input(8), Floats); }
+
+// The same without places; behind the mask are the scales of the tables, gamma and beta, and their zero
+// points.
+void ExpandQEmbedLayerNormalization(Upgrade& u) { Embed(u, kNoValue, Dequantized); }
 
 namespace {
 

@@ -6,7 +6,8 @@
 namespace mete::onnx_import {
 
 void ExpandEmbedLayerNormalization(
-    Upgrade& u);                         // of words, their places and segments, with lengths of a mask
+    Upgrade& u);  // of words, their places and segments, with lengths of a mask
+void ExpandQEmbedLayerNormalization(Upgrade& u);  // the same of tables in bytes
 void ExpandRotaryEmbedding(Upgrade& u);  // with the places before the caches, or the first place alone
 
 }  // namespace mete::onnx_import

@@ -102,5 +102,56 @@ TEST(FewBits, AGroupOfZerosStaysZero) {
   }
 }
 
+// Weights of a file: integers of `bits` in blocks, with zero points of the same bits or without.
+FewBitMatrix OfAFile(const Size& size, int bits, int64_t block, bool zeros, RandomData& random) {
+  FewBitMatrix m{.rows = size.n, .columns = size.k, .block = block, .bits = bits};
+  const auto bytes = [&](int64_t row) {
+    Tensor t(DType::kU8, Shape{size.n, row});
+    const std::vector<float> values = random.Floats(size.n * row);
+    for (int64_t i = 0; i < t.elements(); ++i)
+      t.mutable_view().as<uint8_t>()[i] = uint8_t(int(std::abs(values[size_t(i)]) * 1e6f));
+    return t;
+  };
+  m.integers = bytes(m.Blocks() * m.BlockBytes());
+  m.scales = Tensor::Floats({size.n, m.Blocks()}, random.Floats(size.n * m.Blocks()));
+  if (zeros) m.zeros = bytes(m.ZeroBytes());
+  return m;
+}
+
+TEST(FewBits, IntegersOfAFileAreNotRounded) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 100;
+    for (const Size& size : kSizes)
+      for (const int bits : {2, 4, 8})
+        for (const int64_t block : {16, 32, 128})
+          for (const bool zeros : {false, true}) {
+            SCOPED_TRACE(::testing::Message()
+                         << size.n << " x " << size.k << ", " << bits << " bits, " << block);
+            RandomData random(seed++);
+            const FewBitMatrix m = OfAFile(size, bits, block, zeros, random);
+            const FewBitsPlan plan = PlanFewBits(m);
+            std::vector<float> packed(PackedFewBitsBytes(plan) / sizeof(float), NAN), y(size_t(size.n), NAN);
+            for (int64_t i = 0; i < plan.panels; ++i) PackFewBits(plan, m, {i, i + 1}, packed.data());
+            const std::vector<float> x = random.Floats(size.k);
+            RunFewBits(plan, x.data(), packed.data(), {}, {0, plan.panels}, y.data());
+            for (int64_t n = 0; n < size.n; ++n) {
+              double sum = 0, magnitude = 1;
+              for (int64_t k = 0; k < size.k; ++k) {
+                const int64_t b = k / block;
+                const double scale = double{m.Scale(n, b)}, integer = m.Integer(n, k),
+                             zero = double{m.Zero(n, b)};
+                const double weight = (integer - zero) * scale;
+                ASSERT_NEAR(FewBitsWeight(plan, packed.data(), n, k), weight,
+                            4 * std::numeric_limits<float>::epsilon() * std::abs(scale) * (1 << bits));
+                sum += double{x[size_t(k)]} * weight;
+                // The offset and the integer around half of the range are summed apart.
+                magnitude += std::abs(double{x[size_t(k)]} * scale) * (1 << bits);
+              }
+              ASSERT_NEAR(y[size_t(n)], sum, SumTolerance(size.k + 4, magnitude)) << n;
+            }
+          }
+  });
+}
+
 }  // namespace
 }  // namespace mete

@@ -17,7 +17,9 @@ class FewBitsStep : public PreparedNode {
   FewBitsStep(const Product& p, const Preparation& of)
       : pool_(of.pool()),
         residual_(p.residual),
-        plan_(PlanFewBits(p.n, p.k, PrecisionOf(p) == Precision::kW8 ? 8 : 4)) {
+        rows_(p.m),
+        exact_(p.few_bits != 0),
+        plan_(PlanOf(p, of.graph.value(of.node.inputs[1]).constant)) {
     epilogue_.activation = *FastActivation(of.node);
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
     const Tensor& b = of.graph.value(of.node.inputs[1]).constant;
@@ -35,22 +37,41 @@ class FewBitsStep : public PreparedNode {
     Epilogue epilogue = epilogue_;
     if (residual_ >= 0) epilogue.residual = in[size_t(residual_)].as<float>();
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
-      RunFewBits(plan_, in[0].as<float>(), packed_.data(), epilogue,
-                 {plan_.panels * begin / blocks_, plan_.panels * end / blocks_}, out[0].as<float>());
+      const Range panels{plan_.panels * begin / blocks_, plan_.panels * end / blocks_};
+      if (rows_ == 1) return Run(in[0].as<float>(), epilogue, panels, out[0].as<float>());
+      // The rows read a panel one after the other while a cache has it.
+      for (int64_t i = panels.begin; i < panels.end; ++i) {
+        Epilogue of_row = epilogue;
+        for (int64_t r = 0; r < rows_; ++r) {
+          if (epilogue.residual) of_row.residual = epilogue.residual + r * plan_.n;
+          Run(in[0].as<float>() + r * plan_.k, of_row, {i, i + 1}, out[0].as<float>() + r * plan_.n);
+        }
+      }
     });
   }
 
   Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
   std::string kernel() const override {
-    return fmt::format("matvec_w{}_f32 {}", plan_.bits, TargetOf(plan_));
+    return fmt::format("matvec_{}{}_f32 {}", exact_ ? "q" : "w", plan_.bits, TargetOf(plan_));
   }
   std::string reason() const override {
+    if (exact_) return fmt::format("the weights are integers of {} bits", plan_.bits);
     return fmt::format("one row: bound by reading the weights, in {} bits", plan_.bits);
   }
   int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
 
  private:
+  static FewBitsPlan PlanOf(const Product& p, const Tensor& b) {
+    if (p.few_bits != 0) return PlanFewBits(*b.source()->few_bits());
+    return PlanFewBits(p.n, p.k, PrecisionOf(p) == Precision::kW8 ? 8 : 4);
+  }
+
+  void Run(const float* x, const Epilogue& epilogue, Range panels, float* y) const {
+    RunFewBits(plan_, x, packed_.data(), epilogue, panels, y);
+  }
+
   void Pack(const Tensor& b, const Product& p, Range panels, void* packed) const {
+    if (exact_) return PackFewBits(plan_, *b.source()->few_bits(), panels, packed);
     const GemmWeights matrix{nullptr, p.b_stride, p.transposed};
     if (!b.source()) return PackFewBits(plan_, {b.as<float>(), p.b_stride, p.transposed}, panels, packed);
     WeightRows rows(b);
@@ -62,6 +83,8 @@ class FewBitsStep : public PreparedNode {
 
   ThreadPool& pool_;
   const int residual_;
+  const int64_t rows_;
+  const bool exact_;
   const FewBitsPlan plan_;
   Epilogue epilogue_;
   Tensor packed_;

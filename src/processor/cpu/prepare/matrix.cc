@@ -297,7 +297,7 @@ std::unique_ptr<PreparedNode> Prepare(const Product& product, const Preparation&
   epilogue.activation = *FastActivation(of.node);
   const Precision precision = PrecisionOf(product);
   if (IsHalf(precision)) return PrepareRounded(product, of);
-  if (precision != Precision::kF32) return PrepareFewBits(product, of);
+  if (precision != Precision::kF32 || product.few_bits != 0) return PrepareFewBits(product, of);
   if (product.is_vector()) return std::make_unique<VectorStep>(of.graph, product, epilogue, of.pool());
   return PrepareProduct(of.graph, of.node, product, epilogue, of.options, of.packer);
 }
