@@ -177,6 +177,25 @@ TEST(CaffeLayers, AnotherBatchGivesTheSameForEachImage) {
   }
 }
 
+TEST(CaffeLayers, AnInnerProductOfTheLastAxisTakesAnyBatch) {
+  const auto in = Input();
+  caffe::Weights weights;
+  AddWeights(weights, "l", {1, kW}, {1, 2, 3, 4, 5, 6});
+  Session session(
+      LoadNet(NetOf("type: 'InnerProduct' inner_product_param { num_output: 1 axis: -1 bias_term: false }"),
+              weights));
+  for (const int images : {2, 1}) {
+    const std::vector<float> some(in.begin(), in.begin() + images * kC * kH * kW);
+    const Tensor y = session.Run({Floats({images, kC, kH, kW}, some)}).at(0);
+    ASSERT_EQ(y.shape(), (Shape{images, kC, kH, 1}));
+    for (size_t row = 0; row < size_t(images * kC * kH); ++row) {
+      double sum = 0;
+      for (size_t w = 0; w < kW; ++w) sum += double(w + 1) * some[row * kW + w];
+      EXPECT_NEAR(y.as<float>()[row], sum, 6 * 32 * 6e-8) << row;  // six sums below 32, each rounded
+    }
+  }
+}
+
 TEST(CaffeLayers, UnpoolingPutsMaximaBackInAnyBatch) {
   const auto in = Input();
   Session session(

@@ -110,11 +110,11 @@ void InnerProduct(Layer& l) {
   const auto& p = l.p.inner_product_param();
   const int axis = l.Axis(p.axis());
   const Shape in = l.shape();
-  const int64_t rows = in.Elements(0, axis), depth = in.Elements(axis, in.rank()), outputs = p.num_output();
+  const int64_t depth = in.Elements(axis, in.rank()), outputs = p.num_output();
   if (outputs < 1) l.Bad("num_output must be from 1 on; got {}", outputs);
   ValueId x = l.in();
   if (in.rank() != 2 || axis != 1)
-    x = axis == 1 ? l.Emit("Flatten", {x}) : l.EmitReshape(x, Shape{rows, depth});
+    x = axis == 1 ? l.Emit("Flatten", {x}) : l.Emit("Reshape", {x, l.Ints("rows", Ints{-1, depth})});
   Attributes attributes;
   attributes.Set("transB", int64_t(!p.transpose()));
   std::vector<ValueId> inputs = {
@@ -122,9 +122,10 @@ void InnerProduct(Layer& l) {
   if (p.bias_term()) inputs.push_back(l.Weight(1, Shape{outputs}, "bias"));
   ValueId y = l.Emit("Gemm", std::move(inputs), attributes);
   if (axis != 1) {
-    Shape out(in.dims().first(size_t(axis)));
+    Ints out(in.begin(), in.begin() + axis);
+    if (axis > 0) out[0] = -1;  // the batch, which a session may change
     out.push_back(outputs);
-    y = l.EmitReshape(y, out);
+    y = l.Emit("Reshape", {y, l.Ints("shape", out)});
   }
   l.SetTop(0, y);
 }
