@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "base/few_bit_matrix.h"
 #include "base/fused.h"
 #include "dispatch/dispatch.h"
 #include "graph/node_text/node_text.h"
@@ -259,6 +260,30 @@ TEST(WorksOf, AProductOfOneRowGoesWithItsBytes) {
   EXPECT_EQ(work.amounts.at("byte read"), 4 * 64);
   EXPECT_EQ(work.amounts.at("byte written"), 4 * 16);
   EXPECT_EQ(Tiles(work), 0);
+}
+
+// A file's integers are read for each row, from memory once.
+TEST(WorksOf, AProductWithAFilesIntegersReadsThemForEachRow) {
+  const auto of = [](int64_t rows, int64_t outputs, int64_t columns) {
+    Graph graph;
+    FewBitMatrix m{.rows = outputs, .columns = columns, .block = 32, .bits = 4};
+    m.integers = Tensor(DType::kU8, {outputs, m.Blocks() * m.BlockBytes()});
+    m.scales = Tensor(DType::kF32, {outputs, m.Blocks()});
+    const ValueId x = graph.AddValue("x", DType::kF32, {rows, columns}),
+                  w = graph.AddConstant("w", Dequantized(m)),
+                  y = graph.AddValue("y", DType::kF32, {rows, outputs});
+    Attributes transposed;
+    transposed.Set("transB", int64_t{1});
+    graph.AddNode("Gemm", "product", {x, w}, {y}, transposed);
+    return Of(graph)[0];
+  };
+  const Work one = of(1, 1024, 1024), four = of(4, 1024, 1024);
+  EXPECT_EQ(one.key(), "matvec_q4_f32");
+  EXPECT_EQ(one.stand_in, "matvec_rows_f32");
+  EXPECT_EQ(AmountOf(one, "byte of weights"), 1024 * 1024 / 2);
+  EXPECT_EQ(AmountOf(four, "byte of weights"), 4 * 1024 * 1024 / 2);
+  EXPECT_EQ(AmountOf(four, "byte of weights, from memory"), AmountOf(one, "byte of weights, from memory"));
+  EXPECT_EQ(of(1, 64, 64).key(), "matvec_rows_f32") << "a second-level cache keeps these as floats";
 }
 
 TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {
