@@ -161,6 +161,30 @@ TEST(MicrosoftAttention, ValuesMayHaveAnotherSize) {
   want.Check(y);
 }
 
+TEST(MicrosoftQAttention, ProjectsBytesExactly) {
+  OneNode n("QAttention");
+  std::vector<uint8_t> x(30), w(120);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = uint8_t(i * 73 + 29);
+  for (size_t i = 0; i < w.size(); ++i) w[i] = uint8_t(i * 57 + 11);
+  n.Int("num_heads", 2).Numbers("x", DType::kU8, {2, 3, 5}, x).Numbers("c_w", DType::kU8, {5, 24}, w);
+  n.Floats("c_bias", {24}).Numbers("c_xs", DType::kF32, {}, std::vector{0.01f});
+  n.Numbers("c_ws", DType::kF32, {}, std::vector{0.002f}).I32("mask", {2}, {2, 3});
+  n.Numbers("c_xz", DType::kU8, {}, std::vector<uint8_t>{120})
+      .Numbers("c_wz", DType::kU8, {}, std::vector<uint8_t>{130});
+  const Tensor y = n.Run().at(0);
+  std::vector<float> rows;
+  for (int64_t r = 0; r < 6; ++r)
+    for (int64_t c = 0; c < 24; ++c) {
+      int sum = 0;
+      for (int64_t i = 0; i < 5; ++i) sum += (x[size_t(r * 5 + i)] - 120) * (w[size_t(i * 24 + c)] - 130);
+      rows.push_back(float(sum * 0.01 * 0.002 + double(n["c_bias"].as<float>()[c])));
+    }
+  const Tensor projected = Tensor::Floats({2, 3, 24}, rows);
+  Expected want = OfProjected(projected);
+  want.bias = [](int64_t b, int64_t, int64_t, int64_t j) { return b == 0 && j == 2 ? -10000.0 : 0; };
+  want.Check(y);
+}
+
 ByHead Plus(const ByHead& x, const Tensor& bias, int64_t from, int64_t size) {
   return [=](int64_t b, int64_t h, int64_t i, int64_t e) {
     return x(b, h, i, e) + double(bias.as<float>()[from + h * size + e]);

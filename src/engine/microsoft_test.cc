@@ -75,6 +75,24 @@ TEST(MicrosoftMatMulNBits, MultipliesByWeightsOfFewBits) {
   }
 }
 
+TEST(MicrosoftGatherBlockQuantized, RowsOfATableOfFewBits) {
+  constexpr int64_t kRows = 4, kColumns = 32, kBlock = 16, kBlocks = 2;
+  std::vector<uint8_t> table(kRows * kColumns / 2), zeros(kRows);
+  for (size_t i = 0; i < table.size(); ++i) table[i] = uint8_t(i * 73 + 29);
+  for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = uint8_t(i * 57 + 38);
+  const std::vector<int64_t> indices{3, 0, 2};
+  OneNode n("GatherBlockQuantized");
+  n.Int("bits", 4).Int("block_size", kBlock).Numbers("c_table", DType::kU8, {kRows, kColumns / 2}, table);
+  n.Numbers("indices", DType::kI64, {3}, indices).Floats("c_s", {kRows, kBlocks});
+  const Tensor y = n.Numbers("c_z", DType::kU8, {kRows, 1}, zeros).Run().at(0);
+  ExpectNear(y, {3, kColumns}, [&](int64_t at) {
+    const int64_t row = indices[size_t(at / kColumns)], k = at % kColumns, b = k / kBlock;
+    const int integer = table[size_t((row * kColumns + k) / 2)] >> (k % 2 * 4) & 15;
+    const int zero = zeros[size_t(row)] >> (b * 4) & 15;
+    return double(integer - zero) * double(n["c_s"].as<float>()[row * kBlocks + b]);
+  });
+}
+
 // Of bytes with a scale for each gate: gates are those of the input, the output, forgetting and the cell.
 TEST(MicrosoftDynamicQuantizeLstm, ComputesWithTheWeightsOfItsBytes) {
   constexpr int64_t kSteps = 3, kInputs = 3, kHidden = 2, kGates = 4 * kHidden;

@@ -92,7 +92,7 @@ ValueId VisibleBias(Upgrade& u, const Attended& a, const Places& p) {
     return BiasWhere(u, Op(u, "Less", {keys, Reshaped(u, p.lengths, {-1, 1, 1, 1})}), kHidden, a.q);
   const ValueId places = QueryPlaces(u, p);
   ValueId visible = Op(u, "LessOrEqual", {keys, places});
-  if (window > 0) {
+  if (window > 0) {  // a query's own place is the last one of its window
     const ValueId before = Op(u, "Sub", {places, ScalarConstant(u, window)});
     visible = Op(u, "And", {visible, Op(u, "Greater", {keys, before})});
   }
