@@ -58,9 +58,9 @@ class Model:
     def ints(self, *values):
         return self.constant([len(values)], list(values), "INT32")
 
-    def op(self, name, inputs, options=None, outputs=None, custom=None, **settings):
+    def op(self, name, inputs, options=None, outputs=None, custom=None, version=1, **settings):
         """Adds an operator; `outputs` are tensors that are made, by default one of floats. Returns one or a list."""
-        code = {"builtin_byte": min(CODES[name], 127), "builtin_code": CODES[name]} | ({"custom_code": custom[0]} if custom else {})
+        code = {"builtin_byte": min(CODES[name], 127), "builtin_code": CODES[name], "version": version} | ({"custom_code": custom[0]} if custom else {})
         if code not in self.codes:
             self.codes.append(code)
         made = [self.tensor([])] if outputs is None else outputs
@@ -139,7 +139,7 @@ def elementwise():
         yield name.lower(), m, m.op(name, [m.input([2, 5])])
     for name in ("LOG", "RSQRT", "SQRT"):
         m = Model()
-        yield name.lower(), m, m.op(name, [m.op("ADD", [m.input([2, 5]), m.constant([], [1.25])], "AddOptions")])
+        yield name.lower(), m, m.op(name, [m.op("ADD", [m.op("ABS", [m.input([2, 5])]), m.constant([], [0.25])], "AddOptions")])
     for name in ("ADD", "SUB", "MUL", "DIV"):
         m = Model()
         kind = f"{name.capitalize()}Options"
@@ -200,7 +200,8 @@ def reductions():
     for name in ("ARG_MAX", "ARG_MIN"):
         m = Model()
         x = m.op("MAX_POOL_2D", [m.input([2, 4, 3, 5])], "Pool2DOptions", padding="SAME", stride_w=1, stride_h=1, filter_w=2, filter_h=2)
-        yield name.lower(), m, m.op(name, [x, m.constant([], [-1], "INT32")], outputs=[m.tensor([], "INT32")])
+        yield name.lower(), m, m.op(name, [x, m.constant([], [-1], "INT32")], f"Arg{name[4:].capitalize()}Options", output_type="INT32",
+                                       outputs=[m.tensor([], "INT32")])
     m = Model()
     yield "topk", m, *m.op("TOPK_V2", [m.input([2, 7]), m.constant([], [3], "INT32")], outputs=[m.tensor([]), m.tensor([], "INT32")])
     m = Model()
@@ -227,13 +228,13 @@ def moves():
         x = pooled(m)
         yield f"concatenation-{axis}", m, m.op("CONCATENATION", [x, m.input([2, 4, 3, 6])], "ConcatenationOptions", axis=axis)
     m = Model()
-    yield "pack", m, m.op("PACK", [m.input([2, 3]), m.input([2, 3])], "PackOptions", axis=1)
+    yield "pack", m, m.op("PACK", [m.input([2, 3]), m.input([2, 3])], "PackOptions", axis=1, values_count=2)
     m = Model()
-    yield "unpack", m, *m.op("UNPACK", [m.input([2, 3])], "UnpackOptions", axis=1, outputs=[m.tensor([]) for _ in range(3)])
+    yield "unpack", m, *m.op("UNPACK", [m.input([2, 3])], "UnpackOptions", axis=1, num=3, outputs=[m.tensor([]) for _ in range(3)])
     m = Model()
-    yield "split", m, *m.op("SPLIT", [m.constant([], [3], "INT32"), pooled(m)], outputs=[m.tensor([]) for _ in range(3)])
+    yield "split", m, *m.op("SPLIT", [m.constant([], [3], "INT32"), pooled(m)], "SplitOptions", num_splits=3, outputs=[m.tensor([]) for _ in range(3)])
     m = Model()
-    yield "split-v", m, *m.op("SPLIT_V", [pooled(m), m.ints(1, -1, 2), m.constant([], [3], "INT32")], outputs=[m.tensor([]) for _ in range(3)])
+    yield "split-v", m, *m.op("SPLIT_V", [pooled(m), m.ints(1, -1, 2), m.constant([], [3], "INT32")], "SplitVOptions", num_splits=3, outputs=[m.tensor([]) for _ in range(3)])
     pads = lambda m: m.constant([4, 2], [0, 0, 1, 2, 0, 1, 0, 0], "INT32")
     m = Model()
     x = m.op("PAD", [m.input([1, 4, 4, 2]), pads(m)])
@@ -247,7 +248,7 @@ def moves():
     m = Model()
     yield "tile", m, m.op("TILE", [m.input([2, 3]), m.ints(2, 3)])
     m = Model()
-    yield "broadcast-to", m, m.op("BROADCAST_TO", [m.input([2, 1]), m.ints(3, 2, 4)])
+    yield "broadcast-to", m, m.op("BROADCAST_TO", [m.input([2, 1]), m.ints(3, 2, 4)], version=2)
     m = Model()
     yield "fill", m, m.op("MUL", [m.input([2, 3]), m.op("FILL", [m.ints(2, 3), m.constant([], [1.5])])], "MulOptions")
     m = Model()
@@ -256,10 +257,10 @@ def moves():
     yield "gather-nd", m, m.op("GATHER_ND", [m.input([4, 3]), m.constant([2, 2], [2, 0, 3, 1], "INT32")])
     m = Model()
     x = m.input([2, 4, 3, 6])
-    whole = m.op("SHAPE", [x], outputs=[m.tensor([4], "INT32")])
+    whole = m.op("SHAPE", [x], "ShapeOptions", out_type="INT32", outputs=[m.tensor([4], "INT32")])
     batch = m.op("STRIDED_SLICE", [whole, m.ints(0), m.ints(1), m.ints(1)], "StridedSliceOptions", shrink_axis_mask=1, outputs=[m.tensor([], "INT32")])
     last = m.op("MUL", [m.constant([], [3], "INT32"), m.constant([], [6], "INT32")], "MulOptions", outputs=[m.tensor([], "INT32")])
-    sizes = m.op("PACK", [batch, m.constant([], [-1], "INT32"), last], "PackOptions", outputs=[m.tensor([3], "INT32")])
+    sizes = m.op("PACK", [batch, m.constant([], [-1], "INT32"), last], "PackOptions", values_count=3, outputs=[m.tensor([3], "INT32")])
     yield "reshape-computed", m, m.op("RESHAPE", [x, sizes])
 
 
@@ -309,7 +310,7 @@ def quantized():
                        zero=125 if kind == "UINT8" else 0)
         f = m.op("FULLY_CONNECTED", [g, w, m.constant([3], [100, -70, 5], "INT32")], "FullyConnectedOptions", outputs=[q(m, [1, 3], 0.02)])
         s = m.op("LOGISTIC", [f], outputs=[q(m, [1, 3], 1 / 256, 0 if kind == "UINT8" else -128)])
-        yield f"{kind.lower()}-network", m, s, m.op("DEQUANTIZE", [f])
+        yield f"{kind.lower()}-network", m, s, f
         m = Model()
         x = m.input([1, 4, 4, 2], kind, scale=0.02, zero=zero)
         y = m.op("MAX_POOL_2D", [x], "Pool2DOptions", padding="SAME", stride_w=2, stride_h=2, filter_w=3, filter_h=3, outputs=[q(m, [1, 2, 2, 2], 0.02)])
@@ -377,7 +378,7 @@ def main():
     read_codes()
     for family in (products, images, elementwise, reductions, moves, slices, quantized, sequences, detections):
         for name, model, *outputs in family():
-            model.write(folder / name.replace("_", "-"), *outputs)
+            model.write(folder / f"{name.replace('_', '-')}.tflite", *outputs)
 
 
 if __name__ == "__main__":

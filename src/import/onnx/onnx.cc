@@ -14,8 +14,8 @@ namespace {
 [[noreturn]] void NotOnnx(std::span<const std::byte> bytes, const std::string& name) {
   if (const FileKind* kind = KindOfFile(bytes))
     Fail(Code::kDataLoss, name,
-         "this is no model that can be read; got {}, expected .onnx, .tflite or .prototxt; try {}", kind->name,
-         kind->instead_of_model);
+         "this is no model that can be read; got {}, expected .onnx, .tflite or .prototxt; try {}",
+         kind->name, kind->instead_of_model);
   Fail(
       Code::kDataLoss, name,
       "the file is truncated or not an ONNX model; expected a whole .onnx; try to make or download it again");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "base/file_kind.h"
 #include "base/tensor_source.h"
@@ -37,6 +38,13 @@ std::pair<int64_t, int64_t> RangeOf(DType type) {
   if (type == DType::kU8) return {0, 255};
   if (type == DType::kI8) return {-128, 127};
   return {-32768, 32767};
+}
+
+// Reads a number of 8 bytes from a list, which the verifier aligns to 4 alone.
+int64_t At(const flatbuffers::Vector<int64_t>& list, size_t i) {
+  int64_t number;
+  std::memcpy(&number, list.Data() + i * sizeof(number), sizeof(number));
+  return flatbuffers::EndianScalar(number);
 }
 
 template <class Vector>
@@ -181,7 +189,7 @@ class Reader {
       Invalid(info.name, "the tensor has {} scales and {} zero points", count, zeros);
     const auto [least, most] = RangeOf(info.type);
     for (size_t i = 0; i < count; ++i) {
-      if (zeros > 0) scales.zero[i] = of->zero_point()->Get(zeros == 1 ? 0 : unsigned(i));
+      if (zeros > 0) scales.zero[i] = At(*of->zero_point(), zeros == 1 ? 0 : i);
       if (!(scales.scale[i] > 0) || !std::isfinite(scales.scale[i]))
         Invalid(info.name, "a scale must be a positive number; got {}", scales.scale[i]);
       if (scales.zero[i] < least || scales.zero[i] > most)

@@ -93,7 +93,7 @@ class TfliteModel {
   }
   unsigned AddCode(Code code) {
     codes_.push_back(
-        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), nullptr, code));
+        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), nullptr, 1, code));
     return unsigned(codes_.size()) - 1;
   }
 
