@@ -243,7 +243,7 @@ void Importer::AddNode(FlatNode& flat) {
   if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
 
   Upgrade upgrade{
-      scope_->graph, scope_->names, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes},
+      scope_->graph,  scope_->names, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes},
       &scope_->shapes};
   for (const std::string& name : proto.input()) {
     upgrade.node.inputs.push_back(Reference(name));
