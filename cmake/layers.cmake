@@ -51,7 +51,7 @@ mete_library(cpu src/processor/cpu LAYERS processor memory_plan tuning dispatch 
              nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS node_text)
 target_compile_definitions(mete_cpu PRIVATE METE_VERSION="${PROJECT_VERSION}")
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernels/fast/*.h src/kernels/fast/*.cc src/processor/cpu/prepare/*.h
-     src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/processor/tuning/*.h src/processor/tuning/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc)
+     src/processor/cpu/prepare/*.cc src/processor/cpu/threads/*.h src/processor/cpu/threads/*.cc src/processor/tuning/*.h src/processor/tuning/*.cc src/dispatch/*.h src/dispatch/*.cc src/schedule/*.h src/schedule/*.cc src/base/few_bit_matrix.*)
 add_custom_command(OUTPUT ${CMAKE_BINARY_DIR}/sources_digest.cc
                    COMMAND ${CMAKE_COMMAND} -D SOURCE=${CMAKE_SOURCE_DIR} -D OUT=${CMAKE_BINARY_DIR}/sources_digest.cc
                            "-DBUILD=${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION} ${CMAKE_BUILD_TYPE} ${CMAKE_CXX_FLAGS} ${METE_SANITIZE}"

@@ -2,7 +2,7 @@
 # A digest of the sources that decide how weights are packed and how long a kernel takes, and of how they are compiled, as C++
 # (src/processor/cpu/prepare/sources_digest.h).
 file(GLOB_RECURSE sources RELATIVE ${SOURCE} ${SOURCE}/src/kernels/fast/*.h ${SOURCE}/src/kernels/fast/*.cc ${SOURCE}/src/processor/cpu/*.h
-     ${SOURCE}/src/processor/cpu/*.cc ${SOURCE}/src/processor/tuning/*.h ${SOURCE}/src/processor/tuning/*.cc ${SOURCE}/src/dispatch/*.h ${SOURCE}/src/dispatch/*.cc ${SOURCE}/src/schedule/*.h ${SOURCE}/src/schedule/*.cc)
+     ${SOURCE}/src/processor/cpu/*.cc ${SOURCE}/src/processor/tuning/*.h ${SOURCE}/src/processor/tuning/*.cc ${SOURCE}/src/dispatch/*.h ${SOURCE}/src/dispatch/*.cc ${SOURCE}/src/schedule/*.h ${SOURCE}/src/schedule/*.cc ${SOURCE}/src/base/few_bit_matrix.*)
 list(FILTER sources EXCLUDE REGEX "_test\\.cc$")
 list(SORT sources)
 set(all "${BUILD}\n")

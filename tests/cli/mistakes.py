@@ -47,7 +47,7 @@ MODELS = [
     ("run {lonely}", BAD_FILE, ["lonely.caffemodel"], "try --weights"),
     ("run {net} --weights {caffemodel}", USAGE, ["--weights"], "expected a .prototxt"),
     ("run {network} --weights {net}", BAD_FILE, ["net.onnx"], "expected"),
-    ("inspect {foreign}", UNSUPPORTED, ["com.microsoft.QAttention"], "try"),
+    ("inspect {foreign}", UNSUPPORTED, ["com.microsoft.LongformerAttention"], "try"),
     ("inspect {future}", BAD_FILE, ["future.onnx", "opset"], "try to export the model with an older one"),
     ("inspect {net} --disable-pass fold-batchnrm", USAGE, ["--disable-pass", "fold-batchnrm"], "try fold-batchnorm"),
 ]
@@ -246,7 +246,7 @@ def make_files(root):
 
 def foreign_operator():
     """A node of com.microsoft, which exporters write."""
-    fused = b"".join(message(1, "x") for _ in range(2)) + message(2, "y") + message(3, "QAttention_y") + message(4, "QAttention")
+    fused = b"".join(message(1, "x") for _ in range(2)) + message(2, "y") + message(3, "LongformerAttention_y") + message(4, "LongformerAttention")
     graph = message(1, fused + message(7, "com.microsoft")) + message(2, "graph") + message(11, value_info("x", [4, 4])) + message(12, message(1, "y"))
     return number(1, 8) + message(7, graph) + message(8, number(2, 17)) + message(8, message(1, "com.microsoft") + number(2, 1))
 

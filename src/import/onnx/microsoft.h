@@ -1,4 +1,5 @@
-// Operators of the domain com.microsoft that ONNX Runtime's quantizer and its optimizer write.
+// Operators of the domain com.microsoft that ONNX Runtime's quantizer, its optimizer and exporters of
+// transformers write.
 #pragma once
 
 #include <string_view>
