@@ -47,16 +47,16 @@ TEST_F(BadInput, UnsupportedOperatorsAreAllListedAndNothingIsWritten) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {2});
   AddOp(m, "NoSuch", {"x"}, {"a"}, "one");
-  AddOp(m, "If", {"a"}, {"b"}, "two");
+  AddOp(m, "StringNormalizer", {"a"}, {"b"}, "two");
   AddOp(m, "NoSuch", {"b"}, {"c"}, "three");
-  AddOp(m, "SequenceEmpty", {}, {"d"}, "four");
+  AddOp(m, "SequenceMap", {}, {"d"}, "four");
   AddOutput(m, "c");
   const std::string error = LoadError(m);
   EXPECT_TRUE(StartsWith(error, "UNIMPLEMENTED: "));
   EXPECT_TRUE(Contains(error, "NoSuch"));
   EXPECT_TRUE(Contains(error, "2 times, first at 'one'"));
-  EXPECT_TRUE(Contains(error, "If"));
-  EXPECT_TRUE(Contains(error, "SequenceEmpty"));
+  EXPECT_TRUE(Contains(error, "StringNormalizer"));
+  EXPECT_TRUE(Contains(error, "SequenceMap"));
   int files = 0;
   for ([[maybe_unused]] const auto& entry : std::filesystem::recursive_directory_iterator(folder_ / "model"))
     ++files;

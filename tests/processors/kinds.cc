@@ -52,7 +52,7 @@ MadeProcessor OfKind(const std::string& kind, const SessionOptions& options) {
 Kind KindOfTable(const std::string& name) {
   const auto make = [name](const SessionOptions& options) { return OfKind(name, options); };
   if (name != "gpu") return {name, make};
-  return {name, make, 808, /*has_reference=*/false, WhyNoGpu};
+  return {name, make, 1042, /*has_reference=*/false, WhyNoGpu};
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ Kind KindOfMembers(std::string name, MakeMember make) {
     return MadeProcessor{std::make_shared<OverAMember>(make(gate)), gate};
   };
   // Values whose shapes depend on data cannot be sent, such as those of a Reshape whose shape is an input.
-  return {std::move(name), made, 259};
+  return {std::move(name), made, 295};
 }
 
 std::vector<Kind> AllKinds() {
