@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-litert bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -19,6 +19,8 @@ help:
 	@echo "  make compare-bf16 the same in bf16"
 	@echo "  make compare-functions"
 	@echo "                    how exact sigmoid, tanh, exp and erf are beside those engines, and what an element takes"
+	@echo "  make compare-litert LITERT_FLAGS=net.tflite"
+	@echo "                    Mete beside LiteRT on TensorFlow Lite files"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
@@ -108,6 +110,12 @@ compare-functions: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh --install
 	build/peers/venv/bin/python bench/peers/functions.py --mete $(METE) $(FUNCTIONS_FLAGS)
+
+# .tflite files in Mete and in LiteRT, in turns. LITERT_FLAGS: the files, --threads, --runs, --turns.
+compare-litert: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	tools/venv.sh build/litert-venv bench/peers/requirements-litert.txt
+	build/litert-venv/bin/python bench/peers/litert.py --mete $(METE) $(LITERT_FLAGS)
 
 # mete quantize beside ONNX Runtime's quantizer. QUANTIZERS_FLAGS: --models, --methods, --pictures, --shared.
 compare-quantizers: deps build/release/build.ninja

@@ -259,5 +259,36 @@ TEST(FuseQuantized, LeavesOtherNetworksAlone) {
   EXPECT_FALSE(FuseQuantized(g));
 }
 
+// Returns a convolution of bytes that are padded with the byte `value`; their zero point is 3.
+Graph ConvOfPaddedBytes(int8_t value) {
+  QuantizedBuilder b;
+  const ValueId bytes = b.Quantize(b.Input({1, 2, 5, 5}));
+  const ValueId byte = b.graph.AddConstant("pad", Tensor::Of<int8_t>(DType::kI8, {}, std::span(&value, 1)));
+  const ValueId padded = b.Op("Pad", {bytes, b.Ints({0, 0, 1, 0, 0, 0, 2, 3}), byte});
+  return b.Output(b.Rounded(b.Conv(b.Dequantize(padded), 2, 3, 3)));
+}
+
+bool FuseAndFoldPad(Graph& graph) {
+  FuseQuantized(graph);
+  Settle(graph);
+  return FoldPad(graph);
+}
+
+TEST(FoldPad, JoinsPaddingWithTheZeroPointOfBytes) {
+  Graph g = ConvOfPaddedBytes(3);
+  ExpectSameToAStep(g, FuseAndFoldPad);
+  EXPECT_EQ(CountOf(g, "Pad"), 0);
+  ASSERT_EQ(CountOf(g, "QLinearConv"), 1);
+  EXPECT_EQ(Find(g, "QLinearConv")->attributes.IntList("pads"), (Ints{1, 0, 2, 3}));
+}
+
+TEST(FoldPad, LeavesPaddingOfBytesWithAnotherNumber) {
+  Graph g = ConvOfPaddedBytes(0);
+  FoldConstants(g, {.keep_dequantized = true});
+  Settle(g);
+  EXPECT_FALSE(FuseAndFoldPad(g));
+  EXPECT_EQ(CountOf(g, "Pad"), 1);
+}
+
 }  // namespace
 }  // namespace mete

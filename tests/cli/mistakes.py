@@ -214,7 +214,7 @@ def make_files(root):
         "empty": ("empty.onnx", b""), "html": ("page.onnx", b"<!DOCTYPE html><html><body>Not found</body></html>"),
         "pointer": ("pointer.onnx", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 14000000\n"),
         "half": ("half.onnx", fixed[:len(fixed) // 2]), "torch": ("net.pt", b"PK\x03\x04" + bytes(64)),
-        "tflite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(64)), "renamed": ("renamed.onnx", b"\x1c\0\0\0TFL3" + bytes(64)), "caffemodel": ("net.caffemodel", b"\xa2\x06\x03\x0a\x01s"),
+        "tflite": ("net.tflite", b"\x1c\0\0\0TFL3" + bytes(8)), "renamed": ("renamed.onnx", b"\x1c\0\0\0TFL3" + bytes(64)), "caffemodel": ("net.caffemodel", b"\xa2\x06\x03\x0a\x01s"),
         "network": ("net.prototxt", caffe_network()), "lonely": ("lonely.prototxt", caffe_network()),
         "picture": ("picture.png", picture), "broken": ("broken.png", picture[:80]), "webp": ("photo.webp", b"RIFF\x24\0\0\0WEBPVP8 "),
         "heic": ("photo.heic", b"\0\0\0\x18ftypheic"), "gif": ("photo.gif", b"GIF89a"), "labels": ("labels.txt", b"a\nb\nc\n"),
