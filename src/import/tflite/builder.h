@@ -143,6 +143,8 @@ class Op {
   ValueId Reshape(ValueId x, const Shape& shape) const;
   ValueId Transpose(ValueId x, const mete::Ints& perm) const;
   ValueId Cast(ValueId x, DType type) const;
+  // Returns `shape` of one element. Takes no memory while the model is read, however large the shape is.
+  ValueId Filled(ValueId element, const Shape& shape) const;
   ValueId Scalar(float value) const;
   ValueId Ints(const mete::Ints& values) const;
   ValueId ZeroOf(int i) const {

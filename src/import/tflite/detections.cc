@@ -127,11 +127,10 @@ Found OfBestClass(const Op& op, const Settings& s, ValueId corners, ValueId scor
 // The outputs have room for all detections; what is not found is 0.
 void OutDetections(const Op& op, const Settings& s, ValueId corners, const Found& found) {
   constexpr float kNone = std::numeric_limits<float>::lowest();
-  const std::vector<float> none(size_t(s.most), kNone);
-  const ValueId zeros = op.Constant(Tensor(DType::kI64, Shape{s.most}));
+  const ValueId zeros = op.Filled(op.Constant(Tensor(DType::kI64, Shape{})), Shape{s.most});
   const auto padded = [&](ValueId x, ValueId by) { return op.EmitOpen("Concat", {x, by}, AxisOf(0)); };
   const auto top = op.EmitManyOpen(
-      "TopK", {padded(found.scores, op.Constant(Tensor::Floats({s.most}, none))), op.Ints({s.most})}, 2);
+      "TopK", {padded(found.scores, op.Filled(op.Scalar(kNone), Shape{s.most})), op.Ints({s.most})}, 2);
   const auto best = [&](ValueId x) { return op.EmitOpen("Gather", {padded(x, zeros), top[1]}); };
   const ValueId is_found = op.EmitOpen("Greater", {top[0], op.Scalar(kNone)});
   const ValueId mask = op.Cast(is_found, DType::kF32);

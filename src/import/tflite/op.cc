@@ -90,12 +90,10 @@ ValueId Op::Bias(int i, int x, int w) const {
   if (!of_x || !of_w || !of_x->one())
     Bad("a bias of integers needs an input and weights in bytes with scales; got {} and {}",
         Name(info(x).type), Name(info(w).type));
-  std::vector<float> scale = of_w->scale;
-  for (float& s : scale) s *= of_x->scale[0];
-  const Shape shape = of_w->one() ? Shape{} : Shape{int64_t(scale.size())};
+  const ValueId scale = Emit("Mul", {builder_.ScaleOf(input(x))[0], builder_.ScaleOf(input(w))[0]});
   Attributes attributes;
   attributes.Set("axis", int64_t{0});
-  return Emit("DequantizeLinear", {raw(i), Constant(Tensor::Floats(shape, scale))}, std::move(attributes));
+  return Emit("DequantizeLinear", {raw(i), scale}, std::move(attributes));
 }
 
 std::vector<ValueId> Op::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
@@ -123,6 +121,10 @@ ValueId Op::Cast(ValueId x, DType type) const {
   Attributes attributes;
   attributes.Set("to", std::string(Name(type)));
   return EmitOpen("Cast", {x}, std::move(attributes));
+}
+
+ValueId Op::Filled(ValueId element, const Shape& shape) const {
+  return Emit("Expand", {element, Ints(mete::Ints(shape.begin(), shape.end()))});
 }
 
 ValueId Op::Scalar(float value) const { return Constant(Tensor::Floats({}, std::span(&value, 1))); }

@@ -41,7 +41,7 @@ void SequenceLstm(Op& op) {
            ToString(of_x));
   Attributes axis;
   axis.Set("axis", int64_t{0});
-  const ValueId zeros = op.Constant(Tensor(DType::kF32, of_b));
+  const ValueId zeros = op.Filled(op.Scalar(0), of_b);
   const ValueId biases = op.Emit("Concat", {b, zeros}, std::move(axis));
   Attributes a;
   a.Set("hidden_size", of_r[1]);

@@ -9,6 +9,8 @@ namespace {
 
 using Code = tflite::BuiltinOperator;
 
+constexpr size_t kMost = 1024;  // numbers of all inputs together: sizes are few
+
 bool IsInt(DType type) { return type == DType::kI32 || type == DType::kI64; }
 
 // Sums and products wrap, as those of the format do.
@@ -51,14 +53,15 @@ bool FoldGather(Op& op, const Ints& list, const Ints& positions) {
 bool FoldInts(Op& op) {
   if (op.inputs() == 0 || !IsInt(op.out_info().type)) return false;
   std::vector<Ints> inputs;
+  Ints joined;
   for (int i = 0; i < op.inputs(); ++i) {
     if (!op.has(i) || !IsInt(op.info(i).type)) return false;
     const auto ints = op.KnownInts(i);
     if (!ints || op.shape(i).rank() > 1) return false;
     inputs.push_back(*ints);
+    joined.insert(joined.end(), ints->begin(), ints->end());
+    if (joined.size() > kMost) return false;
   }
-  Ints joined;
-  for (const Ints& input : inputs) joined.insert(joined.end(), input.begin(), input.end());
   const bool scalars = joined.size() == inputs.size();
   switch (op.code()) {
     case Code::CAST: return op.OutInts(0, inputs[0], op.shape()), true;
