@@ -26,6 +26,7 @@ std::optional<int64_t> Combined(Code code, int64_t a, int64_t b) {
 }
 
 bool FoldBinary(Op& op, const Ints& a, const Ints& b) {
+  if (a.empty() || b.empty()) return false;
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return false;
   Ints values;
   for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {

@@ -189,6 +189,15 @@ TEST(Tflite, ChecksReferencesAndData) {
       "makes another type than the file says; got f32, expected i32");
 }
 
+TEST(Tflite, ListsOfSizesMayBeEmpty) {
+  Model m;
+  const int sum = m.Value({}, Type::INT32);
+  m.Op(Code::ADD, {m.Ints({}), m.Ints({1})}, Kind::AddOptions, tflite::CreateAddOptions(m.builder), {sum});
+  m.outputs = {sum};
+  const Graph g = ImportBytes(m.Finish()).graph;
+  EXPECT_EQ(Describe(g.value(g.outputs[0])), "i32 0");
+}
+
 TEST(Tflite, PartsThatLieOnEachOtherAreRefused) {
   // 4000 tensors are one table with a long name.
   flatbuffers::FlatBufferBuilder b;
