@@ -1,10 +1,12 @@
 // libFuzzer: bytes as an ONNX model, imported, sent through every pass (constants are folded, which runs the
 // reference kernels) and, where that is little work, prepared and run once. The mutator changes the parsed
 // model, so that most inputs get past the parser.
+#include <algorithm>
 #include <cstring>
 #include <random>
 
 #include "base/visit_type.h"
+#include "graph/bodies.h"
 #include "graph/operators.h"
 #include "import/onnx/onnx.h"
 #include "import/onnx/proto.h"
@@ -47,7 +49,7 @@ class Mutator {
   explicit Mutator(unsigned seed) : random_(seed) {}
 
   void Change(ModelProto& model) {
-    GraphProto& g = *model.mutable_graph();
+    GraphProto& g = Below(2) ? *model.mutable_graph() : SubgraphOf(*model.mutable_graph());
     switch (Below(8)) {
       case 0: return ChangeInput(g);
       case 1: return ChangeWiring(g);
@@ -97,6 +99,13 @@ class Mutator {
     if (what == 0 && list->size() > 0) list->RemoveLast();
     else if (what == 1 || list->size() == 0) list->Add(value);
     else list->Set(int(Below(size_t(list->size()))), value);
+  }
+
+  // A subgraph of one of the nodes, or the graph itself.
+  GraphProto& SubgraphOf(GraphProto& g) {
+    NodeProto* node = Pick(g.mutable_node());
+    AttributeProto* a = node ? Pick(node->mutable_attribute()) : nullptr;
+    return a && a->has_g() ? *a->mutable_g() : g;
   }
 
   std::string ValueName(const GraphProto& g) {
@@ -199,13 +208,71 @@ Tensor SmallInput(const Value& value) {
   return tensor;
 }
 
+bool IsLittleWork(const Graph& graph, int most_runs);
+
+// How often the bodies of a control flow node run at most, if that is known and little; 0 if not.
+int RunsOf(const Graph& graph, const Node& node, int most) {
+  if (node.op == "If") return 1;
+  if (node.op == "Loop") {
+    const ValueId id = node.input(0);
+    if (!IsConstant(graph, id) || graph.value(id).type != DType::kI64) return 0;
+    const int64_t runs = *graph.value(id).constant.as<int64_t>();
+    return runs <= most ? int(std::max<int64_t>(runs, 1)) : 0;
+  }
+  int64_t longest = 1;  // a Scan runs along an axis of an input
+  for (const ValueId id : node.inputs)
+    if (id != kNoValue)
+      for (const int64_t d : graph.value(id).shape) longest = std::max(longest, d);
+  return longest <= most ? int(longest) : 0;
+}
+
+// The inputs of a node's bodies, without data.
+std::vector<ConstView> InputsOfBodies(const Graph& graph, const Node& node) {
+  const size_t captures = CapturesOf(node.attributes);
+  const size_t scanned = size_t(node.attributes.Int("num_scan_inputs", 0));
+  const size_t first_scanned = node.inputs.size() - captures - scanned;
+  std::vector<ConstView> views;
+  for (size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId id = node.inputs[i];
+    ConstView view =
+        id == kNoValue ? ConstView() : ConstView{nullptr, graph.value(id).type, graph.value(id).shape};
+    if (node.op == "If" && i == 0) continue;
+    if (node.op == "Loop" && i < 2) view = {nullptr, i == 0 ? DType::kI64 : DType::kBool, {}};
+    if (node.op == "Scan" && i >= first_scanned && i < first_scanned + scanned && view.shape.rank() > 0)
+      view.shape = Shape(view.shape.dims().subspan(1));
+    views.push_back(view);
+  }
+  return views;
+}
+
+// Whether the bodies of a node are little work: all shapes are known, and stay from run to run.
+bool AreLittleWork(const Graph& graph, const Node& node, int most_runs) {
+  const int runs = RunsOf(graph, node, most_runs);
+  if (runs == 0 || node.attributes.Has("scan_input_axes")) return false;
+  const size_t captures = CapturesOf(node.attributes);
+  const size_t carried = node.op == "Loop" ? node.inputs.size() - 2 - captures : 0;
+  for (size_t i = 0; i < carried; ++i)
+    if (node.output(i) == kNoValue || !graph.value(node.output(i)).shape.known()) return false;
+  for (const std::string_view name : BodyNames(node.op)) {
+    const Graph body = WithInputs(*node.attributes.GraphOf(name), InputsOfBodies(graph, node));
+    const auto unknown = [](const Value& v) { return !v.shape.known(); };
+    if (std::any_of(body.values.begin(), body.values.end(), unknown)) return false;
+    if (!IsLittleWork(body, most_runs / runs)) return false;
+  }
+  return true;
+}
+
 // Whether a run is a matter of milliseconds. Nodes whose shapes hang on data count with what is known.
-bool IsLittleWork(const Graph& graph) {
+// `most_runs`: of a node, the bodies of nodes around it included.
+bool IsLittleWork(const Graph& graph, int most_runs) {
   constexpr double kMaxWork = 1e6;        // inner-loop steps: as folding may take
   constexpr int64_t kMaxBytes = 1 << 22;  // of all values
   double work = 0;
   int64_t bytes = 0;
-  for (const Node& node : graph.nodes) work += FoldWork(graph, node);
+  for (const Node& node : graph.nodes) {
+    work += FoldWork(graph, node);
+    if (IsControlFlow(node.op) && !AreLittleWork(graph, node, most_runs)) return false;
+  }
   for (const Value& v : graph.values)
     if (v.shape.known()) bytes += v.shape.Elements() * int64_t(SizeOf(v.type));
   return work <= kMaxWork && bytes <= kMaxBytes;
@@ -261,7 +328,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     mete::CheckNothingIsOurs(imported.graph);
     mete::RunPasses(imported.graph, {.limits = limits});
     mete::Verify(imported.graph);
-    if (mete::IsLittleWork(imported.graph)) mete::RunOnce(imported.graph, size % 4 == 0);
+    constexpr int kMostRuns = 64;  // of a body, those of bodies around it included
+    if (mete::IsLittleWork(imported.graph, kMostRuns)) mete::RunOnce(imported.graph, size % 4 == 0);
   } catch (const mete::Error&) {}
   return 0;
 }

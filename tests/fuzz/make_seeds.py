@@ -21,6 +21,7 @@ from PIL import Image
 HERE = pathlib.Path(__file__).parent
 MOST_BYTES = 1500       # of one model
 MODELS_AN_OPERATOR = 3
+CONTROL_FLOW = ("test_if", "test_loop11", "test_scan9_sum", "test_scan9_multi_state", "test_sequence_model1", "test_sequence_model6")
 
 
 def constant_model(case):
@@ -59,6 +60,8 @@ def onnx_seeds(data):
     for operator, kinds in by_operator.items():
         for i, raw in enumerate(sorted(kinds.values(), key=len)[:MODELS_AN_OPERATOR]):
             write("onnx", f"{operator}-{i}", raw)
+    for case in CONTROL_FLOW:  # with inputs, so that bodies are decided in the run
+        write("onnx", case.removeprefix("test_"), (data / case / "model.onnx").read_bytes())
 
 
 class Net:
