@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/errors_testing.h"
+#include "graph/ops/control_flow_testing.h"
 #include "partition/random_graphs_testing.h"
 #include "partition/share.h"
 #include "src/network/wire/graph.pb.h"
@@ -82,6 +83,30 @@ TEST(Wire, SharesTravelToo) {
     EXPECT_EQ(ToText(graph), ToText(share.graph));
     EXPECT_EQ(graph.share_of_bytes, of_bytes);
   }
+}
+
+// With weights within the bodies, which travel by their digests as others do.
+TEST(Wire, KeepsBodies) {
+  Builder b;
+  const ValueId x = b.Input({64, 64});
+  const ValueId flag = b.graph.AddValue("flag", DType::kBool, {});
+  b.graph.inputs.push_back(flag);
+  BodyBuilder branch;
+  const ValueId y = branch.Input("y");
+  branch.Output(branch.Op("Add", {y, branch.Constant("w", Tensor(DType::kF32, {64, 64}))}));
+  Attributes inner = ReluOrNeg(), outer = ReluOrNeg();
+  inner.Set("then_branch", branch.Take());
+  BodyBuilder nested;
+  const ValueId z = nested.Input("z");
+  const ValueId always = nested.Constant("always", Tensor(DType::kBool, {}));
+  nested.Output(nested.Op("If", {always, z}, inner));
+  outer.Set("else_branch", nested.Take());
+  b.Output(b.Op("If", {flag, x}, outer));
+  InferShapes(b.graph);
+  const PackedGraph packed = PackGraph(b.graph);
+  ASSERT_EQ(packed.weights.size(), 1u);
+  EXPECT_EQ(WeightsIn(packed.bytes), std::vector<Digest>{packed.weights.begin()->first});
+  EXPECT_EQ(ToText(UnpackGraph(packed.bytes, In(packed.weights))), ToText(b.graph));
 }
 
 TEST(Wire, KeepsEveryKindOfAttribute) {
