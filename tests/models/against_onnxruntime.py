@@ -2,7 +2,7 @@
 """Every model's outputs beside ONNX Runtime's, on the same seeded random inputs.
 
 Models: the trained ones, the light ones with weights of 0.02 and with random weights, Caffe networks (against ONNX Runtime on
-their ONNX twins), the zoo, and small ones of com.microsoft's operators, which ONNX Runtime may lack on this processor. Largest |a-b| over the output's largest |b| is at most kTolerance. Networks with QuantizeLinear have
+their ONNX twins), the zoo, and small ones of control flow and of com.microsoft's operators, which ONNX Runtime may lack on this processor. Largest |a-b| over the output's largest |b| is at most kTolerance. Networks with QuantizeLinear have
 ONNX Runtime's sums (--onnxruntime-sums); accuracy.py shows how often sums of integers give another class.
 Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
 """
@@ -15,6 +15,7 @@ import numpy as np
 import onnx
 import onnxruntime
 
+import control_flow_models
 import microsoft_models
 import support
 
@@ -54,7 +55,8 @@ def mete_outputs(flags, path, inputs, work):
     for i, (name, value) in enumerate(inputs.items()):
         files[name] = work / f"in{i}.npy"
         np.save(files[name], value)
-        words += ["--shape", f"{name}={'x'.join(map(str, value.shape))}"]
+        if value.ndim:  # a scalar's shape cannot be written, and need not be
+            words += ["--shape", f"{name}={'x'.join(map(str, value.shape))}"]
     return {name: np.load(file) for name, file in support.run_tensors(flags, path, files, work / "out", *words).items()}
 
 
@@ -90,11 +92,11 @@ def check(flags, table, path, twin, seed, work):
             table.row(False, path.name, output, "missing", "-")
 
 
-def check_microsoft(flags, table, work):
-    for name, model, inputs in microsoft_models.cases(flags.seed):
+def check_made(cases, flags, table, work):
+    for name, model, inputs in cases(flags.seed):
         if flags.only not in name:
             continue
-        path = work / "microsoft.onnx"
+        path = work / "made.onnx"
         onnx.save(model, path)
         try:
             theirs = onnxruntime_outputs(path, inputs)
@@ -146,7 +148,8 @@ def zoo(flags):
 
 def main():
     parser = support.arguments(__doc__)
-    groups = ["microsoft", "trained", "caffe", "light", "light-random", "zoo"]
+    made = {"control-flow": control_flow_models.cases, "microsoft": microsoft_models.cases}
+    groups = [*made, "trained", "caffe", "light", "light-random", "zoo"]
     parser.add_argument("--group", action="append", choices=groups, help="only these models; may be repeated")
     parser.add_argument("--only", default="", metavar="TEXT", help="only models with TEXT in their names")
     parser.add_argument("--seed", type=int, default=1)
@@ -157,9 +160,10 @@ def main():
     table = support.Table(("model", 39), ("output", 20), ("max abs", 8), ("max rel", 8))
     with tempfile.TemporaryDirectory() as temporary:
         work = pathlib.Path(temporary)
-        if "microsoft" in chosen:
-            check_microsoft(flags, table, work)
-        others = [group for group in chosen if group != "microsoft"]
+        for group in made:
+            if group in chosen:
+                check_made(made[group], flags, table, work)
+        others = [group for group in chosen if group not in made]
         folder = support.shared_folder(flags) if others else None
         for group in others:
             for path, twin in makers[group](folder, work):

@@ -12,8 +12,8 @@ namespace mete {
 namespace {
 
 // A loop that goes through more shapes than this, as a value that grows does, prepares its body for each of
-// them. Guess: the two branches of a decoder, for a prompt and for a token, and some lengths.
-constexpr size_t kMostKept = 8;
+// them in each run. Guess: a window that grows, or the lengths of the parts of a text.
+constexpr size_t kMostKept = 64;
 
 }  // namespace
 
@@ -46,6 +46,14 @@ Executor& CpuBody::Of(std::span<const ConstView> inputs) {
     kept_.splice(kept_.begin(), kept_, at);
     return *kept_.front()->executor;
   }
+  if (kept_.size() == kMostKept) kept_.pop_back();
+  kept_.push_front(Make());
+  ShareArena(kept_.front()->executor->arena());
+  return *kept_.front()->executor;
+}
+
+// Prepares the body for the inputs' types and shapes.
+std::unique_ptr<CpuBody::Variant> CpuBody::Make() {
   auto variant = std::make_unique<Variant>();
   variant->inputs = inputs_;
   variant->graph = *body_;
@@ -56,11 +64,15 @@ Executor& CpuBody::Of(std::span<const ConstView> inputs) {
   }
   (void)RunPasses(variant->graph, {.optimize = !kernels_.reference()});
   variant->plan = kernels_.PlanBody(variant->graph, outer_.plan());
-  variant->executor =
-      std::make_unique<Executor>(variant->graph, variant->plan, kernels_, Executor::Like{outer_});
-  if (kept_.size() == kMostKept) kept_.pop_back();
-  kept_.push_front(std::move(variant));
-  return *kept_.front()->executor;
+  variant->executor = std::make_unique<Executor>(variant->graph, variant->plan, kernels_,
+                                                 Executor::Like{outer_, nullptr, arena_});
+  return variant;
+}
+
+void CpuBody::ShareArena(const Tensor& arena) {
+  if (arena_.has_value() && arena_.data() == arena.data()) return;
+  arena_ = arena;
+  for (const auto& variant : kept_) variant->executor->UseArena(arena_);
 }
 
 void CpuBody::Run(std::span<const ConstView> inputs, std::span<GrowingTensor> results) {

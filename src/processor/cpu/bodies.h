@@ -39,6 +39,8 @@ class CpuBody final : public Body {
  private:
   struct Variant;
   Executor& Of(std::span<const ConstView> inputs);
+  std::unique_ptr<Variant> Make();
+  void ShareArena(const Tensor& arena);
 
   const GraphPtr body_;
   CpuKernels& kernels_;
@@ -47,6 +49,7 @@ class CpuBody final : public Body {
   bool alone_ = false;
   std::vector<ConstView> inputs_;             // with the shapes that the body declares
   std::list<std::unique_ptr<Variant>> kept_;  // the last used first
+  Tensor arena_;                              // of all of them, as they run in turn
 };
 
 // A control flow node with its bodies.
