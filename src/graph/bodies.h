@@ -28,8 +28,8 @@ inline bool IsControlFlow(std::string_view op) { return !BodyNames(op).empty(); 
 size_t CapturesOf(const Attributes& attributes);
 
 // Appends the nodes of a body to `graph`. `inputs`: the values of `graph` that stand for the body's inputs;
-// `outputs`: those that the appended nodes make, kNoValue for outputs that nobody reads. The names of the
-// appended nodes and values begin with `prefix`. The graph is to be sorted afterwards.
+// `outputs`: the values that the appended nodes compute; kNoValue stands for an output without a reader. The
+// names of the appended nodes and values begin with `prefix`. The graph is to be sorted afterwards.
 void AppendBody(Graph& graph, const Graph& body, std::span<const ValueId> inputs,
                 std::span<const ValueId> outputs, const std::string& prefix, NodeNames& names);
 

@@ -20,7 +20,7 @@ std::vector<float> Evaluated(const Graph& graph, size_t output = 0) {
 
 TEST(InlineBodies, AnIfOfAKnownConditionBecomesItsBranch) {
   for (const bool taken : {true, false}) {
-    Builder b, expected;
+    Builder b;
     const ValueId x = b.Input({2, 3});
     Graph& g = b.Output(b.Op("If", {b.graph.AddConstant("flag", Flag(taken)), x}, ReluOrNeg()));
     FoldConstants(g);

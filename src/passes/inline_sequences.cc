@@ -34,7 +34,8 @@ class Inliner {
     const std::vector<Node> nodes = std::exchange(graph_.nodes, {});
     for (const Node& node : nodes)
       if (!Write(node)) graph_.nodes.push_back(node);
-    if (!changed_) graph_.nodes = nodes;  // without parts that nobody reads
+    // no sequence was replaced: the Split nodes that Split() has added have no reader
+    if (!changed_) graph_.nodes = nodes;
     return changed_;
   }
 
@@ -46,8 +47,8 @@ class Inliner {
     return at == lists_.end() ? nullptr : &at->second;
   }
 
-  // Returns true if the node is written in another way, and false if it stays. What makes a list stays until
-  // nobody reads it.
+  // Returns true if other nodes replace the node, and false if the node stays. A node that makes a sequence
+  // stays; it is removed with the unused nodes when all of its readers are replaced.
   bool Write(const Node& node) {
     const ValueId in = node.input(0), out = node.output(0);
     if (out == kNoValue) return false;

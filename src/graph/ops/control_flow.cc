@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/dimensions.h"
 #include "graph/bodies.h"
 #include "graph/ops/check.h"
 
@@ -19,7 +20,7 @@ GraphPtr BodyOf(const InferContext& c, std::string_view name, size_t inputs) {
   return body;
 }
 
-// Input i, without its data if nobody knows them yet.
+// Input i. Its view has no data if only a run knows them.
 ConstView InputOf(const InferContext& c, int i) {
   ConstView view = c.data(i);
   if (!c.has_data(i)) view.data = nullptr;
@@ -134,22 +135,6 @@ void InferLoop(InferContext& c) {
     c.OutputUnknown(carried + i, OutputOf(inferred, size_t(1 + carried + i)).type);
 }
 
-Shape Inserted(const Shape& shape, int axis, int64_t dim) {
-  Shape out;
-  for (int i = 0; i <= shape.rank(); ++i) {
-    if (i == axis) out.push_back(dim);
-    if (i < shape.rank()) out.push_back(shape[i]);
-  }
-  return out;
-}
-
-Shape Removed(const Shape& shape, int axis) {
-  Shape out;
-  for (int i = 0; i < shape.rank(); ++i)
-    if (i != axis) out.push_back(shape[i]);
-  return out;
-}
-
 int64_t AxisAttribute(const InferContext& c, std::string_view name, size_t i) {
   const Ints& axes = c.attributes.IntList(name);
   return i < axes.size() ? axes[i] : 0;
@@ -178,7 +163,7 @@ void InferScan(InferContext& c) {
       if (length >= 0 && view.shape[axis] != length)
         c.Bad("the scanned inputs differ in length; got {} and {}", length, view.shape[axis]);
       length = view.shape[axis];
-      view.shape = Removed(view.shape, axis);
+      view.shape = WithoutDimension(view.shape, axis);
     }
     inputs.push_back(view);
   }
@@ -191,7 +176,7 @@ void InferScan(InferContext& c) {
       continue;
     }
     const int axis = c.Axis(AxisAttribute(c, "scan_output_axes", size_t(i)), out.shape.rank() + 1);
-    c.Output(states + i, out.type, Inserted(out.shape, axis, length));
+    c.Output(states + i, out.type, WithDimension(out.shape, axis, length));
   }
 }
 

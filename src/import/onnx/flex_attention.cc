@@ -5,19 +5,14 @@
 
 #include "graph/bodies.h"
 #include "import/onnx/importer.h"
+#include "import/onnx/microsoft_build.h"
 
 namespace mete::onnx_import {
 namespace {
 
-Attributes Number(const char* name, int64_t value) {
-  Attributes attributes;
-  attributes.Set(name, value);
-  return attributes;
-}
-
 // Returns the dimensions from `start` to `end` of a value as a list.
 ValueId Dims(Upgrade& u, const std::string& suffix, ValueId id, int64_t start, int64_t end) {
-  Attributes attributes = Number("start", start);
+  Attributes attributes = With("start", start);
   attributes.Set("end", end);
   return u.Emit("Shape", suffix, {id}, std::move(attributes));
 }
@@ -30,11 +25,11 @@ ValueId RepeatedHeads(Upgrade& u, const std::string& name, ValueId id) {
       u.Emit("Div", suffix("groups"),
              {Dims(u, suffix("query_heads"), u.input(0), 1, 2), Dims(u, suffix("heads"), id, 1, 2)});
   const ValueId one = u.Ints(suffix("one"), {1, 1});
-  const ValueId repeats = u.Emit("Concat", suffix("repeats"), {one, groups, one}, Number("axis", 0));
+  const ValueId repeats = u.Emit("Concat", suffix("repeats"), {one, groups, one}, With("axis", int64_t(0)));
   const ValueId apart = u.Emit("Unsqueeze", suffix("apart"), {id, u.Ints(suffix("axis"), {2})});
   const ValueId target =
       u.Emit("Concat", suffix("target"),
-             {u.Ints(suffix("batch"), {0, -1}), Dims(u, suffix("rest"), id, 2, 4)}, Number("axis", 0));
+             {u.Ints(suffix("batch"), {0, -1}), Dims(u, suffix("rest"), id, 2, 4)}, With("axis", int64_t(0)));
   return u.Emit("Reshape", suffix("repeated"),
                 {u.Emit("Expand", suffix("expanded"), {apart, repeats}), target});
 }
@@ -95,7 +90,7 @@ void Importer::ExpandFlexAttention(FlatNode& flat, Upgrade& u) {
   const ValueId scores =
       u.Emit("MatMul", "scores", {query, u.Emit("Transpose", "keys_transposed", {keys}, exchanged)});
   const ValueId probabilities =
-      u.Emit("Softmax", "probabilities", {Modified(flat, u, "score_mod", scores)}, Number("axis", -1));
+      u.Emit("Softmax", "probabilities", {Modified(flat, u, "score_mod", scores)}, With("axis", int64_t(-1)));
   const ValueId values = RepeatedHeads(u, "value", u.input(2));
   u.node.inputs = {Modified(flat, u, "prob_mod", probabilities), values};
   u.node.op = "MatMul";

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/dimensions.h"
 #include "base/error.h"
 
 namespace mete {
@@ -24,15 +25,6 @@ void Give(const ControlFlowArgs& args, size_t i, const ConstView& result) {
 }
 
 bool FlagOf(const ConstView& view) { return *view.as<uint8_t>() != 0; }
-
-Shape WithDim(const Shape& shape, int axis, int64_t dim) {
-  Shape out;
-  for (int i = 0; i <= shape.rank(); ++i) {
-    if (i == axis) out.push_back(dim);
-    if (i < shape.rank()) out.push_back(shape[i]);
-  }
-  return out;
-}
 
 int AxisOf(const Attributes& attributes, std::string_view name, size_t i, int rank) {
   const Ints& axes = attributes.IntList(name);
@@ -107,7 +99,7 @@ class Results {
 void GiveNone(const ControlFlowArgs& args, size_t output, const ConstView& expected, int axis) {
   const bool known = expected.shape.known();
   args.output(output, expected.present() ? expected.type : DType::kF32,
-              known ? WithDim(expected.shape, axis, 0) : Shape{0});
+              known ? WithDimension(expected.shape, axis, 0) : Shape{0});
 }
 
 // The inputs of a body, with the captures behind the parameters.
@@ -120,9 +112,7 @@ std::vector<ConstView> InputsFor(const ControlFlowArgs& args, size_t parameters)
 // Element t of `from` along an axis, without data if there is none; `memory` has it where it is not in one
 // piece.
 ConstView Slice(const ConstView& from, int axis, int64_t t, std::vector<std::byte>& memory) {
-  Shape shape;
-  for (int i = 0; i < from.shape.rank(); ++i)
-    if (i != axis) shape.push_back(from.shape[i]);
+  const Shape shape = WithoutDimension(from.shape, axis);
   const int64_t before = from.shape.Elements(0, axis), length = from.shape[axis];
   const size_t run = size_t(from.shape.Elements(axis + 1, from.shape.rank())) * SizeOf(from.type);
   const auto* data = from.as<std::byte>();
@@ -165,7 +155,8 @@ void RunLoop(const ControlFlowArgs& args, Body& body) {
     const Stack& stack = stacks[i];
     if (stack.count() == 0) GiveNone(args, carried + i, body.Expected(inputs, 1 + carried + i), 0);
     else
-      stack.Write(args.output(carried + i, stack.type(), WithDim(stack.shape(), 0, stack.count())), 0, false);
+      stack.Write(args.output(carried + i, stack.type(), WithDimension(stack.shape(), 0, stack.count())), 0,
+                  false);
   }
 }
 
@@ -203,7 +194,7 @@ void RunScan(const ControlFlowArgs& args, Body& body) {
                             (expected.shape.known() ? expected.shape.rank() : 0) + 1);
     if (length == 0) GiveNone(args, states + i, expected, axis);
     else
-      stack.Write(args.output(states + i, stack.type(), WithDim(stack.shape(), axis, length)), axis,
+      stack.Write(args.output(states + i, stack.type(), WithDimension(stack.shape(), axis, length)), axis,
                   IsReversed(args.attributes, "scan_output_directions", i));
   }
 }

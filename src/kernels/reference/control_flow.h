@@ -27,7 +27,7 @@ struct ControlFlowArgs {
   const Attributes& attributes;
   std::span<const ConstView> in;  // those of the node: the captures are the last ones
   size_t captures;
-  // Returns memory for output i; a view that is not present() where nobody reads it.
+  // Returns memory for output i; the view is not present() if the output has no reader.
   std::function<View(size_t i, DType type, const Shape& shape)> output;
 };
 
