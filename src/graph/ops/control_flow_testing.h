@@ -1,6 +1,7 @@
 // Small nodes with bodies, for tests.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -48,6 +49,16 @@ inline Attributes ReluOrNeg() {
   a.Set("then_branch", UnaryBody("Relu"));
   a.Set("else_branch", UnaryBody("Neg"));
   a.Set(kCaptures, int64_t(1));
+  return a;
+}
+
+// If(condition, x): Squeeze(x, 0), which takes a first dimension of 1 alone, else Neg(x).
+inline Attributes SqueezeOrNeg() {
+  BodyBuilder b;
+  const ValueId x = b.Input("x");
+  b.Output(b.Op("Squeeze", {x, b.Constant("axes", Tensor::Ints(std::array<int64_t, 1>{0}))}));
+  Attributes a = ReluOrNeg();
+  a.Set("then_branch", b.Take());
   return a;
 }
 

@@ -224,4 +224,11 @@ void ConvertDetections(Op& op);          // detections.cc: TFLite_Detection_Post
 // (shape_arithmetic.cc).
 bool FoldInts(Op& op);
 
+// Returns attributes with this `axis` alone.
+inline Attributes AxisOf(int64_t axis) {
+  Attributes a;
+  a.Set("axis", axis);
+  return a;
+}
+
 }  // namespace mete::tflite_import

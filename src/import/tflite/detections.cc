@@ -71,12 +71,6 @@ Settings SettingsOf(const Op& op) {
   return s;
 }
 
-Attributes AxisOf(int64_t axis) {
-  Attributes a;
-  a.Set("axis", axis);
-  return a;
-}
-
 // Returns 1 x boxes x 4: the upper, left, lower and right edge of each box.
 ValueId Corners(const Op& op, const Settings& s, int64_t boxes) {
   const auto parts = [&](ValueId x) { return op.EmitAll("Split", {x, op.Ints({1, 1, 1, 1})}, AxisOf(2), 4); };

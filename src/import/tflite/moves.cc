@@ -6,12 +6,6 @@
 namespace mete::tflite_import {
 namespace {
 
-Attributes AxisOf(int64_t axis) {
-  Attributes a;
-  a.Set("axis", axis);
-  return a;
-}
-
 // Returns the shape that a RESHAPE asks for: in its second input, or in files without that in its options.
 // A first dimension that is the batch of the file follows the caller's batch.
 Ints ReshapedTo(const Op& op) {
