@@ -166,6 +166,7 @@ lint: release
 	tools/install-deps.sh --lint
 	tools/format.sh --check
 	python3 tools/check_layers.py
+	python3 tools/check_class_names.py
 	printf '%s\n' $(LINT_FILES) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 
 # Simulated, so the same on every machine.

@@ -7,20 +7,20 @@ constexpr size_t kShown = 100;  // lines of each kind, so that a hostile file ca
 
 }  // namespace
 
-void Problems::Add(std::string line) {
+void ImportProblems::Add(std::string line) {
   line = Printable(std::move(line));
   if (bad_.size() < kShown) bad_.push_back(std::move(line));
   else ++more_bad_;
 }
 
-void Problems::Unsupported(const std::string& what, const std::string& reason, const std::string& who) {
+void ImportProblems::Unsupported(const std::string& what, const std::string& reason, const std::string& who) {
   Count& count = unsupported_[what + ": " + reason];
   if (count.times > 0 && count.last == who) return;
   if (count.times++ == 0) count.first = who;
   count.last = who;
 }
 
-void Problems::Throw() const {
+void ImportProblems::Throw() const {
   if (!any()) return;
   std::vector<std::string> lines = bad_;
   size_t left_out = more_bad_;

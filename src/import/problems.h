@@ -9,9 +9,9 @@
 
 namespace mete {
 
-class Problems {
+class ImportProblems {
  public:
-  explicit Problems(std::string model) : model_(std::move(model)) {}
+  explicit ImportProblems(std::string model) : model_(std::move(model)) {}
 
   template <class... A>
   void Bad(const std::string& where, fmt::format_string<A...> format, A&&... args) {

@@ -64,7 +64,8 @@ void ForEachSample(const Graph& graph, std::span<const ValueId> values, const Sa
   }
 }
 
-Measured Measure(const Graph& graph, const ToMeasure& values, const Samples& samples, const Runs& runs) {
+Measured Measure(const Graph& graph, const ValuesToMeasure& values, const Samples& samples,
+                 const Runs& runs) {
   std::set<ValueId> distinct;
   for (const auto* of : {&values.histograms, &values.means, &values.magnitudes})
     distinct.insert(of->begin(), of->end());

@@ -51,9 +51,9 @@ struct Measured {
 };
 
 // The values of each of these kinds.
-struct ToMeasure {
+struct ValuesToMeasure {
   std::vector<ValueId> histograms, means, magnitudes;
 };
-Measured Measure(const Graph& graph, const ToMeasure& values, const Samples& samples, const Runs& runs);
+Measured Measure(const Graph& graph, const ValuesToMeasure& values, const Samples& samples, const Runs& runs);
 
 }  // namespace mete

@@ -57,7 +57,7 @@ void CheckRanges(const Graph& graph, const std::map<ValueId, Histogram>& histogr
 }
 
 Measured MeasureAll(const Graph& graph, const Places& places, const Samples& samples, const Runs& runs) {
-  ToMeasure values;
+  ValuesToMeasure values;
   for (const auto& set : places.measured)
     values.histograms.insert(values.histograms.end(), set.begin(), set.end());
   for (size_t n = 0; n < graph.nodes.size(); ++n)

@@ -22,19 +22,19 @@ constexpr struct {
 // outliers at more than 32 times their width are not known; both values are guesses.
 constexpr int kStepsOfOctave = 16, kSteps = 5 * kStepsOfOctave;
 
-Range MinMax(const Histogram& h) { return {std::min(h.low(), 0.0f), std::max(h.high(), 0.0f)}; }
+ValueRange MinMax(const Histogram& h) { return {std::min(h.low(), 0.0f), std::max(h.high(), 0.0f)}; }
 
-Range Cut(const Range& full, int low_steps, int high_steps) {
+ValueRange Cut(const ValueRange& full, int low_steps, int high_steps) {
   const auto part = [](int steps) { return std::exp2(-float(steps) / kStepsOfOctave); };
   return {full.low * part(low_steps), full.high * part(high_steps)};
 }
 
 // Leaves out the values beyond the percentile, half of them on each side if there are values of both signs.
-Range Percentile(const Histogram& h, double percentile) {
-  const Range full = MinMax(h);
+ValueRange Percentile(const Histogram& h, double percentile) {
+  const ValueRange full = MinMax(h);
   const bool both = full.low < 0 && full.high > 0;
   const double out = double(h.count()) * (1 - percentile / 100) / (both ? 2 : 1);
-  Range r = full;
+  ValueRange r = full;
   double seen = 0;
   for (int i = 0; i < Histogram::kSide && full.low < 0; ++i) {
     seen += double(h.bins()[size_t(i)]);
@@ -56,7 +56,7 @@ Range Percentile(const Histogram& h, double percentile) {
 
 // The divergence of what the levels say about the values from the values. Values beyond the range count at
 // its ends, and the values of a level are taken to be spread evenly over the bins that had any.
-double DivergenceOf(const Histogram& h, const Range& range) {
+double DivergenceOf(const Histogram& h, const ValueRange& range) {
   const double step = (double(range.high) - range.low) / kLevels8;
   if (step < h.width()) return std::numeric_limits<double>::infinity();
   struct Level {
@@ -103,8 +103,8 @@ double DivergenceOf(const Histogram& h, const Range& range) {
 // Returns the range with the least cost among those whose ends are parts of the full range: one end after
 // the other, twice, because the best end on one side depends on the other one.
 template <class Cost>
-Range Search(const Histogram& h, const Cost& cost) {
-  const Range full = MinMax(h);
+ValueRange Search(const Histogram& h, const Cost& cost) {
+  const ValueRange full = MinMax(h);
   int low = 0, high = 0;
   double least = cost(full);
   const auto try_ends = [&](int& end) {
@@ -127,18 +127,18 @@ Range Search(const Histogram& h, const Cost& cost) {
   return Cut(full, low, high);
 }
 
-Range LeastNoise(const Histogram& h) {
-  return Search(h, [&](const Range& r) { return NoiseOf(h, r); });
+ValueRange LeastNoise(const Histogram& h) {
+  return Search(h, [&](const ValueRange& r) { return NoiseOf(h, r); });
 }
 
 // Clipping moves a large value by much, and large values decide about classes: another range than that of all
 // values must have clearly less noise. Half of the noise is 3 dB, half a bit.
-Range Auto(const Histogram& h, const RangeOptions& options) {
+ValueRange Auto(const Histogram& h, const RangeOptions& options) {
   constexpr double kClearly = 0.5;
-  const Range full = MinMax(h);
-  Range best = full;
+  const ValueRange full = MinMax(h);
+  ValueRange best = full;
   double least = NoiseOf(h, full) * kClearly;
-  for (const Range& other : {Percentile(h, options.percentile), LeastNoise(h)})
+  for (const ValueRange& other : {Percentile(h, options.percentile), LeastNoise(h)})
     if (const double noise = NoiseOf(h, other); !other.empty() && noise < least) {
       least = noise;
       best = other;
@@ -148,7 +148,7 @@ Range Auto(const Histogram& h, const RangeOptions& options) {
 
 }  // namespace
 
-double NoiseOf(const Histogram& h, const Range& range) {
+double NoiseOf(const Histogram& h, const ValueRange& range) {
   if (range.empty() || h.count() == 0) return PowerOf(h);
   const double step = (double(range.high) - range.low) / kLevels8;
   const double rounding = step * step / 12;  // of values that are spread evenly over a level
@@ -170,14 +170,14 @@ double PowerOf(const Histogram& h) {
   return h.count() ? power / double(h.count()) : 0;
 }
 
-Range RangeOf(const Histogram& h, const RangeOptions& options) {
+ValueRange RangeOf(const Histogram& h, const RangeOptions& options) {
   if (h.count() == h.zeros()) return {};
-  Range r;
+  ValueRange r;
   switch (options.method) {
     case RangeMethod::kMinMax: r = MinMax(h); break;
     case RangeMethod::kPercentile: r = Percentile(h, options.percentile); break;
     case RangeMethod::kEntropy:
-      r = Search(h, [&](const Range& range) { return DivergenceOf(h, range); });
+      r = Search(h, [&](const ValueRange& range) { return DivergenceOf(h, range); });
       break;
     case RangeMethod::kMse: r = LeastNoise(h); break;
     case RangeMethod::kAuto: r = Auto(h, options); break;

@@ -24,10 +24,10 @@ struct RangeOptions {
 
 // Returns a range that contains 0, which every kernel needs for padding, within that of the values. {0, 0} if
 // the histogram has no values but 0.
-Range RangeOf(const Histogram& histogram, const RangeOptions& options);
+ValueRange RangeOf(const Histogram& histogram, const RangeOptions& options);
 
 // Returns the mean squared error of the values at 256 levels over `range`.
-double NoiseOf(const Histogram& histogram, const Range& range);
+double NoiseOf(const Histogram& histogram, const ValueRange& range);
 // Returns the mean square of the values.
 double PowerOf(const Histogram& histogram);
 

@@ -89,9 +89,9 @@ TEST(Histogram, LeavesOutWhatIsNoNumber) {
 
 TEST(RangeOf, MinMaxContainsZero) {
   const float values[] = {3, 5, 4};
-  EXPECT_EQ(RangeOf(Of(values), {RangeMethod::kMinMax}), (Range{0, 5}));
+  EXPECT_EQ(RangeOf(Of(values), {RangeMethod::kMinMax}), (ValueRange{0, 5}));
   const float negative[] = {-3, -5};
-  EXPECT_EQ(RangeOf(Of(negative), {RangeMethod::kMinMax}), (Range{-5, 0}));
+  EXPECT_EQ(RangeOf(Of(negative), {RangeMethod::kMinMax}), (ValueRange{-5, 0}));
   EXPECT_TRUE(RangeOf(Of(std::vector<float>(9)), {RangeMethod::kMinMax}).empty());
 }
 
@@ -100,7 +100,7 @@ TEST(RangeOf, PercentileLeavesOutTheFarthest) {
   for (size_t i = 0; i < values.size(); ++i) values[i] = float(i + 1) / 10000;
   values.back() = 100;
   const Histogram h = Of(values);
-  const Range r = RangeOf(h, {RangeMethod::kPercentile, 99.9});
+  const ValueRange r = RangeOf(h, {RangeMethod::kPercentile, 99.9});
   EXPECT_EQ(r.low, 0);
   EXPECT_NEAR(r.high, 1, h.width());
   EXPECT_EQ(RangeOf(h, {RangeMethod::kPercentile, 100}).high, 100);
@@ -110,7 +110,7 @@ TEST(RangeOf, PercentileLeavesOutTheFarthest) {
 TEST(NoiseOf, IsThatOfTheQuantizedValues) {
   const std::vector<float> values = Normal(200000, 1, 3);
   const Histogram h = Of(values);
-  for (const Range& r : {Range{-4, 4}, Range{-2, 3}, Range{-1, 1}}) {
+  for (const ValueRange& r : {ValueRange{-4, 4}, ValueRange{-2, 3}, ValueRange{-1, 1}}) {
     const ActivationScale s = ScaleOf(r, DType::kU8);
     double noise = 0;
     for (const float v : values) {
@@ -138,7 +138,7 @@ TEST(RangeOf, EntropyCutsALongTail) {
 // All values but one lie in few bins, about which a histogram says nothing.
 TEST(RangeOf, EntropyHasABinForEachLevel) {
   const Histogram h = WithOutlier(40000);
-  const Range r = RangeOf(h, {RangeMethod::kEntropy});
+  const ValueRange r = RangeOf(h, {RangeMethod::kEntropy});
   EXPECT_GE(r.high - r.low, 255 * h.width());
 }
 

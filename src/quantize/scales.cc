@@ -59,7 +59,7 @@ struct Channels {
 
 }  // namespace
 
-ActivationScale ScaleOf(const Range& range, DType type) {
+ActivationScale ScaleOf(const ValueRange& range, DType type) {
   ActivationScale s;
   s.type = type;
   s.scale = (range.high - range.low) / kLevels8;

@@ -9,11 +9,11 @@
 
 namespace mete {
 
-struct Range {
+struct ValueRange {
   float low = 0, high = 0;
 
   bool empty() const { return low == high; }
-  bool operator==(const Range&) const = default;
+  bool operator==(const ValueRange&) const = default;
 };
 
 // The number of a byte q is (q - zero) * scale.
@@ -27,7 +27,7 @@ inline constexpr int kLevels8 = 255;  // steps between the smallest and the larg
 
 // Returns the scale at which the levels cover the range and 0 is a level. `type` is u8 or i8. The range is
 // not empty.
-ActivationScale ScaleOf(const Range& range, DType type);
+ActivationScale ScaleOf(const ValueRange& range, DType type);
 
 // i8 weights with a scale for each channel and no zero point.
 struct QuantizedWeights {

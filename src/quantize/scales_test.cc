@@ -9,7 +9,8 @@ namespace mete {
 namespace {
 
 TEST(ScaleOf, ZeroIsALevelAndTheEndsAreLevels) {
-  for (const Range& r : {Range{0, 6}, Range{-1, 3}, Range{-2.7f, 0}, Range{-1e-3f, 1e3f}})
+  for (const ValueRange& r :
+       {ValueRange{0, 6}, ValueRange{-1, 3}, ValueRange{-2.7f, 0}, ValueRange{-1e-3f, 1e3f}})
     for (const DType type : {DType::kU8, DType::kI8}) {
       const ActivationScale s = ScaleOf(r, type);
       const int lowest = type == DType::kI8 ? -128 : 0;

@@ -32,7 +32,7 @@ bool NamesType(const std::string& name) { return name == "to" || name == "dtype"
 // Returns the type's name in Mete. Returns nothing for UNDEFINED, which means the same as no attribute, and
 // for a type that is reported to `problems` as unsupported.
 std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::string& op,
-                                       const std::string& where, Problems& problems) {
+                                       const std::string& where, ImportProblems& problems) {
   const int32_t number = a.i() >= 0 && a.i() < 1000 ? int32_t(a.i()) : 1000;
   if (number == 0) return std::nullopt;
   const DType type = DTypeOfOnnx(number);
@@ -44,7 +44,7 @@ std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::strin
 }
 
 std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, const std::string& where,
-                                 TensorReader& tensors, Problems& problems) {
+                                 TensorReader& tensors, ImportProblems& problems) {
   const int kind = KindOf(a);
   if (kind == AttributeProto::INT && NamesType(a.name())) return TypeAttribute(a, op, where, problems);
   switch (kind) {
@@ -70,31 +70,23 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
   }
 }
 
-// Returns whether only Mete's own passes may write the attribute (see graph/fused.h). A file must not contain
-// it, because kernels do not check it. ONNX itself defines three of these names for the recurrent operators.
-bool IsReserved(std::string_view op, std::string_view name) {
-  static constexpr std::string_view kReserved[] = {
-      "layout",    "residual",    "activation", "activation_alpha", "activation_beta", kSumPiece,
-      kIntoOffset, kIntoChannels, kLevels,      kOperands};
-  if (name.starts_with("mete_")) return true;
-  if (!FindOperator(op)) return false;  // which is reported, or taken apart
-  if (op == "LSTM" || op == "GRU" || op == "RNN") return false;
-  return std::find(std::begin(kReserved), std::end(kReserved), name) != std::end(kReserved);
+void RefuseAttribute(const std::string& where, const std::string& name, const std::string& op,
+                     ImportProblems& problems) {
+  problems.Bad(where, "attribute '{}' is none of operator {}: only Mete's own passes write it", name, op);
 }
 
 }  // namespace
 
 Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors,
-                          Problems& problems) {
+                          ImportProblems& problems) {
   Attributes out;
   for (const AttributeProto& a : node.attribute()) {
     if (out.Has(a.name())) {
       problems.Bad(where, "has attribute '{}' twice", a.name());
       continue;
     }
-    if (IsReserved(node.op_type(), a.name())) {
-      problems.Bad(where, "attribute '{}' is none of operator {}: only Mete's own passes write it", a.name(),
-                   node.op_type());
+    if (a.name().starts_with("mete_")) {
+      RefuseAttribute(where, a.name(), node.op_type(), problems);
       continue;
     }
     try {
@@ -107,6 +99,17 @@ Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& wher
     }
   }
   return out;
+}
+
+void RefuseReserved(Node& node, const std::string& where, ImportProblems& problems) {
+  if (node.op == "LSTM" || node.op == "GRU" || node.op == "RNN")
+    return;  // ONNX gives them three of the names
+  for (const char* name : {"layout", "residual", "activation", "activation_alpha", "activation_beta",
+                           kSumPiece, kIntoOffset, kIntoChannels, kLevels, kOperands}) {
+    if (!node.attributes.Has(name)) continue;
+    RefuseAttribute(where, name, node.op, problems);
+    node.attributes.Erase(name);
+  }
 }
 
 }  // namespace mete::onnx_import

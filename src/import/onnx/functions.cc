@@ -101,7 +101,7 @@ FunctionInliner::AttributeMap FunctionInliner::DefaultsOf(const FunctionProto& f
   return out;
 }
 
-FunctionInliner::FunctionInliner(const ::onnx::ModelProto& model, int64_t max_bytes, Problems& problems)
+FunctionInliner::FunctionInliner(const ::onnx::ModelProto& model, int64_t max_bytes, ImportProblems& problems)
     : bytes_left_(max_bytes), problems_(problems) {
   for (const FunctionProto& f : model.functions())
     if (!functions_.emplace(Key(f.domain(), f.name()), Function{&f, DefaultsOf(f)}).second)

@@ -20,7 +20,7 @@ class FunctionInliner {
  public:
   // Keeps references to the functions of `model` and to `problems`. The nodes of all expanded functions may
   // take at most `max_bytes`, because in a hostile file functions that call functions grow exponentially.
-  FunctionInliner(const ::onnx::ModelProto& model, int64_t max_bytes, Problems& problems);
+  FunctionInliner(const ::onnx::ModelProto& model, int64_t max_bytes, ImportProblems& problems);
 
   // Moves the nodes out of a graph, of the model or of an attribute, and returns them with all calls
   // expanded.
@@ -52,7 +52,7 @@ class FunctionInliner {
   int64_t bytes_left_;
   int calls_ = 0;
   bool failed_ = false;
-  Problems& problems_;
+  ImportProblems& problems_;
 };
 
 // Levels of nested calls, and of nested subgraphs; real exporters nest a few levels.

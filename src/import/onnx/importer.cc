@@ -254,6 +254,7 @@ void Importer::AddNode(FlatNode& flat) {
   if (!known) return;
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   if (IsControlFlow(proto.op_type())) AddBodies(flat, upgrade);
+  const size_t before = scope_->graph.nodes.size();
   try {
     if (proto.domain() == kMicrosoft) {
       ExpandMicrosoft(upgrade);
@@ -268,8 +269,11 @@ void Importer::AddNode(FlatNode& flat) {
     return;
   }
   const Node& added = scope_->graph.nodes.back();
-  if (!FindOperator(added.op) && !HasSubgraph(proto))
-    problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
+  if (!FindOperator(added.op)) {
+    if (!HasSubgraph(proto)) problems_.Unsupported("operator " + added.op, "Mete does not have it", node);
+    return;
+  }
+  for (Node& n : std::span(scope_->graph.nodes).subspan(before)) RefuseReserved(n, node, problems_);
 }
 
 void Importer::AddConstantNode(const NodeProto& proto, const std::string& node,

@@ -82,7 +82,7 @@ class Importer {
   const std::string& name_;
   TensorReader& tensors_;
   const ImportOptions& options_;
-  Problems problems_;
+  ImportProblems problems_;
   FunctionInliner functions_;
   Imported result_;
   Scope root_;

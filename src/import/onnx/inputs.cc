@@ -58,7 +58,7 @@ bool Fits(const Shape& given, const ValueInfoProto& input) {
 class Resolver {
  public:
   Resolver(std::vector<const ValueInfoProto*> inputs, const ImportOptions& options,
-           std::vector<std::string>& notes, Problems& problems)
+           std::vector<std::string>& notes, ImportProblems& problems)
       : inputs_(std::move(inputs)), options_(options), notes_(notes), problems_(problems) {
     BindGivenNames();
     for (const ValueInfoProto* input : inputs_)
@@ -206,7 +206,7 @@ class Resolver {
   const std::vector<const ValueInfoProto*> inputs_;
   const ImportOptions& options_;
   std::vector<std::string>& notes_;
-  Problems& problems_;
+  ImportProblems& problems_;
   std::map<std::string, int64_t> sizes_;  // by name of the dimension
   std::set<std::string> assumed_;         // names of inputs with a default dimension
 };
@@ -227,7 +227,7 @@ std::vector<std::string> NamesOfDims(const ValueInfoProto& input) {
   return names;
 }
 
-DType TypeOf(const ValueInfoProto& input, Problems& problems) {
+DType TypeOf(const ValueInfoProto& input, ImportProblems& problems) {
   if (!input.type().has_tensor_type()) {
     problems.Unsupported("input", "it is not a tensor (a sequence, map or optional)", input.name());
     return DType::kUnknown;
@@ -243,7 +243,7 @@ DType TypeOf(const ValueInfoProto& input, Problems& problems) {
 
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
                                  const ImportOptions& options, std::vector<std::string>& notes,
-                                 Problems& problems) {
+                                 ImportProblems& problems) {
   std::vector<const ValueInfoProto*> inputs;
   for (const ValueInfoProto& input : graph.input())
     if (!constants.count(input.name())) inputs.push_back(&input);

@@ -25,6 +25,6 @@ struct Input {
 // with a dimension that got a default.
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
                                  const ImportOptions& options, std::vector<std::string>& notes,
-                                 Problems& problems);
+                                 ImportProblems& problems);
 
 }  // namespace mete::onnx_import

@@ -252,6 +252,17 @@ TEST(ImportOnnx, RefusesAttributesThatOnlyOurPassesWrite) {
         error, "[conv] attribute '" + name + "' is none of operator Conv: only Mete's own passes write it"));
 }
 
+// Upsample is no operator of Graph: it becomes Resize.
+TEST(ImportOnnx, RefusesReservedAttributesOfAnOperatorThatGetsAnotherName) {
+  ModelProto m = EmptyModel(7);
+  AddInput(m, "x", {1, 1, 2, 2});
+  NodeProto& up = AddOp(m, "Upsample", {"x"}, {"y"}, "up");
+  AddFloats(up, "scales", {1, 1, 2, 2});
+  AddInt(up, "into_channels", 1);
+  AddOutput(m, "y");
+  EXPECT_TRUE(Contains(ImportError(m), "[up] attribute 'into_channels' is none of operator Resize"));
+}
+
 TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   ModelProto m = EmptyModel();
   AddInput(m, "x", {4, 4});

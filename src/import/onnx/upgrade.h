@@ -18,7 +18,7 @@ class KnownShapes;
 struct Upgrade {
   Graph& graph;
   NodeNames& names;
-  Problems& problems;
+  ImportProblems& problems;
   bool mixed_floats;  // the model has floats other than f32, so a scalar must be cast to its tensor's type
   Node node;
   KnownShapes* shapes = nullptr;  // null: no shape is known (import/onnx/shapes.h)

@@ -42,7 +42,7 @@ struct Upgraded {
 
   Graph graph;
   NodeNames names;
-  Problems problems;
+  ImportProblems problems;
 };
 
 Attributes With(const std::string& name, Attribute value) {

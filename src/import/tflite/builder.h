@@ -34,7 +34,7 @@ inline int64_t AxisIn(Order order, int64_t axis) {
 
 class Builder {
  public:
-  Builder(File file, const ImportOptions& options, Problems& problems);
+  Builder(File file, const ImportOptions& options, ImportProblems& problems);
 
   void AddInputs();
   Imported Finish();  // throws one Error that lists all problems
@@ -43,7 +43,7 @@ class Builder {
   const TensorInfo& info(int tensor) const { return file_.tensors[size_t(tensor)]; }
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }
-  Problems& problems() { return problems_; }
+  ImportProblems& problems() { return problems_; }
   void Note(std::string text) { result_.notes.push_back(std::move(text)); }
 
   // Returns whether an input, a constant or an operator so far gives the tensor a value. False where the
@@ -83,7 +83,7 @@ class Builder {
 
   const File file_;
   const ImportOptions& options_;
-  Problems& problems_;
+  ImportProblems& problems_;
   Imported result_;
   NodeNames names_;
   std::vector<State> states_;

@@ -54,7 +54,7 @@ size_t SizeOf(const Vector* vector) {
 
 class Reader {
  public:
-  Reader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Problems& problems,
+  Reader(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, ImportProblems& problems,
          int64_t max_value_bytes)
       : bytes_(bytes),
         owner_(std::move(owner)),
@@ -265,7 +265,7 @@ class Reader {
 
   const std::span<const std::byte> bytes_;
   const std::shared_ptr<const void> owner_;
-  Problems& problems_;
+  ImportProblems& problems_;
   const int64_t max_value_bytes_;
   size_t budget_;
   const tflite::Model* model_ = nullptr;
@@ -274,7 +274,7 @@ class Reader {
 
 }  // namespace
 
-File ReadFile(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Problems& problems,
+File ReadFile(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, ImportProblems& problems,
               int64_t max_value_bytes) {
   return Reader(bytes, std::move(owner), problems, max_value_bytes).Read();
 }

@@ -54,7 +54,7 @@ struct File {
 // Reads the file in `bytes`, which `owner` keeps alive, and adds what is wrong with it to `problems`. Throws
 // DATA_LOSS if the bytes are not a whole TensorFlow Lite model. What the result holds in memory is a multiple
 // of the file's size that does not depend on numbers in the file.
-File ReadFile(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, Problems& problems,
+File ReadFile(std::span<const std::byte> bytes, std::shared_ptr<const void> owner, ImportProblems& problems,
               int64_t max_value_bytes);
 
 }  // namespace mete::tflite_import

@@ -67,7 +67,7 @@ Imported ImportTflite(std::span<const std::byte> bytes, std::shared_ptr<const vo
   if (bytes.empty())
     Fail(Code::kDataLoss, name,
          "the file is empty; expected a TensorFlow Lite model; try to make or download it again");
-  Problems problems(name);
+  ImportProblems problems(name);
   File file = ReadFile(bytes, std::move(owner), problems, options.max_value_bytes);
   problems.Throw();  // numbers of tensors that are wrong would only cause more problems
   Builder builder(std::move(file), options, problems);
