@@ -224,6 +224,16 @@ def apart(run):
     return None if run["bound"] == ">" else abs(run["whole_ms"] - sum(run[step] for step in kSteps)) / run["whole_ms"]
 
 
+def repeats(cells):
+    """[(ms, the median of what is the same work)] of the preprocessing on the device: all ways but the raw photo's, over all links, decode and scale a photo
+    for a resident model in the same way. Photos with fewer than three such runs say nothing."""
+    same = {}
+    for (model, photo, size, _, state, way), run in cells.runs.items():
+        if state == "resident" and way != "raw" and not run["bound"]:
+            same.setdefault((model, photo, size), []).append(run["preprocess_ms"])
+    return [(ms, statistics.median(times)) for times in same.values() if len(times) >= 3 for ms in times]
+
+
 def share(values, holds):
     values = list(values)
     return sum(map(holds, values)) / len(values) if values else float("nan")

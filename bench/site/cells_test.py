@@ -165,6 +165,11 @@ class Judged(unittest.TestCase):
         self.assertIn(cell, cells.judge(cells.Cells(runs(), plans, kLinks, kStates)).losses)
         self.assertEqual(cells.judge(cells.Cells(runs(), plans, kLinks, kStates, [("p", "small")])).losses, {})
 
+    def test_preprocessing_repeats_near_its_median_or_not(self):
+        same = {("a", "p", "small", link, "resident", way): run(ms + 1) for link, way, ms in (("3g", "scaled", 100), ("lan", "scaled", 104), ("lan", "device", 150))}
+        others = {("a", "p", "small", "lan", "resident", "raw"): run(7), ("a", "p", "small", "lan", "killed", "device"): run(900), ("b", "p", "small", "lan", "resident", "cut"): run(9)}
+        self.assertEqual(cells.repeats(cells.Cells({**same, **others}, {}, kLinks, kStates)), [(100, 104), (104, 104), (150, 104)])
+
     def test_steps_that_do_not_add_up(self):
         self.assertEqual(cells.apart(run(100)), 0)
         self.assertAlmostEqual(cells.apart({**run(100), "upload_ms": -5}), 0.05)

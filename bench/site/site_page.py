@@ -224,6 +224,11 @@ def near_predictions(predictions):
     return f"{percent(site_cells.share(predictions, lambda p: site_cells.is_near(p[2], p[3])))} of {len(predictions)}"
 
 
+def near_repeats(cells):
+    repeated = site_cells.repeats(cells)
+    return f"{percent(site_cells.share(repeated, lambda r: site_cells.is_near(*r)))} of {len(repeated)}"
+
+
 def failures(cells, failed):
     """In words; a later start may have measured what failed before."""
     left = [f"{', '.join(key)}: {row['why']}" for key, row in failed.items() if key not in cells.runs]
@@ -246,6 +251,8 @@ def page(told, cells, judged, dads_points, failed):
                      f"{len(judged.undecided)} more cells are undecided, and in {len(judged.unanswered)} the chosen way has no answer that counts.",
                      f"Its predictions, made before each photo, are within 10 % in {near_predictions(judged.predictions)} ways of cells (bar: 90 %); in cells each of whose "
                      f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p[0] in judged.whole)}.",
+                     f"The same photo is decoded and scaled for several ways and links, and that takes within 10 % of its median in {near_repeats(cells)} runs: no "
+                     "prediction of it can be within 10 % more often than the machine repeats itself.",
                      "A run may stand in several cells: one of the device's way does in those of all links.",
                      *failures(cells, failed), *worst(judged)], True),
              "## What would be chosen without a term", "Each row chooses by the same predictions without some of their terms; what it chose is looked up in the measurements.",
