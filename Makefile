@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-litert bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -17,6 +17,8 @@ help:
 	@echo "  make compare-bytes"
 	@echo "                    the same for 8-bit files that ONNX Runtime's quantizer writes"
 	@echo "  make compare-bf16 the same in bf16"
+	@echo "  make compare-users"
+	@echo "                    the same for recurrent networks, an If, 3D and transposed convolutions and detectors, beside ONNX Runtime"
 	@echo "  make compare-functions"
 	@echo "                    how exact sigmoid, tanh, exp and erf are beside those engines, and what an element takes"
 	@echo "  make compare-litert LITERT_FLAGS=net.tflite"
@@ -110,6 +112,12 @@ compare-functions: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	bench/peers/run.sh --install
 	build/peers/venv/bin/python bench/peers/functions.py --mete $(METE) $(FUNCTIONS_FLAGS)
+
+# Networks as users' exporters write them, beside ONNX Runtime.
+compare-users: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	bench/peers/run.sh --install --quantized
+	bench/peers/run.sh --engines onnxruntime --models $$(build/peers/venv/bin/python bench/peers/users_networks.py build/peers/users) $(COMPARE_FLAGS)
 
 # .tflite files in Mete and in LiteRT, in turns. LITERT_FLAGS: the files, --threads, --runs, --turns.
 compare-litert: deps build/release/build.ninja
