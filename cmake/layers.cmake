@@ -144,6 +144,7 @@ set_source_files_properties(src/base/few_bit_matrix.cc src/graph/bodies.cc src/g
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
+                            src/engine/binding.cc src/engine/memory_model.cc src/engine/named_run.cc src/engine/session_pool.cc src/base/log.cc
                             src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc

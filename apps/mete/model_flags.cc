@@ -428,8 +428,10 @@ Json PortsJson(const std::vector<Port>& ports) {
     Json shape = nullptr;
     if (p.shape.known()) shape = std::vector<int64_t>(p.shape.begin(), p.shape.end());
     list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
-    if (p.declared.known() && p.declared != p.shape)
+    if (p.declared.known() && p.declared != p.shape) {
       list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
+      list.back()["dims"] = p.dims;
+    }
   }
   return list;
 }

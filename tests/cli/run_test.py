@@ -217,7 +217,10 @@ class Commands(Cli):
         self.assertIn("Conv", answer["text"])
         self.assertIn("plan for", answer["explain"])
         self.assertTrue(mete("inspect", self.net, "--dot").stdout.startswith("digraph"))
+        self.assertEqual(answer["file"]["format"], "ONNX")
+        self.assertGreater(answer["file"]["opsets"]["ai.onnx"], 6)
         text = mete("inspect", self.net, "--memory").stdout
+        self.assertIn("format: ONNX, operator sets ai.onnx ", text)
         for word in ("parameters", "nodes by operator", "activations", "pass"):
             self.assertIn(word, text)
 

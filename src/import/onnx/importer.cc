@@ -87,6 +87,8 @@ int MostInputs(std::string_view op) {
   return op == "Conv" || op == "Gemm" ? 3 : 0;
 }
 
+std::string DomainName(const std::string& domain) { return domain.empty() ? "ai.onnx" : domain; }
+
 bool IsFlexAttention(const NodeProto& node) {
   return node.domain() == "ai.onnx.preview" && node.op_type() == "FlexAttention";
 }
@@ -161,7 +163,20 @@ void Importer::ReadMetadata() {
   const auto add = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) result_.metadata[Printable(key)] = Printable(value);
   };
-  for (const auto& entry : model_.metadata_props()) add(entry.key(), entry.value());
+  FileInfo& file = result_.file;
+  file.format = "ONNX";
+  for (const auto& set : model_.opset_import()) {
+    int64_t& version = file.opsets[DomainName(set.domain())];
+    version = std::max<int64_t>(version, set.version());
+  }
+  if (file.opsets.empty()) file.opsets[DomainName("")] = opset_;
+  file.producer = model_.producer_name();
+  file.producer_version = model_.producer_version();
+  file.description = model_.doc_string();
+  for (const auto& entry : model_.metadata_props()) {
+    add(entry.key(), entry.value());
+    file.custom[entry.key()] = entry.value();
+  }
   add("producer", model_.producer_name());
   add("version", model_.producer_version());
 }
