@@ -9,8 +9,8 @@ import subprocess
 
 import cli_testing
 import timeline
-from cli_testing import BAD_FILE, BOARDS, FAILURE, NET, OK, USAGE, Cli, mete, npy, png
-from onnx_files import varint
+from cli_testing import BAD_FILE, BOARDS, FAILURE, NET, OK, UNSUPPORTED, USAGE, Cli, mete, npy, png
+from onnx_files import model, varint
 
 
 class Usage(Cli):
@@ -205,6 +205,15 @@ class Commands(Cli):
         for script_code, code in ((3, BAD_FILE), (1, FAILURE)):
             done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PEERS_EXIT": str(script_code)})
             self.assertEqual(done.returncode, code)
+
+    def test_operators_of_a_library(self):
+        net = self.path("net.onnx", model([("x", [2])], [("Scale", ["x"], ["a"], {"domain": "test.library"}), ("Neg", ["a"], ["y"])], ["y"]))
+        data = self.path("x.npy", npy("<f4", [2], struct.pack("<2f", 1, -2)))
+        self.fails(UNSUPPORTED, "try --operators FILE.so", "run", net, "--input", data)
+        self.fails(BAD_FILE, "the library of operators cannot be loaded", "run", net, "--input", data, "--operators", "missing.so")
+        out = self.path("out")
+        self.answer("run", net, "--input", data, "--operators", os.environ["METE_OPERATORS"], "--output", out)
+        self.assertEqual(struct.unpack("<2f", (out / "y.npy").read_bytes()[-8:]), (-1, 2))
 
     def test_inspect_tells(self):
         answer = self.answer("inspect", self.net, "--memory", "--explain", "--text")

@@ -294,6 +294,7 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   AddInput(m, "x", {4, 4});
   std::string last = "x";
   const std::vector<std::string> own{"mete.ByteTable",
+                                     "mete.Custom",
                                      "mete.DetectionOutput",
                                      "mete.Elementwise",
                                      "mete.LRNWithin",
