@@ -89,8 +89,8 @@ class OperatorRegistry {
 // The version of what this header declares, by which the library and Mete know that they fit each other.
 inline constexpr int kOperatorsVersion = 1;
 
-// Loads a shared library, which stays loaded, and registers the operators that it adds. The library defines
-//   extern "C" int mete_register_operators(mete::OperatorRegistry& to)
+// Loads a shared library, which stays loaded, and registers the operators that it adds. It defines the
+// function `extern "C" int mete_register_operators(mete::OperatorRegistry& to)`,
 // which calls to.Add() and returns mete::kOperatorsVersion. It is built with this header and the compiler of
 // Mete, and its code runs with the rights of the process. A second call for the same library does nothing.
 // Error NOT_FOUND if it cannot be loaded, INVALID_ARGUMENT if it has no such function, FAILED_PRECONDITION
