@@ -107,8 +107,15 @@ endif()
 target_link_libraries(opencl_bench PRIVATE mete_opencl_kernels mete_opencl_probe)
 mete_library(make_processor src/processor/make LAYERS cpu emulated opencl_gpu)
 mete_library(run src/run LAYERS processor plan_pool simulate_pool TEST_LAYERS cpu emulated passes)
-mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe import_tflite WITHOUT src/engine/pool)
+mete_library(engine src/engine LAYERS cpu passes plan import_onnx import_caffe import_tflite WITHOUT src/engine/pool src/engine/operators)
 target_compile_definitions(mete_engine PRIVATE METE_VERSION="${PROJECT_VERSION}")
+if(TARGET engine_test)
+  add_library(engine_operators MODULE src/engine/operators/operators_library.cc)  # a library of operators, which the test loads
+  target_include_directories(engine_operators PRIVATE include)
+  add_dependencies(engine_test engine_operators)
+  target_compile_definitions(engine_test PRIVATE METE_OPERATORS_LIBRARY="$<TARGET_FILE:engine_operators>")
+  set_target_properties(engine_test PROPERTIES ENABLE_EXPORTS ON)
+endif()
 add_executable(opencl_ready_bench EXCLUDE_FROM_ALL bench/opencl/ready_bench.cc)
 target_link_libraries(opencl_ready_bench PRIVATE mete_engine mete_opencl_gpu)
 # -O3 where loops over elements are: at -O2 a quantized MobileNet v2 takes a fifth longer and the reference's MatMul two thirds. The other
@@ -144,6 +151,8 @@ set_source_files_properties(src/base/few_bit_matrix.cc src/graph/bodies.cc src/g
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
+                            src/engine/binding.cc src/engine/memory_model.cc src/engine/named_run.cc src/engine/session_pool.cc src/base/log.cc src/base/custom_operators.cc src/graph/ops/custom.cc
+                            src/kernels/reference/custom.cc
                             src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "commands.h"
 #include "inputs.h"
 #include "left_frequencies.h"
@@ -20,10 +21,43 @@ struct InspectFlags {
   bool memory = false;
 };
 
+// Returns the shape that the file gives to a port with open dimensions, "Nx3x?x?"; empty: it has none.
+std::string OpenText(const Port& port) {
+  const Shape& declared = port.declared;
+  std::string text;
+  bool open = false;
+  for (int i = 0; i < declared.rank(); ++i) {
+    const std::string name = size_t(i) < port.dims.size() ? port.dims[size_t(i)] : "";
+    open |= declared[i] < 0;
+    text += i == 0 ? "" : "x";
+    text += declared[i] >= 0 ? std::to_string(declared[i]) : name.empty() ? "?" : name;
+  }
+  return open ? "in the file " + text : "";
+}
+
 void PrintPorts(const char* title, const std::vector<Port>& ports) {
   Rows rows;
-  for (const Port& p : ports) rows.push_back({p.name, Name(p.type), ToString(p.shape)});
-  fmt::print("\n{}\n{}", title, FormatTable(rows, "lll", "  "));
+  for (const Port& p : ports) rows.push_back({p.name, Name(p.type), ToString(p.shape), OpenText(p)});
+  fmt::print("\n{}\n{}", title, FormatTable(rows, "llll", "  "));
+}
+
+// Keys and values of the file may hold anything: in the text they have one line each.
+void PrintFile(const FileInfo& file) {
+  std::string sets;
+  for (const auto& [domain, version] : file.opsets)
+    sets += fmt::format("{}{} {}", sets.empty() ? ", operator sets " : ", ", Printable(domain), version);
+  PrintText(fmt::format("format: {}{}", file.format, sets));
+  if (!file.producer.empty())
+    PrintText(fmt::format("producer: {} {}", Printable(file.producer), Printable(file.producer_version)));
+  if (!file.description.empty()) PrintText(fmt::format("description: {}", Printable(file.description)));
+  for (const auto& [key, value] : file.custom)
+    PrintText(fmt::format("key '{}': {}", Printable(key), Printable(value)));
+}
+
+Json FileJson(const FileInfo& file) {
+  return {{"format", file.format},           {"opsets", file.opsets},
+          {"producer", file.producer},       {"producer_version", file.producer_version},
+          {"description", file.description}, {"custom", file.custom}};
 }
 
 void PrintSummary(const Model& model, const ModelFlags& flags) {
@@ -33,8 +67,7 @@ void PrintSummary(const Model& model, const ModelFlags& flags) {
   PrintText(fmt::format("{:.3f} million parameters ({}), {:.3f} GFLOP, {} nodes",
                         double(stats.parameters) * 1e-6, FormatBytes(stats.constant_bytes),
                         double(stats.flops) * 1e-9, stats.nodes));
-  for (const auto& [key, value] : model.metadata())
-    PrintText(fmt::format("{}: {}", key, value.empty() ? "-" : value));
+  PrintFile(model.file());
   PrintPorts("inputs", model.inputs());
   PrintPorts("outputs", model.outputs());
   Rows operators, passes{{"pass", "ms", "nodes before", "after"}};
@@ -58,6 +91,7 @@ Json SummaryJson(const Model& model, const ModelFlags& flags) {
             {"nodes", stats.nodes},
             {"operators", stats.operators},
             {"metadata", model.metadata()},
+            {"file", FileJson(model.file())},
             {"passes", Json::array()}};
   for (const PassTime& p : stats.passes)
     json["passes"].push_back(

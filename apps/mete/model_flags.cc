@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "checks.h"
+#include "mete/custom_operator.h"
 #include "mete/device.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -165,6 +166,13 @@ void AddLoadFlags(CLI::App& command, ModelFlags& flags) {
       ->type_name("FILE")
       ->group(kModelGroup);
   command
+      .add_option("--operators", flags.operators,
+                  "a shared library with operators of your own (mete/custom_operator.h); may be repeated")
+      ->type_name("FILE")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->group(kModelGroup);
+  command
       .add_option("--disable-pass", flags.disabled_passes, "leave out an optimising pass; may be repeated")
       ->type_name("NAME")
       ->take_all()
@@ -300,6 +308,7 @@ Model LoadQuietly(const ModelFlags& flags, const Context& context, double* load_
   options.tensor_shapes = tensors;
   const Progress progress(context, "loading " + flags.model);
   const Stopwatch watch;
+  for (const std::string& library : flags.operators) LoadOperators(library);
   Model model = Model::Load(flags.model, options);
   if (load_ms) *load_ms = watch.ms();
   return model;
@@ -428,8 +437,10 @@ Json PortsJson(const std::vector<Port>& ports) {
     Json shape = nullptr;
     if (p.shape.known()) shape = std::vector<int64_t>(p.shape.begin(), p.shape.end());
     list.push_back({{"name", p.name}, {"type", Name(p.type)}, {"shape", shape}});
-    if (p.declared.known() && p.declared != p.shape)
+    if (p.declared.known() && p.declared != p.shape) {
       list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
+      list.back()["dims"] = p.dims;
+    }
   }
   return list;
 }

@@ -19,6 +19,7 @@ struct ModelFlags {
   std::vector<std::string> shapes;  // name=1x3x224x224, T=128, 1x3x224x224
   int64_t batch = 0;                // only run and bench have this flag
   std::string weights;
+  std::vector<std::string> operators;  // libraries of operators
   std::vector<std::string> disabled_passes;
   bool no_optimize = false;
   bool onnxruntime_sums = false;

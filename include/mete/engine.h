@@ -27,6 +27,8 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -91,6 +93,30 @@ struct Port {
   std::vector<std::string> dims = {};
 };
 
+// What a model's file says about itself. The texts are as they stand in the file: they may hold any bytes.
+struct FileInfo {
+  std::string format;  // "ONNX", "TensorFlow Lite" or "Caffe"
+  // the operator sets that the model imports, by domain: {"ai.onnx", 17}; empty for formats without them
+  std::map<std::string, int64_t> opsets = {};
+  std::string producer = {}, producer_version = {};  // the program that wrote the file, and its version
+  std::string description = {};
+  // the keys that the model's author has added; none of them is Mete's, whatever its name is
+  std::map<std::string, std::string> custom = {};
+};
+
+// A model in memory, for Model::LoadMemory().
+struct MemoryModel {
+  // an ONNX model, a TensorFlow Lite model, or the text of a Caffe network (.prototxt)
+  std::span<const std::byte> bytes;
+  std::string name = "model";               // names the model in messages, as a file's name does
+  std::span<const std::byte> weights = {};  // Caffe: the bytes of the .caffemodel
+  // ONNX: the folder in which files with external data lie; empty: external data is an error
+  std::string folder = {};
+  // Keeps `bytes` alive, which nobody changes as long as a copy of the owner exists: the model uses weights
+  // where they lie. Null: LoadMemory() copies `bytes` once, and the caller needs them for the call alone.
+  std::shared_ptr<const void> owner = nullptr;
+};
+
 struct PassTime {
   std::string name;
   double ms = 0;
@@ -123,14 +149,19 @@ class Model {
   // Loads an ONNX model (.onnx), a TensorFlow Lite model (.tflite) or a Caffe model (.prototxt, with its
   // .caffemodel).
   static Model Load(const std::string& path, const LoadOptions& options = {});
+  // Loads a model of one of these formats from memory; its content says which. Throws as Load() does, and
+  // LoadOptions::weights must be empty: MemoryModel::weights has the bytes of a Caffe network's weights.
+  static Model LoadMemory(const MemoryModel& model, const LoadOptions& options = {});
 
   const std::string& name() const;
   const std::vector<Port>& inputs() const;
   const std::vector<Port>& outputs() const;
   const std::vector<std::string>& notes() const;  // what Load() assumed, e.g. for open dimensions
   const ModelStats& stats() const;
-  // metadata of the file: "producer", "version", and the file's own keys
+  // metadata of the file as text for people: "producer", "version", and the file's own keys, of which these
+  // two hide keys of the same names; file() has all of them
   const std::map<std::string, std::string>& metadata() const;
+  const FileInfo& file() const;
   const PrecisionReport& precision() const;
 
   std::string Text() const;  // one line per node
@@ -300,6 +331,10 @@ struct RunOptions {
   enum class Alone { kWhereSooner, kNever, kAlways };
   Alone alone = Alone::kWhereSooner;
   RunReport* report = nullptr;  // Run() fills it if the session is on a pool
+  // A run that is under way at this time ends between two of its steps, as one that is cancelled, and throws
+  // DEADLINE_EXCEEDED; so does one that begins later. On a pool only a request that has not begun ends so. A
+  // run without a deadline reads no clock for it.
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 
 // A model that is prepared to run on this machine. Several threads may call a session: the runs of one
@@ -324,11 +359,20 @@ class Session {
   std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options = {});
   std::vector<Tensor> Run(std::initializer_list<Tensor> inputs, const RunOptions& options = {});
 
+  // Runs the model once with a tensor for the name of each of its inputs, and returns the outputs that
+  // `outputs` names, in its order; all of them, in the model's order, if it is empty. INVALID_ARGUMENT lists
+  // all names that the model does not have and all inputs without a tensor. (mete/binding.h: with the
+  // caller's memory.)
+  std::vector<Tensor> Run(const std::map<std::string, Tensor>& inputs,
+                          const std::vector<std::string>& outputs = {}, const RunOptions& options = {});
+
   // Runs the model once and writes the outputs to the caller's memory. `outputs` must have the types of the
   // ports and the shapes that follow from those of the inputs, which must not depend on data. From the second
   // run with the same shapes on, this function allocates nothing if every shape of the model is known and the
   // session has settled.
   void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const RunOptions& options = {});
+
+  const Model& model() const;  // the model that the session runs
 
   // Returns whether all kernels are chosen for good: later runs compute the same bits from the same inputs. A
   // session with Tune::kAfter settles between its runs, any other one is settled from the start.

@@ -3,6 +3,7 @@
 
 #include "base/allocations_testing.h"
 #include "engine/engine_testing.h"
+#include "mete/binding.h"
 
 namespace mete {
 namespace {
@@ -57,6 +58,20 @@ TEST(Allocation, ASessionThatHasSettledAllocatesNothing) {
   while (!session.settled()) session.Run(in, out);
   session.Run(in, out);
   EXPECT_EQ(AllocationsOf([&] { session.Run(in, out); }), 0);
+}
+
+TEST(Allocation, ABindingAllocatesNothing) {
+  if (!METE_COUNTS_ALLOCATIONS) GTEST_SKIP() << "sanitizers bring their own malloc";
+  const ModelFile file(ConvNet());
+  Session session(Model::Load(file.path()), SessionOptions::Estimated(2));
+  const Tensor input = Ramp({1, 3, 16, 16}, 0.02f);
+  Tensor output(DType::kF32, {1, 5});
+  Binding binding(session);
+  binding.BindInput("data", input.view());
+  binding.BindOutput("probabilities", output.mutable_view());
+  binding.Run();
+  binding.Run();
+  EXPECT_EQ(AllocationsOf([&] { binding.Run(); }), 0);
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/log.h"
+#include "engine/memory_model.h"
 #include "engine/precisions.h"
 #include "graph/fused.h"
 #include "graph/flops.h"
@@ -16,8 +18,15 @@
 namespace mete {
 namespace {
 
+ImportOptions ImportOptionsOf(const LoadOptions& options) {
+  if (options.batch < 0)
+    Invalid("batch", "cannot be negative; got {}, expected 0 for what the file says, or the number of inputs",
+            options.batch);
+  return {options.input_shapes, options.tensor_shapes, options.batch};
+}
+
 Imported Import(const std::string& path, const LoadOptions& options) {
-  const ImportOptions import{options.input_shapes, options.tensor_shapes, options.batch};
+  const ImportOptions import = ImportOptionsOf(options);
   const std::filesystem::path file(path);
   if (file.extension() == ".caffemodel")
     Fail(Code::kFailedPrecondition, path,
@@ -117,10 +126,20 @@ Precision PrecisionOfAll(const LoadOptions& options) {
           options.precision);
 }
 
+void Tell(const ModelInternals::Impl& impl) {
+  const std::string& name = impl.graph.name;
+  for (const std::string& note : impl.notes) Log(LogLevel::kInfo, name, "{}", note);
+  double ms = 0;
+  for (const PassTime& pass : impl.stats.passes) ms += pass.ms;
+  Log(LogLevel::kDebug, name, "the model is loaded: {} nodes after {} passes of {:.1f} ms", impl.stats.nodes,
+      impl.stats.passes.size(), ms);
+}
+
 Model Optimized(Imported imported, const LoadOptions& options) {
   auto impl = std::make_shared<ModelInternals::Impl>();
   impl->notes = std::move(imported.notes);
   impl->metadata = std::move(imported.metadata);
+  impl->file = std::move(imported.file);
   impl->graph = std::move(imported.graph);
   impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
   impl->dims = OpenDimsOf(impl->inputs);
@@ -137,6 +156,7 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records)
     impl->stats.passes.push_back({r.name, r.ms, r.nodes_before, r.nodes_after});
+  Tell(*impl);
   return ModelInternals::Make(std::move(impl));
 }
 
@@ -149,10 +169,16 @@ std::vector<std::string> PassNames() {
 }
 
 Model Model::Load(const std::string& path, const LoadOptions& options) {
-  if (options.batch < 0)
-    Invalid("batch", "cannot be negative; got {}, expected 0 for what the file says, or the number of inputs",
-            options.batch);
   return Optimized(Import(path, options), options);
+}
+
+Model Model::LoadMemory(const MemoryModel& model, const LoadOptions& options) {
+  if (!options.weights.empty())
+    Invalid(model.name,
+            "LoadOptions::weights names a file; got '{}', expected none for a model in memory; "
+            "try MemoryModel::weights",
+            options.weights);
+  return Optimized(ImportMemory(model, ImportOptionsOf(options)), options);
 }
 
 const Model::Impl& Model::impl() const {
@@ -169,6 +195,7 @@ const std::vector<std::string>& Model::notes() const { return impl().notes; }
 const ModelStats& Model::stats() const { return impl().stats; }
 const PrecisionReport& Model::precision() const { return impl().precision; }
 const std::map<std::string, std::string>& Model::metadata() const { return impl().metadata; }
+const FileInfo& Model::file() const { return impl().file; }
 std::string Model::Text() const { return ToText(impl().graph); }
 std::string Model::Dot() const { return ToDot(impl().graph); }
 

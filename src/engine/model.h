@@ -18,6 +18,7 @@ struct Model::Impl {
   std::vector<Port> inputs, outputs;
   std::vector<std::string> notes;
   std::map<std::string, std::string> metadata;
+  FileInfo file;
   ModelStats stats;
   // of the model's sessions on a CPU: kernels that are alike use the same weights
   std::shared_ptr<PackedInUse> packed = std::make_shared<PackedInUse>();

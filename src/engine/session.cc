@@ -1,5 +1,7 @@
 #include "base/error.h"
+#include "base/log.h"
 #include "engine/model.h"
+#include "engine/named_run.h"
 #include "engine/session_on_pool.h"
 #include "engine/shaped_model.h"
 #include "graph/ports.h"
@@ -30,7 +32,11 @@ struct Session::Impl {
   Impl(const Model& m, const SessionOptions& options)
       : model(m),
         ready(GraphOf(model), options, ThreadsOf(GraphOf(model), options), ShapedGraphsOf(model),
-              MemoryOf(model)) {}
+              MemoryOf(model)) {
+    for (const std::string& note : ready.Notes()) Log(LogLevel::kWarning, model.name(), "{}", note);
+    Log(LogLevel::kDebug, model.name(), "the session is ready on {} threads after {:.1f} ms", ready.threads(),
+        ready.prepare_ms());
+  }
 
   const Model model;
   ReadyOnCpu ready;
@@ -68,6 +74,15 @@ std::vector<Tensor> Session::Run(std::span<const Tensor> inputs, const RunOption
   return session.ready.Run(inputs, options);
 }
 
+std::vector<Tensor> Session::Run(const std::map<std::string, Tensor>& inputs,
+                                 const std::vector<std::string>& outputs, const RunOptions& options) {
+  const NamedRun named = NamedRunOf(model(), inputs, outputs);
+  const std::vector<Tensor> all = Run(std::span(named.inputs), options);
+  std::vector<Tensor> asked;
+  for (const size_t output : named.outputs) asked.push_back(all[output]);
+  return asked;
+}
+
 std::string Session::Explain(const Trace& trace, const DeviceLimits& limits, int columns) const {
   if (on_pool_) return on_pool_->PlanText();
   return impl().ready.Explain(trace, limits, columns);
@@ -95,6 +110,8 @@ std::string Session::PlanJson() const {
   const Graph& graph = GraphOf(impl().model);
   return ToJson(PlanOnOne(graph, kSessionProcessor, *impl().ready.thread_plan()), graph);
 }
+
+const Model& Session::model() const { return on_pool_ ? on_pool_->model() : impl().model; }
 
 bool Session::settled() const { return on_pool_ ? on_pool_->settled() : impl().ready.settled(); }
 

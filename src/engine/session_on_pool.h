@@ -14,6 +14,7 @@ class SessionOnPool {
   virtual std::vector<Tensor> Run(std::span<const Tensor> inputs, const RunOptions& options) = 0;
   virtual void Run(std::span<const ConstView> inputs, std::span<const View> outputs,
                    const RunOptions& options) = 0;
+  virtual const Model& model() const = 0;
   virtual bool settled() const = 0;
   virtual void Settle() = 0;
   virtual std::string PlanText() const = 0;

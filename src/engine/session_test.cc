@@ -8,6 +8,7 @@
 #include "engine/engine_testing.h"
 #include "engine/model.h"
 #include "kernels/fast/winograd/winograd.h"
+#include "mete/log.h"
 
 namespace mete {
 namespace {
@@ -172,6 +173,31 @@ TEST_F(SessionTest, ACancelledRunSaysSoAndTheNextOneWorks) {
     EXPECT_EQ(e.code(), Code::kCancelled);
   }
   EXPECT_EQ(Run(session, 0.02f), want);
+}
+
+TEST_F(SessionTest, ARunWhoseDeadlineIsOverSaysSoAndTheNextOneWorks) {
+  Session session(model_, SessionOptions::Estimated());
+  const std::vector<float> want = Run(session, 0.02f);
+  const auto past = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  try {
+    Run(session, 0.02f, {.deadline = past});
+    FAIL() << "did not throw";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.code(), Code::kDeadlineExceeded);
+    EXPECT_NE(std::string(e.what()).find("ms before this step; try a later"), std::string::npos) << e.what();
+  }
+  EXPECT_EQ(Run(session, 0.02f, {.deadline = past + std::chrono::hours(1)}), want);
+}
+
+TEST_F(SessionTest, TheLogIsToldWhatNotesSay) {
+  std::vector<std::string> told;
+  SetLog([&](LogLevel, std::string_view line) { told.emplace_back(line); });
+  const ModelFile file(OpenConvNet());
+  const Model model = Model::Load(file.path());
+  SetLog({});
+  ASSERT_FALSE(model.notes().empty());
+  ASSERT_EQ(told.size(), model.notes().size());
+  for (size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], "[test] " + model.notes()[i]);
 }
 
 TEST_F(SessionTest, IsCancelledFromAnotherThread) {

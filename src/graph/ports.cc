@@ -87,6 +87,12 @@ void CheckHasData(const char* kind, const Port& port, const Shape& shape, const 
   if (!data && shape.Elements() > 0) Invalid(port.name, "{} has no data", kind);
 }
 
+void CheckTypeAndShape(const Port& port, const ConstView& input) {
+  CheckType("input", port, input.type);
+  if (!Fits(input.shape, port))
+    Invalid(port.name, "wrong input shape; got {}, expected {}", ToString(input.shape), DeclaredText(port));
+}
+
 void CheckCount(const std::string& name, std::span<const Port> ports, size_t inputs) {
   if (inputs != ports.size())
     Invalid(name, "wrong number of inputs; got {}, expected {}", inputs, ports.size());
@@ -126,25 +132,28 @@ void CheckOpenInputs(const std::string& name, std::span<const Port> ports,
                      std::span<const ConstView> inputs) {
   CheckCount(name, ports, inputs.size());
   for (size_t i = 0; i < ports.size(); ++i) {
-    CheckType("input", ports[i], inputs[i].type);
-    if (!Fits(inputs[i].shape, ports[i]))
-      Invalid(ports[i].name, "wrong input shape; got {}, expected {}", ToString(inputs[i].shape),
-              DeclaredText(ports[i]));
+    CheckTypeAndShape(ports[i], inputs[i]);
     CheckNamedSizes(ports, inputs, i);
     CheckHasData("input", ports[i], inputs[i].shape, inputs[i].data);
   }
 }
 
+void CheckOpenInput(const Port& port, const ConstView& input) {
+  CheckTypeAndShape(port, input);
+  CheckHasData("input", port, input.shape, input.data);
+}
+
 void CheckOutputMemory(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {
   if (outputs.size() != ports.size())
     Invalid(name, "wrong number of outputs; got {}, expected {}", outputs.size(), ports.size());
-  for (size_t i = 0; i < ports.size(); ++i) {
-    if (!ports[i].shape.known())
-      Invalid(ports[i].name,
-              "the output's shape is known only at run time; try the Run() that returns tensors");
-    CheckType("output", ports[i], outputs[i].type);
-    CheckHasData("output", ports[i], outputs[i].shape, outputs[i].data);
-  }
+  for (size_t i = 0; i < ports.size(); ++i) CheckOutputMemory(ports[i], outputs[i]);
+}
+
+void CheckOutputMemory(const Port& port, const View& output) {
+  if (!port.shape.known())
+    Invalid(port.name, "the output's shape is known only at run time; try the Run() that returns tensors");
+  CheckType("output", port, output.type);
+  CheckHasData("output", port, output.shape, output.data);
 }
 
 void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs) {

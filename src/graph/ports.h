@@ -26,9 +26,12 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
 void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
 // Checks the same for tensors whose shapes need only fit the shapes that the model's file declares.
 void CheckOpenInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs);
+// Checks the same for one of them, without the sizes of dimensions that other inputs have as well.
+void CheckOpenInput(const Port& port, const ConstView& input);
 // Checks the same for memory that a run writes to, also if a port's shape is known only at run time.
 void CheckOutputs(const std::string& name, std::span<const Port> ports, std::span<const View> outputs);
 // Checks the same if the shapes are not those of the ports, but follow from those of the inputs.
 void CheckOutputMemory(const std::string& name, std::span<const Port> ports, std::span<const View> outputs);
+void CheckOutputMemory(const Port& port, const View& output);
 
 }  // namespace mete

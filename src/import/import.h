@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.h"
+#include "mete/engine.h"
 
 namespace mete {
 
@@ -24,6 +25,7 @@ struct Imported {
   std::map<std::string, Shape> declared;                 // by input name: the shape for Port::declared
   std::map<std::string, std::vector<std::string>> dims;  // by input name: the names for Port::dims
   std::map<std::string, std::string> metadata;           // returned by Model::metadata()
+  FileInfo file = {};                                    // returned by Model::file()
 };
 
 // Returns the shape that `shapes` holds for `input`, or the shape under "" if the model has only one input.

@@ -47,7 +47,8 @@ class Ready {
   // outputs, in its order, and their memory stays as it is until Wait() has returned. A CPU computes
   // everything on the calling thread and its own threads before this function returns. Calls from several
   // threads take turns: each Start() is followed by the Wait() of the same thread. This function or Wait()
-  // throws CANCELLED if options.cancel was cancelled, and the other Errors that the data cause. If
+  // throws CANCELLED if options.cancel was cancelled, and the other Errors that the data cause. A CPU also
+  // ends a run at options.deadline, with DEADLINE_EXCEEDED; others have the deadline of their caller. If
   // options.trace is given, the processor fills in when worker 0 computed each node: profiles take the times
   // of layers from it.
   virtual void Start(std::span<const ConstView> inputs, std::span<const View> outputs,

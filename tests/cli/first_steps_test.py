@@ -265,6 +265,11 @@ class OpenDimensions(FirstSteps):
         self.assertEqual(declared("--shape", "tokens=4x6"), [[4, 6], [4, 6]])
         self.assertEqual(self.answer("inspect", self.one, "--shape", "3x9")["inputs"][0]["shape"], [3, 9])
 
+    def test_inspect_names_them(self):
+        ids = self.answer("inspect", self.one)["inputs"][0]
+        self.assertEqual((ids["declared"], ids["dims"]), ([-1, -1], ["N", "T"]))
+        self.assertIn("in the file NxT", mete("inspect", self.one).stdout)
+
     def test_the_advice_names_the_flag_where_it_helps(self):
         self.assertIn("input 'tokens' is NxT in the file: 1x16 is assumed; try --shape N=..., --shape T=..., or --shape tokens=...",
                       mete("inspect", self.one).stderr)

@@ -40,10 +40,10 @@ def attribute(name, value):
     return message(1, name) + number(3, value) + number(20, 2)
 
 
-def node(op, inputs, outputs, **attributes):
+def node(op, inputs, outputs, domain="", **attributes):
     """Attributes are whole numbers, or lists of them."""
     text = b"".join(message(1, i) for i in inputs) + b"".join(message(2, o) for o in outputs)
-    text += message(3, f"{op}_{outputs[0]}") + message(4, op)
+    text += message(3, f"{op}_{outputs[0]}") + message(4, op) + (message(7, domain) if domain else b"")
     return text + b"".join(message(5, attribute(*a)) for a in attributes.items())
 
 

@@ -9,8 +9,8 @@ import subprocess
 
 import cli_testing
 import timeline
-from cli_testing import BAD_FILE, BOARDS, FAILURE, NET, OK, USAGE, Cli, mete, npy, png
-from onnx_files import varint
+from cli_testing import BAD_FILE, BOARDS, FAILURE, NET, OK, UNSUPPORTED, USAGE, Cli, mete, npy, png
+from onnx_files import model, varint
 
 
 class Usage(Cli):
@@ -206,6 +206,15 @@ class Commands(Cli):
             done = subprocess.run(words, capture_output=True, text=True, env={**os.environ, "PEERS_EXIT": str(script_code)})
             self.assertEqual(done.returncode, code)
 
+    def test_operators_of_a_library(self):
+        net = self.path("net.onnx", model([("x", [2])], [("Scale", ["x"], ["a"], {"domain": "test.library"}), ("Neg", ["a"], ["y"])], ["y"]))
+        data = self.path("x.npy", npy("<f4", [2], struct.pack("<2f", 1, -2)))
+        self.fails(UNSUPPORTED, "try --operators FILE.so", "run", net, "--input", data)
+        self.fails(BAD_FILE, "the library of operators cannot be loaded", "run", net, "--input", data, "--operators", "missing.so")
+        out = self.path("out")
+        self.answer("run", net, "--input", data, "--operators", os.environ["METE_OPERATORS"], "--output", out)
+        self.assertEqual(struct.unpack("<2f", (out / "y.npy").read_bytes()[-8:]), (-1, 2))
+
     def test_inspect_tells(self):
         answer = self.answer("inspect", self.net, "--memory", "--explain", "--text")
         self.assertGreater(answer["parameters"], 1000000)
@@ -217,7 +226,10 @@ class Commands(Cli):
         self.assertIn("Conv", answer["text"])
         self.assertIn("plan for", answer["explain"])
         self.assertTrue(mete("inspect", self.net, "--dot").stdout.startswith("digraph"))
+        self.assertEqual(answer["file"]["format"], "ONNX")
+        self.assertGreater(answer["file"]["opsets"]["ai.onnx"], 6)
         text = mete("inspect", self.net, "--memory").stdout
+        self.assertIn("format: ONNX, operator sets ai.onnx ", text)
         for word in ("parameters", "nodes by operator", "activations", "pass"):
             self.assertIn(word, text)
 

@@ -7,12 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "base/log.h"
+
 namespace mete {
 
-// The notes of a session, for its caller's function and for Notes(). Thread-safe.
+// The notes of a session, for its caller's function, for Notes(), and for the program's log. Thread-safe.
 class NoteBook {
  public:
-  explicit NoteBook(std::function<void(const std::string&)> tell) : tell_(std::move(tell)) {}
+  NoteBook(std::string model, std::function<void(const std::string&)> tell)
+      : model_(std::move(model)), tell_(std::move(tell)) {}
 
   void Add(const std::string& note) {
     {
@@ -20,6 +23,7 @@ class NoteBook {
       if (notes_.size() == kMostNotes) notes_.pop_front();
       notes_.push_back(note);
     }
+    Log(LogLevel::kInfo, model_, "{}", note);
     if (tell_) tell_(note);
   }
   std::vector<std::string> all() const {
@@ -30,6 +34,7 @@ class NoteBook {
  private:
   static constexpr size_t kMostNotes = 100;  // guess: more than a caller reads; the oldest go
 
+  const std::string model_;
   const std::function<void(const std::string&)> tell_;
   mutable std::mutex mutex_;
   std::deque<std::string> notes_;

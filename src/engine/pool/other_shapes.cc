@@ -14,13 +14,12 @@ ReadyOnCpu& OtherShapes::OnHome() {
   return *ready_;
 }
 
-std::vector<Tensor> OtherShapes::Run(std::span<const Tensor> inputs, const CancelToken* cancel) {
-  return OnHome().Run(inputs, {.cancel = cancel});
+std::vector<Tensor> OtherShapes::Run(std::span<const Tensor> inputs, const Stops& stops) {
+  return OnHome().Run(inputs, {.cancel = stops.cancel, .deadline = stops.deadline});
 }
 
-void OtherShapes::Run(std::span<const ConstView> inputs, std::span<const View> outputs,
-                      const CancelToken* cancel) {
-  OnHome().Run(inputs, outputs, {.cancel = cancel});
+void OtherShapes::Run(std::span<const ConstView> inputs, std::span<const View> outputs, const Stops& stops) {
+  OnHome().Run(inputs, outputs, {.cancel = stops.cancel, .deadline = stops.deadline});
 }
 
 ShapeStats OtherShapes::stats() const {

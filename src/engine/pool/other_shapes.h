@@ -10,6 +10,7 @@
 #include "engine/pool/pool_internals.h"
 #include "mete/engine.h"
 #include "processor/cpu/ready_on_cpu.h"
+#include "processor/stops.h"
 
 namespace mete {
 
@@ -21,8 +22,8 @@ class OtherShapes {
   OtherShapes(const Model& model, SessionOptions home) : model_(model), home_(std::move(home)) {}
 
   // The inputs fit the shapes that the model's file declares. Errors as those of a Session on one CPU.
-  std::vector<Tensor> Run(std::span<const Tensor> inputs, const CancelToken* cancel);
-  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const CancelToken* cancel);
+  std::vector<Tensor> Run(std::span<const Tensor> inputs, const Stops& stops);
+  void Run(std::span<const ConstView> inputs, std::span<const View> outputs, const Stops& stops);
 
   ShapeStats stats() const;
 

@@ -12,6 +12,7 @@
 #include "engine/session_on_pool.h"
 #include "engine/shaped_model.h"
 #include "graph/ports.h"
+#include "processor/stops.h"
 
 namespace mete {
 namespace {
@@ -40,7 +41,7 @@ class OnPool : public SessionOnPool {
  public:
   OnPool(const Model& model, const Pool& pool, const PoolOptions& options, const TimeOfSessions& time)
       : model_(model),
-        notes_(std::make_shared<NoteBook>(options.note)),
+        notes_(std::make_shared<NoteBook>(model.name(), options.note)),
         session_(MakePoolSession(DivisibleOf(model), PoolInternals::Of(pool), options, notes_, time)) {
     stats_.prepare_ms = session_->prepare_ms();
     if (auto home = HomeOptionsOf(PoolInternals::Of(pool), options))
@@ -69,6 +70,7 @@ class OnPool : public SessionOnPool {
     *options.report = ReportOf(std::move(report));
   }
 
+  const Model& model() const override { return model_; }
   bool settled() const override { return session_->has_first_plan(); }
   void Settle() override { session_->AwaitFirstPlan(); }
   std::string PlanText() const override { return ToText(session_->plan(), DivisibleOf(model_)); }
@@ -104,6 +106,7 @@ class OnPool : public SessionOnPool {
            "a run on a pool has none, because each processor has steps of its own; try RunOptions::report");
     if (options.cancel && options.cancel->cancelled())
       throw Error(Code::kCancelled, "[session] cancelled before the request began");
+    ThrowIfStopped(Stops(options), "session");
   }
 
   // Returns whether the inputs have the shapes for which the model was loaded, whose rows the plan divides.
@@ -121,7 +124,7 @@ class OnPool : public SessionOnPool {
 
   std::vector<Tensor> RunOtherShapes(std::span<const Tensor> inputs, const RunOptions& options) {
     const int64_t start_ns = NowNs();
-    std::vector<Tensor> outputs = other_shapes_->Run(inputs, options.cancel);
+    std::vector<Tensor> outputs = other_shapes_->Run(inputs, Stops(options));
     for (size_t i = 0; i < inputs.size(); ++i) NoteOtherShape(i, inputs[i].shape());
     if (options.report) *options.report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
     return outputs;
@@ -130,7 +133,7 @@ class OnPool : public SessionOnPool {
                       const RunOptions& options) {
     CheckOutputMemory(model_.name(), model_.outputs(), outputs);
     const int64_t start_ns = NowNs();
-    other_shapes_->Run(inputs, outputs, options.cancel);
+    other_shapes_->Run(inputs, outputs, Stops(options));
     for (size_t i = 0; i < inputs.size(); ++i) NoteOtherShape(i, inputs[i].shape);
     if (options.report) *options.report = {.us = double(NowNs() - start_ns) * 1e-3, .alone = true};
   }

@@ -1,8 +1,10 @@
 #include "graph/fused.h"
 
+#include "base/custom_operators.h"
 #include "base/matmul_view.h"
 #include "graph/operators.h"
 #include "graph/ops/check.h"
+#include "graph/ops/custom.h"
 
 namespace mete {
 namespace {
@@ -46,6 +48,7 @@ std::span<const OpSchema> FusedOperators() {
        InferElementwise,
        {OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast}},
       {"mete.MatMul", 2, 2, 1, InferMatMulView, {.arithmetic = Arithmetic::kMatrix}},
+      {kCustomOperator, 0, -1, -1, InferCustom},
   };
   return kOperators;
 }

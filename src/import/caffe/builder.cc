@@ -22,7 +22,9 @@ bool Fits(const Shape& tensor, const Shape& declared) {
 }  // namespace
 
 Builder::Builder(std::string model, const ImportOptions& options, Weights weights, size_t inputs)
-    : model_(std::move(model)), options_(options), weights_(std::move(weights)), inputs_(inputs) {}
+    : model_(std::move(model)), options_(options), weights_(std::move(weights)), inputs_(inputs) {
+  result_.file.format = "Caffe";
+}
 
 void Builder::Problem(const Error& error) {
   if (++problem_lines_ <= kShown) problems_ += (problems_.empty() ? "" : "\n") + Printable(error.what());

@@ -75,7 +75,11 @@ TensorReader::Bytes TensorReader::ExternalBytes(const ::onnx::TensorProto& proto
                                                 const std::string& where) {
   const Entry e = EntryOf(proto, where);
   if (folder_.empty())
-    Invalid(where, "external data '{}' in a model that was not read from a folder", e.location);
+    Invalid(
+        where,
+        "external data '{}' in a model that was not read from a folder; expected all weights in the model; "
+        "try its folder as MemoryModel::folder, or Model::Load() of its file",
+        e.location);
   const auto& file = OpenBeside(e.location, where);
   const uint64_t size = file->bytes().size();
   const uint64_t length = e.has_length ? e.length : needed;

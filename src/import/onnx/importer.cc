@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/custom_operators.h"
 #include "graph/bodies.h"
 #include "graph/operators.h"
 #include "import/onnx/attributes.h"
@@ -87,6 +88,20 @@ int MostInputs(std::string_view op) {
   return op == "Conv" || op == "Gemm" ? 3 : 0;
 }
 
+// Returns whether the program has registered the operator. One of ONNX cannot be registered.
+bool IsCustom(const NodeProto& node) { return FindCustom(node.domain(), node.op_type()) != nullptr; }
+
+// Adds a node of a registered operator. Its attributes have names with a prefix in the graph.
+void AddCustom(Graph& graph, Node&& node, const NodeProto& proto) {
+  Attributes attributes;
+  attributes.Set(kCustomName, proto.domain() + "." + proto.op_type());
+  for (const auto& [name, value] : node.attributes) attributes.Set(kCustomPrefix + name, value);
+  graph.AddNode(kCustomOperator, std::move(node.name), std::move(node.inputs), std::move(node.outputs),
+                std::move(attributes));
+}
+
+std::string DomainName(const std::string& domain) { return domain.empty() ? "ai.onnx" : domain; }
+
 bool IsFlexAttention(const NodeProto& node) {
   return node.domain() == "ai.onnx.preview" && node.op_type() == "FlexAttention";
 }
@@ -161,7 +176,20 @@ void Importer::ReadMetadata() {
   const auto add = [&](const std::string& key, const std::string& value) {
     if (!value.empty()) result_.metadata[Printable(key)] = Printable(value);
   };
-  for (const auto& entry : model_.metadata_props()) add(entry.key(), entry.value());
+  FileInfo& file = result_.file;
+  file.format = "ONNX";
+  for (const auto& set : model_.opset_import()) {
+    int64_t& version = file.opsets[DomainName(set.domain())];
+    version = std::max<int64_t>(version, set.version());
+  }
+  if (file.opsets.empty()) file.opsets[DomainName("")] = opset_;
+  file.producer = model_.producer_name();
+  file.producer_version = model_.producer_version();
+  file.description = model_.doc_string();
+  for (const auto& entry : model_.metadata_props()) {
+    add(entry.key(), entry.value());
+    file.custom[entry.key()] = entry.value();
+  }
   add("producer", model_.producer_name());
   add("version", model_.producer_version());
 }
@@ -210,13 +238,15 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
     return false;
   }
   const bool microsoft = flat.proto.domain() == kMicrosoft;
+  if (IsCustom(flat.proto)) return true;
   if ((microsoft && IsMicrosoft(op)) || IsFlexAttention(flat.proto)) return true;
   if (!IsDefaultDomain(flat.proto.domain())) {
     problems_.Unsupported(
         "operator " + flat.proto.domain() + "." + op,
-        fmt::format(
-            "its domain is not ai.onnx and the model does not define it{}",
-            microsoft ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it" : ""),
+        fmt::format("its domain is not ai.onnx and the model does not define it{}",
+                    microsoft
+                        ? "; try the model from before ONNX Runtime's optimizer or quantizer changed it"
+                        : "; try --operators FILE.so, in C++ RegisterOperator() of mete/custom_operator.h"),
         node);
     return false;
   }
@@ -252,6 +282,7 @@ void Importer::AddNode(FlatNode& flat) {
   for (const std::string& name : proto.output())
     upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
   if (!known) return;
+  if (IsCustom(proto)) return AddCustom(scope_->graph, std::move(upgrade.node), proto);
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   if (IsControlFlow(proto.op_type())) AddBodies(flat, upgrade);
   const size_t before = scope_->graph.nodes.size();

@@ -140,6 +140,32 @@ TEST(ImportOnnx, TellsWhatTheFileSaysOfItself) {
             (std::map<std::string, std::string>{{"author", "me?"}, {"producer", "somebody"}}));
 }
 
+TEST(ImportOnnx, KeysOfTheFileCollideWithNone) {
+  ModelProto m = ReluModel();
+  m.set_producer_name("somebody");
+  m.set_producer_version("1.2");
+  m.set_doc_string("a net\nof two lines");
+  for (const char* key : {"producer", "version", "names"}) {
+    auto* entry = m.add_metadata_props();
+    entry->set_key(key);
+    entry->set_value(std::string("the author's ") + key);
+  }
+  auto* set = m.add_opset_import();
+  set->set_domain("com.microsoft");
+  set->set_version(1);
+  const FileInfo file = Import(m).file;
+  EXPECT_EQ(file.format, "ONNX");
+  EXPECT_EQ(file.producer, "somebody");
+  EXPECT_EQ(file.producer_version, "1.2");
+  EXPECT_EQ(file.description, "a net\nof two lines");
+  EXPECT_EQ(file.custom, (std::map<std::string, std::string>{{"producer", "the author's producer"},
+                                                             {"version", "the author's version"},
+                                                             {"names", "the author's names"}}));
+  EXPECT_EQ(file.opsets.size(), 2u);
+  EXPECT_EQ(file.opsets.at("com.microsoft"), 1);
+  EXPECT_GT(file.opsets.at("ai.onnx"), 6);
+}
+
 TEST(ImportOnnx, AGivenShapeAlsoBindsTheNamesOfItsDimensions) {
   ModelProto m = EmptyModel();
   AddInput(m, "other", {-1, 5}, {"N"});
@@ -268,6 +294,7 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
   AddInput(m, "x", {4, 4});
   std::string last = "x";
   const std::vector<std::string> own{"mete.ByteTable",
+                                     "mete.Custom",
                                      "mete.DetectionOutput",
                                      "mete.Elementwise",
                                      "mete.LRNWithin",

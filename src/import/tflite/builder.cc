@@ -10,6 +10,7 @@ Builder::Builder(File file, const ImportOptions& options, ImportProblems& proble
     : file_(std::move(file)), options_(options), problems_(problems), states_(file_.tensors.size()) {
   result_.graph.name = file_.name.empty() || file_.name == "main" ? problems.model() : file_.name;
   if (!file_.description.empty()) result_.metadata["description"] = file_.description;
+  result_.file = {.format = "TensorFlow Lite", .description = file_.description};
 }
 
 Shape Builder::ShapeOfInput(const TensorInfo& info) {

@@ -41,6 +41,8 @@ TEST(Tflite, KeepsNamesTypesAndShapesOfTheFile) {
   const Graph& g = net.graph;
   EXPECT_EQ(g.name, "net");
   EXPECT_EQ(net.metadata.at("description"), "a model of a test");
+  EXPECT_EQ(net.file.format, "TensorFlow Lite");
+  EXPECT_EQ(net.file.description, "a model of a test");
   ASSERT_EQ(g.inputs.size(), 1u);
   EXPECT_EQ(Describe(g.value(g.inputs[0])), "f32 1x6x5x4");
   EXPECT_EQ(g.value(g.inputs[0]).name, "t0");

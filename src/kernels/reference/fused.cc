@@ -1,6 +1,8 @@
 #include "base/fused.h"
 
+#include "base/custom_operators.h"
 #include "base/error.h"
+#include "kernels/reference/custom.h"
 #include "kernels/reference/epilogue.h"
 #include "kernels/reference/iterate.h"
 
@@ -40,6 +42,7 @@ void Elementwise(RefArgs& args) {
 std::span<const RefEntry> FusedReferences() {
   static constexpr RefEntry kEntries[] = {
       {"mete.Elementwise", Elementwise},
+      {kCustomOperator, RunCustom},
   };
   return kEntries;
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/custom_operators.h"
 #include "network/remote/remote_device.h"
 #include "run/member.h"
 
@@ -36,6 +37,10 @@ class RemoteMember : public Member {
   void Cancel() override { device_.Cancel(); }
   GraphTimes Time(const Graph& graph, int runs, std::chrono::milliseconds timeout) override {
     return device_.Time(graph, runs, timeout, processor_);
+  }
+  // What else the worker lacks is known when a program is made ready on it.
+  std::string WhyNot(const Graph&, const Node& node) const override {
+    return node.op == kCustomOperator ? "an operator of the program's own is computed in its process" : "";
   }
   std::unique_ptr<Echo> OpenEcho() override;
   LinkProfile MeasureHandOver(Member& to) override { return device_.HandOver(processor_, to.processor()); }

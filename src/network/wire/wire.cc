@@ -3,6 +3,7 @@
 #include <cstring>
 #include <set>
 
+#include "base/custom_operators.h"
 #include "base/error.h"
 #include "src/network/wire/graph.pb.h"
 
@@ -80,6 +81,10 @@ class Packer {
   }
 
   void PackNode(const Node& node, wire::Node* to) {
+    if (node.op == kCustomOperator)
+      Fail(Code::kUnimplemented, node.name,
+           "an operator of the program's own is not sent; got {}, expected a plan that keeps it at home",
+           node.attributes.String(kCustomName, ""));
     to->set_name(node.name);
     to->set_op(node.op);
     for (const ValueId id : node.inputs) to->add_inputs(id);

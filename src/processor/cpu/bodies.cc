@@ -83,7 +83,7 @@ void CpuBody::Run(std::span<const ConstView> inputs, std::span<GrowingTensor> re
     if (expected.present() && expected.shape.known())
       outputs[i] = results[i].Resize(expected.type, expected.shape);
   }
-  executor.RunAsBody(inputs_, outputs, cancel_, alone_);
+  executor.RunAsBody(inputs_, outputs, stops_, alone_);
   for (size_t i = 0; i < results.size(); ++i) {
     if (outputs[i].present()) continue;
     const ConstView result = executor.Output(i);
@@ -101,8 +101,8 @@ ControlFlowStep::ControlFlowStep(const Node& node, CpuKernels& kernels, const Ex
 
 void ControlFlowStep::Run(const Node& node, std::span<const ConstView> inputs,
                           std::function<View(size_t i, DType type, const Shape& shape)> output,
-                          const CancelToken* cancel, bool alone) {
-  for (const auto& body : bodies_) body->RunNextWith(cancel, alone);
+                          const Stops& stops, bool alone) {
+  for (const auto& body : bodies_) body->RunNextWith(stops, alone);
   const ControlFlowArgs args{node.attributes, inputs, CapturesOf(node.attributes), std::move(output)};
   if (node.op == "If") RunIf(args, *bodies_[0], *bodies_[1]);
   else if (node.op == "Loop") RunLoop(args, *bodies_[0]);

@@ -13,6 +13,7 @@
 #include "mete/engine.h"
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/prepare/kernels.h"
+#include "processor/stops.h"
 
 namespace mete {
 
@@ -31,8 +32,8 @@ class CpuBody final : public Body {
   ConstView Expected(std::span<const ConstView> inputs, size_t i) override;
 
   // For the runs that follow, as Executor::RunAsBody().
-  void RunNextWith(const CancelToken* cancel, bool alone) {
-    cancel_ = cancel;
+  void RunNextWith(const Stops& stops, bool alone) {
+    stops_ = stops;
     alone_ = alone;
   }
 
@@ -45,7 +46,7 @@ class CpuBody final : public Body {
   const GraphPtr body_;
   CpuKernels& kernels_;
   const Executor& outer_;
-  const CancelToken* cancel_ = nullptr;
+  Stops stops_;
   bool alone_ = false;
   std::vector<ConstView> inputs_;             // with the shapes that the body declares
   std::list<std::unique_ptr<Variant>> kept_;  // the last used first
@@ -59,7 +60,7 @@ class ControlFlowStep {
   // `output`: as ControlFlowArgs::output; the others as in Executor::RunAsBody(). Errors name the node of the
   // body that they come from.
   void Run(const Node& node, std::span<const ConstView> inputs,
-           std::function<View(size_t i, DType type, const Shape& shape)> output, const CancelToken* cancel,
+           std::function<View(size_t i, DType type, const Shape& shape)> output, const Stops& stops,
            bool alone);
 
  private:

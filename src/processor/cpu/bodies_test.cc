@@ -184,6 +184,19 @@ TEST_P(ControlFlow, ALoopCanBeCancelled) {
   EXPECT_TELLS(net.Run({Floats({1}, {0}), Floats({1}, {1})}, options), "was cancelled before this step");
 }
 
+// The same loop ends at the run's deadline, however long that takes.
+TEST_P(ControlFlow, ALoopEndsAtItsDeadline) {
+  Graph g;
+  g.name = "loop";
+  const ValueId x = Input(g, "x", DType::kF32, {1}), y = Input(g, "y", DType::kF32, {1});
+  g.outputs = {g.AddValue("sum")};
+  g.AddNode("Loop", "loop", {kNoValue, kNoValue, x, y}, {g.outputs[0]}, AddingLoop());
+  Prepared net = Make(std::move(g));
+  RunOptions options;
+  options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  EXPECT_TELLS(net.Run({Floats({1}, {0}), Floats({1}, {1})}, options), "the run's deadline was");
+}
+
 TEST_P(ControlFlow, ABranchThatFailsNamesItsNode) {
   const Attributes a = SqueezeOrNeg();
   Graph g;

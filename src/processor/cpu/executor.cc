@@ -269,7 +269,7 @@ void Executor::RunControlFlow(BoundStep& step, const RunOptions& options) {
            Name(type), ToString(shape), Name(bound.type), ToString(bound.shape));
     return bound;
   };
-  step.control_flow->Run(node, step.inputs, output, options.cancel, alone_);
+  step.control_flow->Run(node, step.inputs, output, Stops(options), alone_);
 }
 
 // The node's event of the calling thread, from its begin to its end, then those of the others that took part.
@@ -327,9 +327,9 @@ void Executor::UseAddresses(std::span<const ConstView> inputs, std::span<const V
 }
 
 void Executor::RunSteps(const RunOptions& options, int64_t run_start) {
+  const Stops stops(options);
   for (BoundStep& step : steps_) {
-    if (options.cancel && options.cancel->cancelled())
-      Fail(Code::kCancelled, step.node->name, "the run was cancelled before this step");
+    ThrowIfStopped(stops, step.node->name);
     RunStep(step, options, run_start);
   }
 }
@@ -350,11 +350,11 @@ void Executor::Run(std::span<const ConstView> inputs, std::span<const View> outp
   if (options.trace) options.trace->total_ns = ns;
 }
 
-void Executor::RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs,
-                         const CancelToken* cancel, bool alone) {
+void Executor::RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs, const Stops& stops,
+                         bool alone) {
   UseAddresses(inputs, outputs);
   alone_ = alone;
-  RunSteps({.cancel = cancel}, 0);
+  RunSteps({.cancel = stops.cancel, .deadline = stops.deadline}, 0);
   FinishOutputs(outputs);
 }
 

@@ -17,6 +17,7 @@
 #include "processor/cpu/bodies.h"
 #include "processor/cpu/prepare/kernels.h"
 #include "processor/memory/memory_plan.h"
+#include "processor/stops.h"
 #include "schedule/whole_run.h"
 
 namespace mete {
@@ -47,7 +48,7 @@ class Executor {
 
   // The same within a step of another executor, on whose threads this one is: it computes with all of them,
   // or on the calling thread alone, as that one does, and is no part of a trace.
-  void RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs, const CancelToken* cancel,
+  void RunAsBody(std::span<const ConstView> inputs, std::span<const View> outputs, const Stops& stops,
                  bool alone);
 
   // Returns output i of the last run if the executor keeps it; the view is valid until the next run.

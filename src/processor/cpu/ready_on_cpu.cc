@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/nearest.h"
 #include "dispatch/options.h"
 #include "graph/fused.h"
@@ -245,6 +246,7 @@ void ReadyOnCpu::MeasureSome() {
 
 // Other shapes have taken the estimated kernels, and take the measured ones when they come again.
 void ReadyOnCpu::HaveSettled() {
+  Log(LogLevel::kDebug, graph_.name, "all kernels are measured and chosen for good");
   if (variants_) variants_->Forget();
 }
 

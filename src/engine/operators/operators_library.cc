@@ -1,0 +1,21 @@
+// A library of operators, as programs load one: test.library.Scale multiplies by its attribute `by`.
+#include "mete/custom_operator.h"
+
+namespace {
+
+std::vector<mete::OutputType> ShapesOfScale(const mete::OperatorNode& node) {
+  return {{node.inputs[0].type, node.inputs[0].shape}};
+}
+
+void Scale(const mete::OperatorNode& node, std::span<const mete::View> outputs) {
+  const float by = node.attributes.Float("by", 1);
+  for (int64_t i = 0; i < outputs[0].elements(); ++i)
+    outputs[0].as<float>()[i] = by * node.inputs[0].as<float>()[i];
+}
+
+}  // namespace
+
+extern "C" [[gnu::visibility("default")]] int mete_register_operators(mete::OperatorRegistry& to) {
+  to.Add({"test.library", "Scale", 1, ShapesOfScale, Scale});
+  return mete::kOperatorsVersion;
+}
