@@ -3,10 +3,10 @@
 include(CMakePackageConfigHelpers)
 
 # The folders that define what the public headers declare; of the others comes what these need.
-set(parts base image engine engine_pool)
+set(parts base image answer engine engine_pool)
 list(TRANSFORM parts REPLACE "(.+)" "$<TARGET_OBJECTS:mete_\\1>" OUTPUT_VARIABLE objects)
 add_library(mete_shared SHARED ${objects})
-target_link_libraries(mete_shared PRIVATE mete_engine_pool mete_image)
+target_link_libraries(mete_shared PRIVATE mete_engine_pool mete_answer)
 target_include_directories(mete_shared INTERFACE $<BUILD_INTERFACE:${CMAKE_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(mete_shared INTERFACE cxx_std_20)
 set_target_properties(mete_shared PROPERTIES OUTPUT_NAME mete EXPORT_NAME mete VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINKER_LANGUAGE CXX)

@@ -23,6 +23,7 @@ mete_library(import_tflite src/import/tflite LAYERS import TEST_LAYERS kernels p
 mete_flatbuffers(import_tflite src/import/tflite/tflite.fbs)
 target_compile_definitions(mete_import_tflite PUBLIC FLATBUFFERS_LOCALE_INDEPENDENT=0)  # texts are not read as numbers: headers are enough
 mete_library(image src/image LAYERS base LINKS PNG::PNG JPEG::JPEG PkgConfig::TOMLPP)
+mete_library(answer src/answer LAYERS image)
 mete_library(passes src/passes LAYERS graph kernels)
 mete_library(partition src/partition LAYERS graph TEST_LAYERS passes)
 mete_library(machine src/machine LAYERS base LINKS nlohmann_json::nlohmann_json Threads::Threads PkgConfig::TOMLPP)
@@ -177,10 +178,12 @@ target_compile_options(mete_zoo PRIVATE -ffp-contract=off)  # the same weights o
 mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy src/profile/pool src/profile/starts)
 mete_library(profile_starts src/profile/starts LAYERS costs LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS passes)
+mete_library(text src/text LAYERS base)
+mete_library(generate src/generate LAYERS engine)
 mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
 mete_bench(branches_bench bench/pool engine_pool)
 # Readers of files and of /sys, and what opens and measures pools, are 344 KB smaller at -Os.
-foreach(folder machine engine_pool profile_pool)
+foreach(folder machine engine_pool profile_pool answer)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
 endforeach()
 if(METE_NETWORK)
@@ -249,6 +252,9 @@ mete_exceptions("they simulate in virtual time or compare planners, which are ex
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
   apps/mete/run.cc LAYERS zoo
   apps/mete/zoo.cc LAYERS zoo)
+mete_exceptions("it makes text of tokens, which sessions take and give"
+  apps/mete/chat.cc LAYERS generate text
+  apps/mete/chat.h LAYERS text)
 mete_exceptions("they are the worker's side, ask workers for their state, or manage keys, which are no part of running a model"
   apps/mete/network/devices.cc LAYERS discovery machine make_processor remote
   apps/mete/network/keys.cc LAYERS keys

@@ -115,6 +115,7 @@ std::vector<Answer> AnswersOf(Answer batch, const AnswerStyle& style) {
     if (!tensors) {
       one.pictures = {batch.pictures[size_t(i)]};
       one.turned = {batch.turned[size_t(i)]};
+      if (!batch.images.empty()) one.images = {std::move(batch.images[size_t(i)])};
     }
     for (const Tensor& t : batch.outputs) one.outputs.push_back(RowOf(t, i, rows));
     answers.push_back(std::move(one));
@@ -153,7 +154,8 @@ void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& st
         "{}{}{}{}\n", s.bold, answer.pictures[i], s.reset,
         answer.turned[i].empty() ? "" : fmt::format(" ({}, as its EXIF orientation says)", answer.turned[i]));
   if (answer.row >= 0) fmt::print("{}row {} of {}{}\n", s.bold, answer.row, answer.batch, s.reset);
-  if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
+  if (answer.found) PrintFound(*answer.found, style.labels);
+  else if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
   else PrintOutputs(model, answer);
   fmt::print("answered in {}{}\n\n", FormatMs(answer.ms),
              answer.batch > 1
@@ -174,6 +176,7 @@ Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& sty
     for (const Ranked& r : RankedOf(answer, style))
       json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
   }
+  if (answer.found) json.update(FoundJson(*answer.found, style.labels));
   json["outputs"] = Json::array();
   for (size_t i = 0; i < answer.outputs.size(); ++i)
     json["outputs"].push_back(OutputJson(model.outputs()[i], answer.outputs[i]));

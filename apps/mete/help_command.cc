@@ -10,6 +10,7 @@
 #include "help.h"
 #include "model_flags.h"
 #include "pictures.h"
+#include "show.h"
 #include "terminal.h"
 
 namespace mete::cli {
@@ -17,6 +18,7 @@ namespace {
 
 std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
   if (words.size() == 1 && words[0] == "preprocess") return FilledText(PreprocessHelp(), HelpColumns());
+  if (words.size() == 1 && words[0] == "heads") return FilledText(HeadsHelp(), HelpColumns());
   const CLI::App* at = &app;
   std::string path = app.get_name();
   for (const std::string& word : words) {
@@ -26,7 +28,7 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
       names.push_back(sub->get_name());
       if (sub->get_name() == word) next = sub;
     }
-    if (at == &app) names.push_back("preprocess");
+    if (at == &app) names.insert(names.end(), {"preprocess", "heads"});
     if (!next && names.empty())
       throw UsageError(
           fmt::format("[help] '{}' has no further commands; got '{}'; try 'mete help {}'", path, word, word));
@@ -43,7 +45,8 @@ std::string HelpOf(const CLI::App& app, const std::vector<std::string>& words) {
 }  // namespace
 
 void AddHelp(CLI::App& app, Context& context) {
-  CLI::App* command = app.add_subcommand("help", "print the help of a command, or of a topic: preprocess");
+  CLI::App* command =
+      app.add_subcommand("help", "print the help of a command, or of a topic: preprocess, heads");
   auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("COMMAND", *words, "a command or topic; none: of all");
   AddJsonFlag(*command, context);

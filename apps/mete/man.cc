@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "help.h"
 #include "pictures.h"
+#include "show.h"
 
 namespace mete::cli {
 namespace {
@@ -95,6 +96,7 @@ std::string ManPage(const CLI::App& app) {
   for (const EnvironmentRow& row : kEnvironment)
     out += fmt::format(".TP\n\\fB{}\\fR\n{}\n", row.name, Escaped(row.meaning));
   out += ".SH PREPROCESSING\n" + Footer(FilledText(PreprocessHelp(), kManColumns));
+  out += ".SH HEADS\n" + Footer(FilledText(HeadsHelp(), kManColumns));
   const std::string footer = app.get_footer();
   return out + ".SH EXAMPLES\n" +
          Footer(FilledText(footer.substr(footer.find("Examples:\n") + 10), kManColumns));

@@ -22,7 +22,10 @@ std::string FlagOf(std::string key) {
 bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) == "true|false"; }
 
 bool IsOfAnswers(std::string_view key) {
-  return key == "labels" || key == "top_k" || key == "softmax" || key == "classify";
+  for (const char* other :
+       {"labels", "top_k", "softmax", "classify", "head", "least_score", "overlap", "most_boxes", "anchors"})
+    if (key == other) return true;
+  return false;
 }
 
 // Returns the settings before flags: those of the TOML beside the model, with the pixel settings of a recipe
@@ -234,7 +237,7 @@ PictureRemarks RemarksOf(const std::string& model, const Port& port, const Prepr
 
 PictureBatch ReadPictures(std::span<const std::string> paths, const Preprocess& p, const Port& port) {
   PictureBatch batch;
-  std::vector<Image> images;
+  std::vector<Image>& images = batch.images;
   const bool asked =
       p.resize_width || p.letterbox || p.crop_fraction > 0 || (p.crop_width && CropFits(port, p));
   const auto [width, height] = SizeOf(port, p);

@@ -61,6 +61,7 @@ const char* TurnedText(int orientation);
 // A batch with as many pictures as the port takes.
 struct PictureBatch {
   Tensor tensor;
+  std::vector<Image> images;
   // how each picture was turned because of its EXIF orientation; "": not turned
   std::vector<std::string> turned;
   // a note if a picture loses its aspect although no setting asks for that; else ""

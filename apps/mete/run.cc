@@ -12,6 +12,7 @@
 #include "answers.h"
 #include "base/difference.h"
 #include "base/open_problem.h"
+#include "chat.h"
 #include "checks.h"
 #include "commands.h"
 #include "pool.h"
@@ -21,6 +22,7 @@
 #include "objective.h"
 #include "output_folder.h"
 #include "pictures.h"
+#include "show.h"
 #include "site_run.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -36,8 +38,10 @@ struct RunFlags {
   std::vector<std::string> pictures;
   std::vector<std::string> inputs;
   PictureFlags preprocess;
+  ShowFlags show;
   std::string output;
   SiteRunFlags site;
+  ChatFlags chat;
 };
 
 using RunFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)>;
@@ -50,6 +54,7 @@ struct Loaded {
   Preprocess preprocess;
 
   const Port& port() const { return model.inputs()[size_t(picture_port)]; }
+  bool finds() const { return picture_port >= 0 && !preprocess.head.name.empty(); }
 };
 
 // The data that all answers share.
@@ -81,12 +86,25 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
     folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
+// What the network has found in the answer's picture.
+Found FindIn(const Job& job, const Answer& answer) {
+  if (answer.images.size() != 1)
+    throw UsageError(
+        fmt::format("[--batch] the outputs of {} pictures cannot be divided; got one answer, "
+                    "expected one for each picture; try --batch 1",
+                    answer.images.size()));
+  const Loaded& loaded = job.loaded;
+  return FindIn(answer.images[0], loaded.model, answer.outputs, loaded.preprocess, loaded.port().shape,
+                job.style.labels, job.flags.show);
+}
+
 // Prints the answers, or adds them to `results` as JSON.
 void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
   const bool tensors = batch.pictures.empty();
   if (tensors) AddOutputs(job, batch, folder);
-  for (const Answer& answer : AnswersOf(std::move(batch), job.style)) {
+  for (Answer& answer : AnswersOf(std::move(batch), job.style)) {
     if (!tensors) AddOutputs(job, answer, folder);
+    if (job.loaded.finds()) answer.found = FindIn(job, answer);
     if (job.context.json) results.push_back(AnswerJson(job.loaded.model, answer, job.style));
     else PrintAnswer(job.loaded.model, answer, job.style);
   }
@@ -114,6 +132,7 @@ void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<
     const Progress progress(job.context, pictures[0]);
     batch = ReadPictures(pictures, loaded.preprocess, loaded.port());
     inputs[size_t(loaded.picture_port)] = batch.tensor;
+    if (!loaded.finds()) batch.images.clear();  // which take memory
     return RunOnce(job, run, inputs);
   }();
   if (!batch.stretched.empty() && !job.told) PrintNote(job.context, batch.stretched);
@@ -121,6 +140,7 @@ void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<
   if (&loaded == &job.loaded) job.inputs = std::move(inputs);
   answer.pictures.assign(pictures.begin(), pictures.end());
   answer.turned = std::move(batch.turned);
+  answer.images = std::move(batch.images);
   answer.batch = int64_t(pictures.size());
   Report(job, std::move(answer), folder, results);
 }
@@ -300,6 +320,13 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   const bool top_k = flags.preprocess.given("top_k");
   if (flags.preprocess.given("pad") && !settings.letterbox)
     PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
+  CheckHead(flags.show, settings, setting("head"));
+  if (loaded.finds()) {
+    AnswerStyle style;
+    if (!settings.labels.empty())
+      style.labels = LabelsIn(ReadTextFile(settings.labels, setting("labels").where()));
+    return style;
+  }
   // classes of tensors are ranked only if the user asks for that
   const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();
   AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes, setting("classify")),
@@ -429,10 +456,23 @@ void CheckExplains(const RunFlags& flags) {
         "[--processors] excludes --explain; got both, expected one of them; try 'mete run --help'");
 }
 
+// UsageError if text is asked for beside pictures or tensors.
+void CheckChat(const RunFlags& flags) {
+  if (!flags.pictures.empty() || !flags.inputs.empty())
+    throw UsageError(
+        "[--chat] a conversation has no other inputs; got pictures or tensors, expected text alone; "
+        "try without them");
+}
+
 void Run(const RunFlags& flags, const Context& context) {
+  if (flags.chat.given()) {
+    CheckChat(flags);
+    return Chat(flags.chat, flags.model, context);
+  }
   CheckExplains(flags);
   const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);
+  CheckShow(flags.show, flags.pictures);
   if (flags.site.given()) CheckSiteObjective(ObjectiveAtSite(flags), flags.site.deadline_ms);
   else CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
@@ -497,6 +537,7 @@ void AddRun(CLI::App& app, Context& context) {
   AddObjectiveFlag(*command, flags->model);
   command->add_option("IMAGE", flags->pictures, "pictures: JPEG, PNG, BMP, PPM");
   AddPictureFlags(*command, flags->preprocess);
+  AddShowFlags(*command, flags->show);
   command
       ->add_option("--batch", flags->model.batch,
                    "pictures at once, where the model leaves that open (default: 1, or as many as it takes)")
@@ -516,7 +557,12 @@ void AddRun(CLI::App& app, Context& context) {
       ->type_name("DIR")
       ->group("Tensors");
   AddPoolFlags(*command, flags->pool);
+  AddChatFlags(*command, flags->chat);
   AddSiteRunFlags(*command, flags->site);
+  ExcludeOthers(*command, *command->get_option("--show"), {"--site"});
+  for (const char* text : {"--chat", "--prompt"})
+    ExcludeOthers(*command, *command->get_option(text),
+                  {"--site", "--processors", "--show", "--output", "--profile", "--trace", "--explain"});
   AddJsonFlag(*command, context);
   command->footer(
       "Pictures need the preprocessing that the model was trained with: a TOML beside it (net.onnx, "
@@ -527,7 +573,9 @@ void AddRun(CLI::App& app, Context& context) {
       "  mete run models/digits.onnx models/digit.png\n"
       "  mete run mobilenet_v2.onnx cat.jpg --preprocess mobilenet --labels imagenet.txt\n"
       "  mete run deploy.prototxt cat.jpg --weights net.caffemodel --preprocess caffe-bgr --softmax\n"
+      "  mete run detector.onnx street.jpg --preprocess unit --head fastestdet --show boxes\n"
       "  mete run resnet18.onnx cat.jpg --site site.toml --explain\n"
+      "  mete run decoder.onnx --prompt Once --tokenizer tokenizer.bin --most-tokens 100\n"
       "  mete run encoder.onnx --input ids=ids.npy --input mask=mask.npy --output results --profile");
   command->callback([flags, &context] { context.command = [flags, &context] { Run(*flags, context); }; });
 }

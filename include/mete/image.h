@@ -64,12 +64,24 @@ enum class Interpolation {
   kBicubic,  // cubic filter as wide as the reduction: Pillow's BICUBIC, which is its default
 };
 
+// Returns the picture as a PNG file, 8 bits RGB.
+std::string PngOf(const Image& image);
+
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation);
 // Cuts out the centre. If a margin is odd, its extra pixel is at the right or at the bottom.
 Image CropCenter(const Image& image, int width, int height);
 
 enum class ChannelOrder { kRgb, kBgr, kGray };
 enum class TensorOrder { kNchw, kNhwc };
+
+// What the outputs of a network say about a picture, and which of it counts (mete/answer.h).
+struct HeadSettings {
+  std::string name;          // of AnswerHeads(); empty: not known
+  float least_score = 0.5f;  // boxes and points below it are left out
+  float overlap = 0.45f;     // of two boxes of a class that share more of their area the worse is left out
+  int most = 100;            // boxes
+  std::vector<float> anchors = {};  // width and height in pixels of the input, level by level
+};
 
 // The conversion of a picture to a model's input. The stages run in the order of these members.
 struct Preprocess {
@@ -106,6 +118,7 @@ struct Preprocess {
   int top_k = 5;
   bool softmax = false;  // convert scores to probabilities first
   std::string classify;  // name of the output with the scores; empty: the only output that can have them
+  HeadSettings head;
 };
 
 // A set of values that many models share. The documentation of a model tells which values it was trained
@@ -152,6 +165,29 @@ Tensor MakeInput(const Image& image, const Preprocess& preprocess);
 // if the number, the size or the channels of the pictures do not fit the input.
 Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input);
 Tensor MakeInput(const Image& image, const Preprocess& preprocess, const Shape& input);
+
+// Where the pixels of a model's input lie in the picture that they were made from.
+struct InputPlace {
+  int picture_width = 0, picture_height = 0;
+  int input_width = 0, input_height = 0;  // as the model has them: swapped by Preprocess::transpose
+  // Before a transpose, position x of the input is left + x * scale_x of the picture. Positions are those of
+  // edges: 0 is the left edge of the first pixel.
+  double left = 0, top = 0, scale_x = 1, scale_y = 1;
+  bool transposed = false;
+
+  // Returns the position in the picture (x, y) of a position of the input; it may lie outside.
+  std::array<double, 2> InPicture(double x, double y) const {
+    return transposed ? std::array{left + y * scale_x, top + x * scale_y}
+                      : std::array{left + x * scale_x, top + y * scale_y};
+  }
+  // The reverse of InPicture().
+  std::array<double, 2> InInput(double x, double y) const {
+    const double across = (x - left) / scale_x, down = (y - top) / scale_y;
+    return transposed ? std::array{down, across} : std::array{across, down};
+  }
+};
+// Returns the place for a picture of which MakeInput() has made, with the same arguments, the input.
+InputPlace PlaceOf(const Image& image, const Preprocess& preprocess, const Shape& input);
 
 // The dimensions of an input as pictures. `known` is false if the input cannot take pictures.
 struct PictureShape {

@@ -55,20 +55,30 @@ void SetSize(const Text& t, int& width, int& height) {
   height = x == t.value.npos ? width : Positive(t, t.value.substr(x + 1), kExpected);
 }
 
-std::array<float, 3> Channels(const Text& t) {
-  constexpr const char* kExpected = "a number, or three with commas between them";
+std::vector<float> Numbers(const Text& t, const char* expected) {
   std::vector<float> values;
   for (std::string_view rest = t.value;;) {
     const size_t comma = rest.find(',');
     const auto v = Number<float>(rest.substr(0, comma));
-    if (!v || !std::isfinite(*v)) t.Bad(kExpected);
+    if (!v || !std::isfinite(*v)) t.Bad(expected);
     values.push_back(*v);
-    if (comma == rest.npos) break;
+    if (comma == rest.npos) return values;
     rest.remove_prefix(comma + 1);
   }
+}
+
+std::array<float, 3> Channels(const Text& t) {
+  constexpr const char* kExpected = "a number, or three with commas between them";
+  const std::vector<float> values = Numbers(t, kExpected);
   if (values.size() == 1) return {values[0], values[0], values[0]};
   if (values.size() != 3) t.Bad(kExpected);
   return {values[0], values[1], values[2]};
+}
+
+float Fraction(const Text& t) {
+  const auto v = Number<float>(t.value);
+  if (!v || !(*v >= 0 && *v <= 1)) t.Bad("a number from 0 to 1");
+  return *v;
 }
 
 void RefuseZeros(const Text& t, const std::array<float, 3>& values) {
@@ -173,6 +183,18 @@ constexpr Field kFields[] = {
      [](const Text& t, Preprocess& p) { p.softmax = Truth(t); }},
     {{"classify", "NAME", "rank the scores of this output (default: of the only one that can have them)"},
      [](const Text& t, Preprocess& p) { p.classify = t.value; }},
+    {{"head", "NAME", "what the outputs say about a picture, for --show: 'mete help heads' lists the names"},
+     [](const Text& t, Preprocess& p) { p.head.name = t.value; }},
+    {{"least_score", "F", "leave out boxes and points of a lower score (default: 0.5)"},
+     [](const Text& t, Preprocess& p) { p.head.least_score = Fraction(t); }},
+    {{"overlap", "F",
+      "of two boxes of a class that share more of their area, leave out the worse (default: 0.45)"},
+     [](const Text& t, Preprocess& p) { p.head.overlap = Fraction(t); }},
+    {{"most_boxes", "N", "keep the N best boxes (default: 100)"},
+     [](const Text& t, Preprocess& p) { p.head.most = Positive(t, t.value, "a number from 1 on"); }},
+    {{"anchors", "w,h[,...]",
+      "widths and heights of the anchors of the head yolo-grid, the finest grid's first"},
+     [](const Text& t, Preprocess& p) { p.head.anchors = Numbers(t, "numbers with commas between them"); }},
 };
 
 // The settings are those of the networks' own training or evaluation scripts. Crops are written as fractions,
@@ -229,6 +251,7 @@ void SetRecipe(const Text& t, Preprocess& p) {
   fresh.top_k = p.top_k;
   fresh.softmax = p.softmax;
   fresh.classify = p.classify;
+  fresh.head = p.head;
   p = ParsePreprocess(SettingsOf(t), std::string(t.value), fresh);
 }
 

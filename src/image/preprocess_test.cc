@@ -95,6 +95,44 @@ TEST(MakeInput, StagesRunInOrder) {
   EXPECT_EQ(t.as<float>()[12 * 16 + 5], expected.row(0)[5 * 3 + 1]);
 }
 
+// Every pixel of an input made from a smooth picture is what the picture has at its place.
+TEST(PlaceOf, IsWhereMakeInputTookThePixelsFrom) {
+  Image in(120, 90);
+  for (int y = 0; y < in.height; ++y)
+    for (int x = 0; x < in.width; ++x) {
+      in.row(y)[x * 3] = uint8_t(2 * x);
+      in.row(y)[x * 3 + 1] = uint8_t(2 * y);
+    }
+  Preprocess stretched, cropped, covered, boxed, turned;
+  cropped.resize_shorter = 60;
+  cropped.crop_width = 51;
+  cropped.crop_height = 40;
+  covered.crop_fraction = 0.8f;
+  boxed.letterbox = true;
+  turned.letterbox = turned.transpose = true;
+  for (const Preprocess& p : {stretched, cropped, covered, boxed, turned}) {
+    const Shape shape{1, 3, 41, 32};
+    const Tensor t = MakeInput(in, p, shape);
+    const InputPlace place = PlaceOf(in, p, shape);
+    EXPECT_EQ(place.input_width * 1000 + place.input_height, 32041);
+    int compared = 0;
+    for (int y = 0; y < 41; ++y)
+      for (int x = 0; x < 32; ++x) {
+        const auto [at_x, at_y] = place.InPicture(x + 0.5, y + 0.5);
+        const auto [back_x, back_y] = place.InInput(at_x, at_y);
+        EXPECT_NEAR(back_x, x + 0.5, 1e-9);
+        EXPECT_NEAR(back_y, y + 0.5, 1e-9);
+        constexpr double kEdge = 4;  // pixels; the filter of a resize is one-sided at the picture's edge
+        if (at_x < kEdge || at_y < kEdge || at_x > 120 - kEdge || at_y > 90 - kEdge) continue;
+        // Pixels have whole numbers, and two resizes round twice: one level, or half a pixel, for each.
+        EXPECT_NEAR(t.as<float>()[y * 32 + x], 2 * (at_x - 0.5), 2);
+        EXPECT_NEAR(t.as<float>()[(41 + y) * 32 + x], 2 * (at_y - 0.5), 2);
+        ++compared;
+      }
+    EXPECT_GT(compared, 300);
+  }
+}
+
 TEST(MakeInput, OrderLayoutMeanAndTranspose) {
   Image in(2, 1);
   in.rgb = {10, 20, 30, 40, 50, 60};

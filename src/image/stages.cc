@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "base/error.h"
 
@@ -56,6 +57,37 @@ Image Letterbox(const Image& inner, const Preprocess& p) {
   return out;
 }
 
+// A stage that changes a picture's size: it scales the picture, cuts out its centre, or fills around it.
+struct PictureStage {
+  enum class Kind { kResize, kCrop, kFill };
+  Kind kind;
+  PictureSize to;
+};
+
+std::vector<PictureStage> StagesOf(PictureSize image, const Preprocess& p) {
+  std::vector<PictureStage> stages;
+  const auto add = [&](PictureStage::Kind kind, PictureSize to) {
+    stages.push_back({kind, to});
+    image = to;
+  };
+  if (p.resize_shorter) add(PictureStage::Kind::kResize, WithShorter(image, p.resize_shorter));
+  if (p.crop_width) add(PictureStage::Kind::kCrop, {p.crop_width, p.crop_height});
+  if (!p.resize_width) return stages;
+  add(PictureStage::Kind::kResize, Final(image, p));
+  if (p.crop_fraction > 0) add(PictureStage::Kind::kCrop, {p.resize_width, p.resize_height});
+  else if (p.letterbox) add(PictureStage::Kind::kFill, {p.resize_width, p.resize_height});
+  return stages;
+}
+
+Image Applied(const PictureStage& stage, const Image& image, const Preprocess& p) {
+  switch (stage.kind) {
+    case PictureStage::Kind::kResize: return ResizeTo(image, stage.to, p);
+    case PictureStage::Kind::kCrop: return CropCenter(image, stage.to.width, stage.to.height);
+    case PictureStage::Kind::kFill: break;
+  }
+  return Letterbox(image, p);
+}
+
 }  // namespace
 
 Image ResizeTo(const Image& image, PictureSize size, const Preprocess& p) {
@@ -63,18 +95,37 @@ Image ResizeTo(const Image& image, PictureSize size, const Preprocess& p) {
 }
 
 Image Stages(Image image, const Preprocess& p) {
-  if (p.resize_shorter) image = ResizeTo(image, WithShorter(SizeOf(image), p.resize_shorter), p);
-  if (p.crop_width) image = CropCenter(image, p.crop_width, p.crop_height);
-  if (!p.resize_width) return image;
-  image = ResizeTo(image, Final(SizeOf(image), p), p);
-  if (p.crop_fraction > 0) return CropCenter(image, p.resize_width, p.resize_height);
-  return p.letterbox ? Letterbox(image, p) : image;
+  for (const PictureStage& stage : StagesOf(SizeOf(image), p)) image = Applied(stage, image, p);
+  return image;
 }
 
 std::optional<PictureSize> SizeAtFirst(PictureSize image, const Preprocess& p) {
-  if (p.resize_shorter) return WithShorter(image, p.resize_shorter);
-  if (p.crop_width) return std::nullopt;
-  return Final(image, p);
+  const PictureStage first = StagesOf(image, p).front();
+  if (first.kind == PictureStage::Kind::kCrop) return std::nullopt;
+  return first.to;
+}
+
+InputPlace PlaceOf(const Image& image, const Preprocess& preprocess, const Shape& input) {
+  const Preprocess p = SettingsFor(preprocess, PictureShapeOf(input));
+  PictureSize size = SizeOf(image);
+  InputPlace place{.picture_width = size.width, .picture_height = size.height, .transposed = p.transpose};
+  for (const PictureStage& stage : StagesOf(size, p)) {
+    if (stage.kind == PictureStage::Kind::kResize) {
+      place.scale_x *= double(size.width) / stage.to.width;
+      place.scale_y *= double(size.height) / stage.to.height;
+    } else {
+      // CropCenter() and Letterbox() round the margin down, so that an odd pixel is right or below
+      const PictureSize larger = stage.kind == PictureStage::Kind::kCrop ? size : stage.to,
+                        smaller = stage.kind == PictureStage::Kind::kCrop ? stage.to : size;
+      const int sign = stage.kind == PictureStage::Kind::kCrop ? 1 : -1;
+      place.left += sign * ((larger.width - smaller.width) / 2) * place.scale_x;
+      place.top += sign * ((larger.height - smaller.height) / 2) * place.scale_y;
+    }
+    size = stage.to;
+  }
+  place.input_width = p.transpose ? size.height : size.width;
+  place.input_height = p.transpose ? size.width : size.height;
+  return place;
 }
 
 void CheckSettings(const Preprocess& p) {

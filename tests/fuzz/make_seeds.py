@@ -4,7 +4,7 @@
 tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels; and
 networks of the forms that passes rewrite.
 tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fuzz/caffe_fuzz: a net a layer type, with blobs.
-tests/fuzz/rest_request_fuzz: requests to a server.
+tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces.
 """
 import collections
 import io
@@ -205,6 +205,11 @@ def write(folder, name, raw):
     path.write_bytes(raw)
 
 
+def tokenizer_seeds():
+    pieces = [b"<unk>", b"<s>", b"</s>", b"<0x61>", b" ", b"a", b"b", b"ab", "\u00e4".encode()]
+    write("tokenizer_fuzz", "small.bin", bytes(4) + b"".join(struct.pack("<fi", -i, len(piece)) + piece for i, piece in enumerate(pieces)))
+
+
 def image_seeds():
     picture = Image.new("RGB", (24, 16))
     picture.putdata([(x * 10, y * 15, (x * y) % 256) for y in range(16) for x in range(24)])
@@ -328,3 +333,4 @@ if __name__ == "__main__":
     image_seeds()
     caffe_seeds()
     request_seeds()
+    tokenizer_seeds()

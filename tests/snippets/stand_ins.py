@@ -78,7 +78,14 @@ def words():
     return npy("<i8", [1, 16], struct.pack("<q", 1) * 16)
 
 
-BY_NAME = {"decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words}
+def tokenizer():
+    """llama2.c's form, with a piece for each byte."""
+    pieces = [b"<unk>", b"<s>", b"</s>", *(b"<0x%02X>" % i for i in range(256))]
+    return bytes(4) + b"".join(struct.pack("<fi", 0, len(piece)) + piece for piece in pieces)
+
+
+BY_NAME = {"decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words,
+           "tokenizer.bin": tokenizer}
 BY_ENDING = {".onnx": classifier, ".prototxt": prototxt, ".caffemodel": caffemodel, ".jpg": picture, ".png": picture, ".npy": pixels,
              ".txt": labels}
 

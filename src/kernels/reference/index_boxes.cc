@@ -1,21 +1,13 @@
 // The kernel of NonMaxSuppression, which selects the boxes with the best scores among overlapping boxes.
-#include "kernels/reference/index_boxes.h"
 
-#include <cmath>
+#include <algorithm>
 #include <limits>
 
+#include "base/boxes.h"
 #include "kernels/reference/index_kernels.h"
 #include "kernels/reference/indexing.h"
 
 namespace mete {
-
-void SortByScore(const float* scores, int64_t* candidates, int64_t count) {
-  const auto score = [&](int64_t i) {
-    return std::isnan(scores[i]) ? -std::numeric_limits<float>::infinity() : scores[i];
-  };
-  std::sort(candidates, candidates + count,
-            [&](int64_t a, int64_t b) { return score(a) != score(b) ? score(a) > score(b) : a < b; });
-}
 
 namespace {
 
@@ -48,21 +40,6 @@ int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits,
   return count;
 }
 
-// Keeps each candidate that overlaps no candidate kept before. Returns the number of kept candidates.
-int64_t Suppress(const float* boxes, bool center, const int64_t* candidates, int64_t count,
-                 const Limits& limits, int64_t* kept) {
-  int64_t n = 0;
-  for (int64_t i = 0; i < count && n < limits.most; ++i) {
-    const int64_t candidate = candidates[i];
-    const CornerBox box = BoxAt(boxes + candidate * 4, center);
-    bool good = true;
-    for (int64_t k = 0; k < n && good; ++k)
-      good = !Overlap(box, BoxAt(boxes + kept[k] * 4, center), limits.overlap);
-    if (good) kept[n++] = candidate;
-  }
-  return n;
-}
-
 }  // namespace
 
 void RunNonMaxSuppression(RefArgs& args) {
@@ -75,11 +52,14 @@ void RunNonMaxSuppression(RefArgs& args) {
   int64_t* kept = args.scratch.Get<int64_t>(size_t(groups * per_class));
   int64_t* kept_counts = args.scratch.Get<int64_t>(size_t(groups));
   int64_t* candidates = args.scratch.Get<int64_t>(size_t(count));
+  CornerBox* corners = args.scratch.Get<CornerBox>(size_t(groups == 0 ? 0 : count));
   int64_t total = 0;
   for (int64_t g = 0; g < groups; ++g) {
+    if (g % classes == 0)  // the boxes of an image are those of all of its classes
+      for (int64_t i = 0; i < count; ++i)
+        corners[i] = BoxAt(boxes.as<float>() + (g / classes * count + i) * 4, center);
     const int64_t found = SortCandidates(scores.as<float>() + g * count, count, limits, candidates);
-    kept_counts[g] = Suppress(boxes.as<float>() + g / classes * count * 4, center, candidates, found, limits,
-                              kept + g * per_class);
+    kept_counts[g] = KeepApart(corners, candidates, found, limits.most, limits.overlap, kept + g * per_class);
     total += kept_counts[g];
   }
   args.allocate(0, DType::kI64, {total, 3});

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reference/index_boxes.h"
+#include "base/boxes.h"
 #include "kernels/reference/index_kernels.h"
 #include "kernels/reference/indexing.h"
 

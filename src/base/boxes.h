@@ -1,5 +1,5 @@
-// Boxes of detectors: how NonMaxSuppression and mete.DetectionOutput sort and compare them. Only files of
-// kernels/reference include this header.
+// Boxes of detectors: how the operators NonMaxSuppression and mete.DetectionOutput, and the answers of `mete
+// run --show`, sort and compare them.
 #pragma once
 
 #include <algorithm>
@@ -24,5 +24,10 @@ inline bool Overlap(const CornerBox& a, const CornerBox& b, float threshold) {
 // Sorts candidates, which are places in `scores`: the best score first. For equal scores the earlier place
 // comes first. NaN counts as the lowest score.
 void SortByScore(const float* scores, int64_t* candidates, int64_t count);
+
+// Non-maximum suppression: keeps each candidate, a place in `boxes`, that overlaps no candidate kept before.
+// Writes at most `most` places to `kept`, and returns their number.
+int64_t KeepApart(const CornerBox* boxes, const int64_t* candidates, int64_t count, int64_t most,
+                  float threshold, int64_t* kept);
 
 }  // namespace mete

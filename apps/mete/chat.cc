@@ -1,0 +1,166 @@
+#include "chat.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+#include <random>
+
+#include "checks.h"
+#include "generate/generator.h"
+#include "stopwatch.h"
+#include "terminal.h"
+#include "text/tokenizer.h"
+
+namespace mete::cli {
+namespace {
+
+constexpr const char* kGroup = "Text";
+
+// What became of one prompt.
+struct Continuation {
+  std::string text;
+  std::vector<int64_t> tokens;  // those of the model
+  double first_ms = 0, all_ms = 0;
+
+  double tokens_per_s() const { return all_ms > 0 ? double(tokens.size()) * 1e3 / all_ms : 0; }
+};
+
+// A model may give any bytes, also those that control terminals.
+std::string ForTerminals(std::string text) {
+  for (char& c : text)
+    if ((c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+  return text;
+}
+
+class Conversation {
+ public:
+  Conversation(const ChatFlags& flags, const Model& model, Session& session, const Context& context)
+      : flags_(flags),
+        context_(context),
+        tokenizer_(Tokenizer::Load(flags.tokenizer)),
+        generator_(model, session),
+        random_(flags.seed) {}
+
+  // The model sees what was said before.
+  Continuation Continue(const std::string& prompt) {
+    const auto place = generator_.seen() == 0 ? Tokenizer::Place::kFirst : Tokenizer::Place::kLater;
+    std::vector<int64_t> tokens = tokenizer_.Encode(prompt, place);
+    if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
+    if (tokens.empty()) return {};
+    Continuation done;
+    const Stopwatch watch;
+    while (int(done.tokens.size()) < flags_.most_tokens) {
+      CheckCancelled(context_);
+      last_ = NextOf(tokens);
+      if (Tokenizer::IsEnd(last_)) break;
+      if (done.tokens.empty()) done.first_ms = watch.ms();
+      done.tokens.push_back(last_);
+      Say(tokenizer_.TextOf(last_, Tokenizer::Place::kLater), done);
+      tokens = {last_};
+    }
+    done.all_ms = watch.ms();
+    return done;
+  }
+
+ private:
+  int64_t NextOf(std::span<const int64_t> tokens) {
+    const std::vector<float> logits = generator_.Next(tokens, {context_.cancel});
+    constexpr double kUnit = 0x1p-53;  // the upper 53 of 64 random bits are a number from 0 to below 1
+    return SampleToken(logits, flags_.sampler, double(random_() >> 11) * kUnit);
+  }
+
+  void Say(const std::string& text, Continuation& done) const {
+    done.text += text;
+    if (context_.json) return;
+    fmt::print("{}", ForTerminals(text));
+    std::fflush(stdout);
+  }
+
+  const ChatFlags& flags_;
+  const Context& context_;
+  const Tokenizer tokenizer_;
+  Generator generator_;
+  std::mt19937_64 random_;
+  int64_t last_ = -1;  // -1: the model has given none
+};
+
+Json JsonOf(const std::string& prompt, const Continuation& done) {
+  return {{"prompt", prompt},
+          {"text", done.text},
+          {"tokens", done.tokens},
+          {"first_token_ms", done.first_ms},
+          {"tokens_per_s", done.tokens_per_s()}};
+}
+
+void PrintEnd(const Continuation& done) {
+  fmt::print("\n");
+  if (done.tokens.empty()) return PrintText("the model had nothing to say");
+  PrintText(fmt::format("{} tokens, {:.1f} a second; the first after {}", done.tokens.size(),
+                        done.tokens_per_s(), FormatMs(done.first_ms)));
+}
+
+// Reads the next prompt, with a sign for people in front of it.
+bool ReadLine(const Context& context, std::string& line) {
+  if (!context.json && isatty(STDIN_FILENO)) {
+    fmt::print("> ");
+    std::fflush(stdout);
+  }
+  return bool(std::getline(std::cin, line));
+}
+
+}  // namespace
+
+void AddChatFlags(CLI::App& command, ChatFlags& flags) {
+  CLI::Option* chat = command.add_flag(
+      "--chat", flags.chat, "continue each line of stdin by a language model; it sees the lines before");
+  CLI::Option* prompt =
+      command.add_option("--prompt", flags.prompt, "continue this text, and end")->type_name("TEXT");
+  CLI::Option* tokenizer =
+      command.add_option("--tokenizer", flags.tokenizer, "how its tokens are text: llama2.c's tokenizer.bin")
+          ->type_name("FILE");
+  CLI::Option* temperature =
+      command
+          .add_option(
+              "--temperature", flags.sampler.temperature,
+              "choose tokens at random: below 1 likely ones more often (default: 0, always the likeliest)")
+          ->type_name("F")
+          ->check(Between(0, 100));
+  CLI::Option* top_p = command
+                           .add_option("--top-p", flags.sampler.top_p,
+                                       "only of the likeliest tokens that have this probability together "
+                                       "(default: 1, of all)")
+                           ->type_name("F")
+                           ->check(Between(0, 1));
+  CLI::Option* seed =
+      command.add_option("--seed", flags.seed, "of the random choices (default: 0)")->type_name("N");
+  CLI::Option* most =
+      command.add_option("--most-tokens", flags.most_tokens, "end an answer after N tokens (default: 256)")
+          ->type_name("N")
+          ->check(Between(1, 1 << 20));
+  chat->excludes(prompt);
+  for (CLI::Option* option : {chat, prompt, tokenizer, temperature, top_p, seed, most}) option->group(kGroup);
+}
+
+void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
+  if (flags.tokenizer.empty())
+    throw UsageError(
+        "[--tokenizer] the model's file does not say how its tokens are text; got none, expected a file; try "
+        "--tokenizer tokenizer.bin");
+  const Model model = LoadQuietly(model_flags, context);
+  Session session = MakeSession(model, model_flags, context);
+  Conversation conversation(flags, model, session, context);
+  const auto answer = [&](const std::string& prompt) {
+    const Continuation done = conversation.Continue(prompt);
+    if (context.json) PrintJson(JsonOf(prompt, done));
+    else PrintEnd(done);
+  };
+  if (!flags.chat) {
+    if (!context.json) fmt::print("{}", ForTerminals(flags.prompt));
+    return answer(flags.prompt);
+  }
+  for (std::string line; ReadLine(context, line);) answer(line);
+}
+
+}  // namespace mete::cli

@@ -1,0 +1,28 @@
+// `mete run --chat` and `--prompt`: text from a language model.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "context.h"
+#include "model_flags.h"
+#include "text/sampler.h"
+
+namespace mete::cli {
+
+struct ChatFlags {
+  bool chat = false;
+  std::string prompt, tokenizer;
+  SamplerOptions sampler;
+  uint64_t seed = 0;
+  int most_tokens = 256;  // of an answer; this value is a guess: a page of text
+
+  bool given() const { return chat || !prompt.empty(); }
+};
+
+void AddChatFlags(CLI::App& command, ChatFlags& flags);
+
+// Continues the prompt, or each line of stdin, and prints the text as it comes.
+void Chat(const ChatFlags& flags, const ModelFlags& model, const Context& context);
+
+}  // namespace mete::cli

@@ -1,0 +1,70 @@
+// What a network's outputs say about a picture: boxes, a mask, another picture, or points, in pixels of the
+// picture that the input was made from.
+// Preprocess::head (mete/image.h) names the form of the outputs and says which boxes count; the TOML beside
+// the model may have it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "mete/image.h"
+#include "mete/tensor.h"
+
+namespace [[gnu::visibility("default")]] mete {
+
+enum class AnswerKind { kBoxes, kMask, kPicture, kPoints };
+const char* Name(AnswerKind kind);  // "boxes", "mask", "picture", "keypoints"
+
+// A form that the outputs of a family of networks have.
+struct AnswerHead {
+  const char* name;
+  AnswerKind kind;
+  const char* help;
+};
+std::span<const AnswerHead> AnswerHeads();
+
+// The sides lie within the picture; `label` is the class as the network counts it.
+struct PictureBox {
+  float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  float score = 0;
+  int label = 0;
+};
+
+struct PicturePoint {
+  float x = 0, y = 0;
+  float score = 0;
+  int label = 0;  // the number of the heat map
+};
+
+// The class of each pixel of the picture; kOutside: the input had nothing of the pixel.
+struct PictureMask {
+  static constexpr int16_t kOutside = -1;
+  int width = 0, height = 0;
+  std::vector<int16_t> label;
+};
+
+struct PictureAnswer {
+  AnswerKind kind = AnswerKind::kBoxes;
+  std::vector<PictureBox> boxes;  // the best score first
+  std::vector<PicturePoint> points;
+  PictureMask mask;
+  Image picture;
+};
+
+struct HeadOutput {
+  std::string name;
+  ConstView values;
+};
+
+// Returns what the outputs of one picture say. `settings` and `input` are those by which MakeInput() made the
+// input from the picture. Error INVALID_ARGUMENT if there is no such head, or the outputs do not fit it.
+PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& picture,
+                           const Preprocess& settings, const Shape& input);
+
+// Returns the picture with the answer drawn over it, or the answer itself if that is a picture. labels[i] is
+// the name of class i; classes without one have their number.
+Image DrawAnswer(const Image& picture, const PictureAnswer& answer, std::span<const std::string> labels);
+
+}  // namespace mete

@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+
+#include "base/errors_testing.h"
+#include "mete/answer.h"
+
+namespace mete {
+namespace {
+
+const Shape kInput{1, 3, 100, 200};  // a picture of 400x200 is twice as large
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+
+PictureAnswer Decode(const std::string& head, const std::vector<NamedTensor>& outputs,
+                     Preprocess settings = {}, const Shape& input = kInput,
+                     const Image& picture = Image(400, 200)) {
+  settings.head.name = head;
+  std::vector<HeadOutput> all;
+  for (const NamedTensor& output : outputs) all.push_back({output.name, output.tensor.view()});
+  return DecodeAnswer(all, picture, settings, input);
+}
+
+Tensor Values(const Shape& shape, const std::vector<float>& values) { return Tensor::Floats(shape, values); }
+
+// A tensor of one value, in which some elements are others.
+struct Element {
+  size_t at;
+  float value;
+};
+Tensor Filled(const Shape& shape, float value, const std::vector<Element>& others) {
+  std::vector<float> values(size_t(shape.Elements()), value);
+  for (const Element& other : others) values[other.at] = other.value;
+  return Values(shape, values);
+}
+
+// The positions of these tests are at most 400 and follow from about ten operations in f32.
+constexpr float kTolerance = 400 * 10 * std::numeric_limits<float>::epsilon();
+
+void ExpectBox(const PictureBox& box, float x0, float y0, float x1, float y1, float score, int label) {
+  EXPECT_NEAR(box.x0, x0, kTolerance);
+  EXPECT_NEAR(box.y0, y0, kTolerance);
+  EXPECT_NEAR(box.x1, x1, kTolerance);
+  EXPECT_NEAR(box.y1, y1, kTolerance);
+  EXPECT_NEAR(box.score, score, 1e-5);  // of exp() and pow()
+  EXPECT_EQ(box.label, label);
+}
+
+float Logit(float p) { return std::log(p / (1 - p)); }
+
+TEST(DecodeAnswer, CornersLeaveOutWhatOverlapsABetterBoxOfItsClass) {
+  const Tensor boxes = Values({1, 5, 4}, {.1f, .1f, .5f, .5f, .1f, .1f, .5f, .52f, .1f, .1f,
+                                          .5f, .5f, .6f, .6f, .9f, .9f, 0,   0,    1,   1});
+  const Tensor scores =
+      Values({1, 5, 3}, {.1f, .8f, .1f, .1f, .9f, 0, .1f, .2f, .7f, .3f, .6f, .1f, .9f, .05f, .05f});
+  const auto found = Decode("corners", {{"scores", scores}, {"boxes", boxes}}).boxes;
+  ASSERT_EQ(found.size(), 3u);
+  ExpectBox(found[0], 40, 20, 200, 104, .9f, 1);
+  ExpectBox(found[1], 40, 20, 200, 100, .7f, 2);
+  ExpectBox(found[2], 240, 120, 360, 180, .6f, 1);
+}
+
+TEST(DecodeAnswer, SettingsSayWhichBoxesCount) {
+  const Tensor boxes = Values({1, 2, 4}, {.1f, .1f, .5f, .5f, .1f, .1f, .5f, .52f});
+  const Tensor scores = Values({1, 2, 2}, {.2f, .8f, .1f, .9f});
+  Preprocess settings;
+  settings.head.overlap = 1;
+  EXPECT_EQ(Decode("corners", {{"s", scores}, {"b", boxes}}, settings).boxes.size(), 2u);
+  settings.head.most = 1;
+  EXPECT_EQ(Decode("corners", {{"s", scores}, {"b", boxes}}, settings).boxes.size(), 1u);
+  settings.head.least_score = 0.95f;
+  EXPECT_TRUE(Decode("corners", {{"s", scores}, {"b", boxes}}, settings).boxes.empty());
+}
+
+TEST(DecodeAnswer, NumbersThatAreNotFiniteAreNoBoxes) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  const Tensor boxes = Values({1, 3, 4}, {nan, 0, 1, 1, 0, 0, inf, 1, 0, 0, 1, 1});
+  const Tensor scores = Values({1, 3, 2}, {0, 1, 0, 1, 0, nan});
+  EXPECT_TRUE(Decode("corners", {{"scores", scores}, {"boxes", boxes}}).boxes.empty());
+}
+
+TEST(DecodeAnswer, BoxesReturnThroughALetterbox) {
+  Preprocess settings;
+  settings.letterbox = true;
+  // 400x200 becomes 100x50, with 25 rows of filling above and below.
+  const auto found =
+      Decode("corners",
+             {{"scores", Values({1, 1, 2}, {0, 1})}, {"boxes", Values({1, 1, 4}, {.25f, .1f, .5f, .5f})}},
+             settings, {1, 3, 100, 100})
+          .boxes;
+  ASSERT_EQ(found.size(), 1u);
+  ExpectBox(found[0], 100, 0, 200, 100, 1, 1);  // the filling above belongs to no picture
+}
+
+TEST(DecodeAnswer, UltraFaceOffsetsAreFromPriorBoxes) {
+  const Shape input{1, 3, 240, 320};
+  // the second prior box, of 16 pixels, of the cell in row 1 and column 2 of the first grid: 40 x 30 cells
+  // with 3 boxes each
+  const size_t prior = (1 * 40 + 2) * 3 + 1;
+  const Tensor scores = Filled({1, 4420, 2}, 0, {{prior * 2 + 1, .75f}});
+  const Tensor boxes = Filled({1, 4420, 4}, 0, {{prior * 4, 10}, {prior * 4 + 3, 5 * std::log(2.0f)}});
+  const auto found =
+      Decode("ultraface", {{"boxes", boxes}, {"scores", scores}}, {}, input, Image(320, 240)).boxes;
+  ASSERT_EQ(found.size(), 1u);
+  ExpectBox(found[0], 20 + 16 - 8, 12 - 16, 20 + 16 + 8, 12 + 16, .75f, 1);
+}
+
+TEST(DecodeAnswer, FastestDetHasABoxForEachCell) {
+  const size_t cells = 4 * 8, cell = 1 * 8 + 3;
+  const Tensor grid =
+      Filled({1, 7, 4, 8}, 0, {{cell, 1}, {6 * cells + cell, .5f}, {3 * cells + cell, Logit(.25f)}});
+  const auto found = Decode("fastestdet", {{"grid", grid}}).boxes;
+  ASSERT_EQ(found.size(), 1u);
+  ExpectBox(found[0], (3.f / 8 - .125f) * 400, 0, (3.f / 8 + .125f) * 400, .5f * 200, std::pow(.5f, .4f), 1);
+}
+
+TEST(DecodeAnswer, YoloFamilies) {
+  const Tensor rows = Values({1, 1, 7}, {50, 40, 20, 30, .8f, .1f, 1});
+  const auto v5 = Decode("yolo-v5", {{"output0", rows}}).boxes;
+  ASSERT_EQ(v5.size(), 1u);
+  ExpectBox(v5[0], 80, 50, 120, 110, .8f, 1);
+
+  const Tensor columns = Values({1, 6, 2}, {50, 1, 40, 1, 20, 1, 30, 1, .1f, .2f, .8f, .1f});
+  const auto v8 = Decode("yolo-v8", {{"output0", columns}}).boxes;
+  ASSERT_EQ(v8.size(), 1u);
+  ExpectBox(v8[0], 80, 50, 120, 110, .8f, 1);
+
+  // 64x32 pixels are 8x4 + 4x2 + 2x1 cells. The first cell of the second row of the second grid:
+  const size_t cell = 32 + 4;
+  const Tensor cells =
+      Filled({1, 42, 6}, 0, {{cell * 6, .5f}, {cell * 6 + 1, .25f}, {cell * 6 + 4, .9f}, {cell * 6 + 5, 1}});
+  const auto x = Decode("yolo-x", {{"output", cells}}, {}, {1, 3, 32, 64}, Image(64, 32)).boxes;
+  ASSERT_EQ(x.size(), 1u);
+  ExpectBox(x[0], 0, 12, 16, 28, .9f, 0);
+}
+
+TEST(DecodeAnswer, YoloGridsHaveAnchors) {
+  Preprocess settings;
+  settings.head.anchors = {10, 20, 40, 8};
+  // Two grids with one anchor each, a class each: the coarse one comes first.
+  const Tensor coarse =
+      Filled({1, 6, 1, 2}, -20, {{1, 0}, {3, 0}, {5, 0}, {7, 0}, {9, Logit(.8f)}, {11, 20}});
+  const Tensor fine = Filled({1, 6, 2, 4}, -20, {});
+  const auto found = Decode("yolo-grid", {{"coarse", coarse}, {"fine", fine}}, settings).boxes;
+  ASSERT_EQ(found.size(), 1u);
+  ExpectBox(found[0], (150 - 20) * 2, (50 - 4) * 2, (150 + 20) * 2, (50 + 4) * 2, .8f, 0);
+  settings.head.anchors = {1, 2, 3};
+  const std::vector<NamedTensor> grids{{"coarse", coarse}, {"fine", fine}};
+  EXPECT_TELLS(Decode("yolo-grid", grids, settings), "[anchors]");
+}
+
+TEST(DecodeAnswer, CenterNetFindsPeaks) {
+  const Tensor heat = Filled({1, 1, 4, 8}, 0, {{10, .9f}, {11, .8f}, {30, .6f}});
+  const Tensor sizes = Filled({1, 2, 4, 8}, 2, {}), offsets = Filled({1, 2, 4, 8}, .5f, {});
+  const auto found = Decode("centernet", {{"hm", heat}, {"wh", sizes}, {"reg", offsets}}).boxes;
+  ASSERT_EQ(found.size(), 2u);
+  ExpectBox(found[0], 75, 25, 175, 125, .9f, 0);  // cell 10: row 1, column 2, and a cell is 50 pixels
+  ExpectBox(found[1], 275, 125, 375, 200, .6f, 0);
+}
+
+TEST(DecodeAnswer, SsdAndDetr) {
+  const auto rows =
+      Decode("ssd-rows",
+             {{"found", Values({1, 1, 2, 7}, {0, 3, .9f, .1f, .1f, .5f, .5f, 0, -1, -1, -1, -1, -1, -1})}})
+          .boxes;
+  ASSERT_EQ(rows.size(), 1u);
+  ExpectBox(rows[0], 40, 20, 200, 100, .9f, 3);
+
+  const std::vector<int64_t> labels{7};
+  const auto ssd = Decode("ssd", {{"bboxes", Values({1, 1, 4}, {.1f, .1f, .5f, .5f})},
+                                  {"labels", Tensor::Of<int64_t>(DType::kI64, {1, 1}, labels)},
+                                  {"scores", Values({1, 1}, {.6f})}})
+                       .boxes;
+  ASSERT_EQ(ssd.size(), 1u);
+  ExpectBox(ssd[0], 40, 20, 200, 100, .6f, 7);
+
+  const auto detr =
+      Decode("detr", {{"logits", Values({1, 2, 3}, {0, std::log(6.0f), 0, 0, 0, 20})},
+                      {"pred_boxes", Values({1, 2, 4}, {.3f, .3f, .4f, .4f, .3f, .3f, .4f, .4f})}})
+          .boxes;
+  ASSERT_EQ(detr.size(), 1u);
+  ExpectBox(detr[0], 40, 20, 200, 100, .75f, 1);
+}
+
+TEST(DecodeAnswer, MasksHaveTheSizeOfThePicture) {
+  // The classes 0 and 2, left and right; the picture is cropped to its middle third.
+  const Tensor planes = Values({1, 3, 1, 2}, {1, 0, 0, 0, 0, 1});
+  Preprocess settings;
+  settings.crop_width = settings.crop_height = 2;
+  const PictureMask mask = Decode("classes", {{"planes", planes}}, settings, {1, 3, 2, 2}, Image(6, 2)).mask;
+  const int16_t out = PictureMask::kOutside;
+  EXPECT_EQ(mask.label, (std::vector<int16_t>{out, out, 0, 2, out, out, out, out, 0, 2, out, out}));
+}
+
+TEST(DecodeAnswer, PicturesHaveTheValuesOfTheInput) {
+  Preprocess settings;
+  settings.mean = {10, 20, 30};
+  settings.divisor = {2, 4, 8};
+  settings.channels = ChannelOrder::kBgr;
+  const Image rgb = Decode("picture", {{"y", Values({1, 3, 1, 1}, {1, 2, 3})}}, settings).picture;
+  EXPECT_EQ(rgb.rgb, (std::vector<uint8_t>{54, 28, 12}));
+
+  Preprocess gray;
+  gray.channels = ChannelOrder::kGray;
+  Image red(4, 4);
+  for (size_t i = 0; i < red.rgb.size(); i += 3) red.rgb[i] = 200;
+  const Image colour =
+      Decode("picture", {{"y", Filled({1, 1, 4, 4}, 59.8f, {})}}, gray, {1, 1, 2, 2}, red).picture;
+  ASSERT_EQ(colour.rgb.size(), 48u);
+  for (size_t i = 0; i < 48; ++i) EXPECT_NEAR(colour.rgb[i], i % 3 == 0 ? 200 : 0, 1) << i;
+}
+
+TEST(DecodeAnswer, PointsAreTheHighestCells) {
+  const Tensor maps = Filled({1, 2, 10, 20}, 0, {{3 * 20 + 5, .9f}, {200 + 7, .2f}});
+  const auto points = Decode("heat-maps", {{"maps", maps}}).points;
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_NEAR(points[0].x, 110, kTolerance);
+  EXPECT_NEAR(points[0].y, 70, kTolerance);
+  EXPECT_EQ(points[0].label, 0);
+}
+
+TEST(DecodeAnswer, OutputsThatDoNotFitAreErrors) {
+  const Tensor four = Filled({1, 3, 4}, 0, {}), scores = Filled({1, 3, 2}, 0, {});
+  const std::vector<NamedTensor> none, boxes{{"boxes", four}}, both{{"boxes", four}, {"scores", scores}},
+      others{{"x", Filled({3}, 0, {})}};
+  EXPECT_TELLS(Decode("ultrafaec", none), "try ultraface");
+  EXPECT_TELLS(Decode("corners", boxes), "no output can be the scores");
+  EXPECT_TELLS(Decode("ultraface", both), "for 200x100");
+  for (const AnswerHead& head : AnswerHeads()) EXPECT_TELLS(Decode(head.name, others), "'x' 3, expected");
+}
+
+TEST(DrawAnswer, DrawsWithinThePicture) {
+  PictureAnswer answer{.kind = AnswerKind::kBoxes,
+                       .boxes = {{-50, -50, 900, 900, 1, 0}, {3, 3, 9, 9, .5f, 70000}}};
+  const std::vector<std::string> labels{"a name that is much longer than the picture is wide"};
+  const Image drawn = DrawAnswer(Image(40, 30), answer, labels);
+  EXPECT_EQ(drawn.width, 40);
+  EXPECT_NE(drawn.rgb, Image(40, 30).rgb);
+  EXPECT_EQ(DecodeImage(std::as_bytes(std::span(PngOf(drawn))), "drawn").rgb, drawn.rgb);
+}
+
+}  // namespace
+}  // namespace mete

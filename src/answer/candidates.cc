@@ -1,0 +1,79 @@
+#include "answer/candidates.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace mete {
+
+BestClass BestOf(const float* scores, int64_t count, int64_t step, int first) {
+  BestClass best{first, count > 0 ? scores[0] : 0};
+  for (int64_t i = 1; i < count; ++i)
+    if (scores[i * step] > best.score) best = {first + int(i), scores[i * step]};
+  return best;
+}
+
+void BoxCandidates::Add(const CornerBox& box, float score, int label) {
+  const bool finite = std::isfinite(box.x0) && std::isfinite(box.y0) && std::isfinite(box.x1) &&
+                      std::isfinite(box.y1) && std::isfinite(score);
+  if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0) return;
+  boxes_.push_back(box);
+  scores_.push_back(score);
+  labels_.push_back(label);
+}
+
+void BoxCandidates::AddRelative(const CornerBox& box, float score, int label) {
+  const float width = float(place_.input_width), height = float(place_.input_height);
+  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label);
+}
+
+void BoxCandidates::AddCentered(float x, float y, float width, float height, float score, int label) {
+  Add({x - width / 2, y - height / 2, x + width / 2, y + height / 2}, score, label);
+}
+
+std::vector<int64_t> BoxCandidates::Kept() const {
+  std::map<int, std::vector<int64_t>> classes;
+  for (size_t i = 0; i < boxes_.size(); ++i) classes[labels_[i]].push_back(int64_t(i));
+  std::vector<int64_t> all;
+  for (auto& [label, candidates] : classes) {
+    const int64_t count = int64_t(candidates.size());
+    SortByScore(scores_.data(), candidates.data(), count);
+    std::vector<int64_t> kept(size_t(std::min<int64_t>(count, settings_.most)));
+    kept.resize(size_t(KeepApart(boxes_.data(), candidates.data(), count, int64_t(kept.size()),
+                                 settings_.overlap, kept.data())));
+    all.insert(all.end(), kept.begin(), kept.end());
+  }
+  return all;
+}
+
+PictureBox BoxCandidates::InPicture(int64_t candidate) const {
+  const CornerBox& box = boxes_[size_t(candidate)];
+  const auto [xa, ya] = place_.InPicture(box.x0, box.y0);
+  const auto [xb, yb] = place_.InPicture(box.x1, box.y1);
+  const auto within = [](double v, int most) { return float(std::clamp(v, 0.0, double(most))); };
+  return {within(std::min(xa, xb), place_.picture_width),
+          within(std::min(ya, yb), place_.picture_height),
+          within(std::max(xa, xb), place_.picture_width),
+          within(std::max(ya, yb), place_.picture_height),
+          scores_[size_t(candidate)],
+          labels_[size_t(candidate)]};
+}
+
+std::vector<PictureBox> BoxCandidates::Boxes(Overlapping overlapping) const {
+  std::vector<int64_t> kept;
+  if (overlapping == Overlapping::kLeaveOut) {
+    kept = Kept();
+  } else {
+    kept.resize(boxes_.size());
+    std::iota(kept.begin(), kept.end(), 0);
+  }
+  SortByScore(scores_.data(), kept.data(), int64_t(kept.size()));
+  kept.resize(std::min(kept.size(), size_t(settings_.most)));
+  std::vector<PictureBox> boxes;
+  for (const int64_t i : kept)
+    if (const PictureBox box = InPicture(i); box.x1 > box.x0 && box.y1 > box.y0) boxes.push_back(box);
+  return boxes;
+}
+
+}  // namespace mete

@@ -1,0 +1,108 @@
+// Outputs with a plane for each class, colour or point.
+#include <algorithm>
+#include <cmath>
+
+#include "answer/candidates.h"
+#include "answer/heads.h"
+#include "image/stages.h"
+
+namespace mete {
+namespace {
+
+constexpr int64_t kAny = HeadOutputs::kAny;
+
+uint8_t ByteOf(float v) { return uint8_t(std::lround(std::clamp(std::isnan(v) ? 0.0f : v, 0.0f, 255.0f))); }
+
+// The class of each cell of an output 1xCxHxW; one plane alone has scores of class 1.
+std::vector<int16_t> ClassesOf(const HeadValues& planes, float least_score) {
+  const int64_t classes = planes.dim(1), cells = planes.dim(2) * planes.dim(3);
+  std::vector<int16_t> labels(static_cast<size_t>(cells));
+  for (int64_t cell = 0; cell < cells; ++cell) {
+    const float* v = planes.values.data() + cell;
+    labels[size_t(cell)] =
+        classes == 1 ? int16_t(*v >= least_score) : int16_t(BestOf(v, classes, cells).label);
+  }
+  return labels;
+}
+
+// Luma and chroma as JPEG has them (ITU-R BT.601, full range).
+struct Chroma {
+  float blue, red;
+};
+Chroma ChromaOf(const uint8_t* rgb) {
+  return {-0.168736f * rgb[0] - 0.331264f * rgb[1] + 0.5f * rgb[2],
+          0.5f * rgb[0] - 0.418688f * rgb[1] - 0.081312f * rgb[2]};
+}
+void SetRgb(float luma, Chroma chroma, uint8_t* rgb) {
+  rgb[0] = ByteOf(luma + 1.402f * chroma.red);
+  rgb[1] = ByteOf(luma - 0.344136f * chroma.blue - 0.714136f * chroma.red);
+  rgb[2] = ByteOf(luma + 1.772f * chroma.blue);
+}
+
+}  // namespace
+
+PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
+  const HeadValues planes = outputs.Find("planes of classes", {1, kAny, kAny, kAny});
+  constexpr int64_t kMostClasses = INT16_MAX;
+  if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
+    outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
+  const std::vector<int16_t> labels = ClassesOf(planes, input.settings.head.least_score);
+  const InputPlace& place = input.place;
+  const int64_t height = planes.dim(2), width = planes.dim(3);
+  PictureMask mask{place.picture_width, place.picture_height, {}};
+  mask.label.resize(size_t(mask.width) * size_t(mask.height), PictureMask::kOutside);
+  for (int y = 0; y < mask.height; ++y)
+    for (int x = 0; x < mask.width; ++x) {
+      const auto [across, down] = place.InInput(x + 0.5, y + 0.5);
+      if (across < 0 || down < 0 || across >= place.input_width || down >= place.input_height) continue;
+      const int64_t column = int64_t(across / place.input_width * double(width)),
+                    row = int64_t(down / place.input_height * double(height));
+      mask.label[size_t(y) * size_t(mask.width) + size_t(x)] = labels[size_t(row * width + column)];
+    }
+  return mask;
+}
+
+// An output 1x3xHxW has the values of the input's pixels, or 1x1xHxW those of its brightness, to which the
+// colours of the picture are added.
+Image OutputPicture(const HeadOutputs& outputs, const HeadInput& input) {
+  const HeadValues planes = outputs.Find("picture", {1, kAny, kAny, kAny});
+  const int64_t channels = planes.dim(1), cells = planes.dim(2) * planes.dim(3);
+  if ((channels != 1 && channels != 3) || cells < 1 || cells > kMaxImagePixels)
+    outputs.Fail("the output is no picture", "1x1xHxW or 1x3xHxW");
+  const Preprocess& p = input.settings;
+  const auto value = [&](int64_t channel, int64_t cell) {  // as a pixel from 0 to 255
+    const size_t c = size_t(channel);
+    return planes.values[size_t(channel * cells + cell)] * p.divisor[c] / p.scale[c] + p.mean[c];
+  };
+  Image out(int(planes.dim(3)), int(planes.dim(2)));
+  if (channels == 3) {
+    for (int64_t i = 0; i < cells * 3; ++i) {
+      const int64_t colour = p.channels == ChannelOrder::kBgr ? 2 - i % 3 : i % 3;
+      out.rgb[size_t(i)] = ByteOf(value(colour, i / 3));
+    }
+    return out;
+  }
+  const Image scaled = Stages(input.picture, SettingsFor(p, PictureShapeOf(input.shape)));
+  const Image colours = ResizeImage(scaled, out.width, out.height, Interpolation::kBicubic);
+  for (int64_t i = 0; i < cells; ++i)
+    SetRgb(value(0, i), ChromaOf(colours.rgb.data() + i * 3), out.rgb.data() + i * 3);
+  return out;
+}
+
+// The highest cell of each heat map of 1xKxHxW.
+std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput& input) {
+  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
+  const int64_t width = maps.dim(3), cells = maps.dim(2) * width;
+  std::vector<PicturePoint> points;
+  for (int64_t k = 0; k < maps.dim(1) && cells > 0; ++k) {
+    const BestClass best = BestOf(maps.row(k, cells), cells);
+    if (!(best.score >= input.settings.head.least_score)) continue;
+    const auto [x, y] = input.place.InPicture(
+        (double(best.label % width) + 0.5) / double(width) * input.place.input_width,
+        (double(best.label / width) + 0.5) / double(maps.dim(2)) * input.place.input_height);
+    points.push_back({float(x), float(y), best.score, int(k)});
+  }
+  return points;
+}
+
+}  // namespace mete

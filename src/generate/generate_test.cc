@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/errors_testing.h"
+#include "engine/decoder_testing.h"
+#include "generate/generator.h"
+
+namespace mete {
+namespace {
+
+class GeneratorOfADecoder : public testing::Test {
+ protected:
+  const DecoderSize size_;
+  const ModelFile file_{DecoderNet(size_).Make()};
+  const Model model_ = Model::Load(file_.path());
+};
+
+TEST_F(GeneratorOfADecoder, TheCacheStandsForEarlierTokens) {
+  Session one(model_, SessionOptions::Estimated()), all(model_, SessionOptions::Estimated());
+  Generator with_cache(model_, one);
+  ASSERT_TRUE(with_cache.has_cache());
+  const std::vector<int64_t> tokens{3, 1, 4, 1, 5, 9, 2, 6};
+  for (size_t n = 1; n <= tokens.size(); ++n) {
+    const std::vector<float> step = with_cache.Next(std::span(tokens).subspan(n - 1, 1));
+    const std::vector<float> whole = Generator(model_, all).Next(std::span(tokens).first(n));
+    ASSERT_EQ(step.size(), size_t(size_.vocabulary));
+    ASSERT_EQ(whole.size(), step.size());
+    EXPECT_EQ(with_cache.seen(), int64_t(n));
+    // The sums have at most 4 * features products in each of the layers, in another order.
+    float largest = 0;
+    for (const float v : whole) largest = std::max(largest, std::abs(v));
+    const float tolerance =
+        std::numeric_limits<float>::epsilon() * float(4 * size_.features() * 2 * size_.layers) * largest;
+    for (size_t i = 0; i < step.size(); ++i)
+      EXPECT_NEAR(step[i], whole[i], tolerance) << n << " tokens, logit " << i;
+  }
+}
+
+TEST_F(GeneratorOfADecoder, RefusesNoToken) {
+  Session session(model_, SessionOptions::Estimated());
+  Generator generator(model_, session);
+  EXPECT_TELLS(generator.Next({}), "got no token");
+}
+
+TEST(PortsOfDecoder, NamesAllThatNoDecoderHas) {
+  ModelProto proto = EmptyModel(17);
+  AddInput(proto, "picture", {1, 3, 8, 8}, {});
+  AddInput(proto, "past.0.key", {1, 2, -1, 4}, {"", "", "P", ""});
+  AddOp(proto, "Relu", {"picture"}, {"present.1.key"});
+  AddOp(proto, "Relu", {"past.0.key"}, {"other"});
+  AddOutput(proto, "present.1.key");
+  AddOutput(proto, "other");
+  const ModelFile file(proto);
+  const Model model = Model::Load(file.path());
+  const std::string error = ErrorOf([&] { PortsOfDecoder(model); });
+  EXPECT_NE(error.find("[picture] this input is none of a decoder"), std::string::npos) << error;
+  EXPECT_NE(error.find("[past.0.key] no output has this cache"), std::string::npos) << error;
+}
+
+TEST(EmptyCache, HasOneOpenDimension) {
+  Port port{.name = "past", .type = DType::kF32, .shape = {2, 4, 16, 8}, .declared = {-1, 4, -1, 8}};
+  EXPECT_EQ(EmptyCache(port), (Shape{1, 4, 0, 8}));
+  port.declared = {1, 4, 127, 8};
+  EXPECT_TELLS(EmptyCache(port), "cannot grow");
+}
+
+}  // namespace
+}  // namespace mete

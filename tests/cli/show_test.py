@@ -1,0 +1,222 @@
+"""Runs `mete run --show`, `--head`, `--chat` and `--prompt` as their users do. Standard library only."""
+import json
+import os
+import pathlib
+import struct
+import subprocess
+import unittest
+import zlib
+
+import cli_testing
+from cli_testing import BAD_FILE, FAILURE, OK, USAGE, mete, png
+from onnx_files import kInt64, model
+
+SHARED = pathlib.Path(os.environ.get("METE_SHARED", "../shared")).resolve()
+
+
+def pixels(file):
+    """Width, height and the rows of an RGB PNG whose rows have any filter but the Paeth's. libpng's choice is free."""
+    data, at, body = file.read_bytes(), 8, b""
+    while at < len(data):
+        size, kind = struct.unpack(">I4s", data[at:at + 8])
+        if kind == b"IHDR":
+            width, height = struct.unpack(">II", data[at + 8:at + 16])
+        if kind == b"IDAT":
+            body += data[at + 8:at + 8 + size]
+        at += 12 + size
+    raw, rows, above = zlib.decompress(body), [], bytes(width * 3)
+    for y in range(height):
+        begin = y * (width * 3 + 1)
+        row = bytearray(raw[begin + 1:begin + 1 + width * 3])
+        for i in range(len(row)):
+            left, up, corner = (row[i - 3] if i > 2 else 0), above[i], (above[i - 3] if i > 2 else 0)
+            nearest = min((abs(left + up - corner - v), n) for n, v in enumerate((left, up, corner)))[1]
+            row[i] = (row[i] + (0, left, up, (left + up) // 2, (left, up, corner)[nearest])[raw[begin]]) % 256
+        above = bytes(row)
+        rows.append(above)
+    return width, height, rows
+
+
+def detector():
+    """Two boxes in the form of ssd-rows, whatever the picture is: its mean times zero is added."""
+    rows = [0, 1, 0.9, 0.25, 0.25, 0.75, 0.5, 0, 2, 0.3, 0, 0, 1, 1]
+    nodes = [("GlobalAveragePool", ["image"], ["mean"]), ("Mul", ["mean", "zero"], ["nothing"]), ("Add", ["nothing", "rows"], ["found"])]
+    return model([("image", [1, 1, 16, 16])], nodes, ["found"], weights=[("zero", [1, 1, 1, 1], [0.0]), ("rows", [1, 1, 2, 7], rows)])
+
+
+def same_picture():
+    return model([("image", [1, 3, 16, 16])], [("Relu", ["image"], ["again"])], ["again"])
+
+
+def counter(pieces):
+    """A decoder whose next token is the number of all tokens that it has seen, by its cache: of logits 2vs - v^2 the s-th is the highest."""
+    nodes = [("Gather", ["ones", "tokens"], ["new"]), ("Concat", ["past.0", "new"], ["present.0"], {"axis": 1}),
+             ("ReduceSum", ["present.0"], ["seen"], {"keepdims": 1}), ("Mul", ["seen", "double"], ["rising"]), ("Sub", ["rising", "square"], ["logits"])]
+    weights = [("ones", [pieces, 1], [1.0] * pieces), ("double", [1, 1, pieces], [2.0 * v for v in range(pieces)]),
+               ("square", [1, 1, pieces], [float(v * v) for v in range(pieces)])]
+    return model([("tokens", [1, "T"], kInt64), ("past.0", [1, "P", 1])], nodes, ["logits", "present.0"], weights=weights)
+
+
+def tokenizer(*texts):
+    pieces = ["<unk>", "\n<s>\n", "\n</s>\n", *texts]
+    return bytes(4) + b"".join(struct.pack("<fi", 0, len(p.encode())) + p.encode() for p in pieces)
+
+
+class Show(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        (cls.root / "boxes.onnx").write_bytes(detector())
+        (cls.root / "boxes.toml").write_text('head = "ssd-rows"\nstd = 255\nlabels = "names.txt"\n')
+        (cls.root / "names.txt").write_text("nothing\nring\nframe\n")
+        (cls.root / "same.onnx").write_bytes(same_picture())
+        (cls.root / "picture.png").write_bytes(png(64, 32))
+
+    fails = cli_testing.Cli.fails
+    answer = cli_testing.Cli.answer
+
+    def test_boxes_are_values_and_a_picture(self):
+        out = self.root / "drawn.png"
+        result = self.answer("run", self.root / "boxes.onnx", self.root / "picture.png", "--show", "boxes", "--out", out)["results"][0]
+        self.assertEqual(len(result["boxes"]), 1)
+        box = result["boxes"][0]
+        self.assertEqual((box["box"], box["class"], box["label"]), ([16, 8, 48, 16], 1, "ring"))
+        self.assertEqual(result["shown"], str(out))
+        width, height, rows = pixels(out)
+        self.assertEqual((width, height), (64, 32))
+        before = pixels(self.root / "picture.png")[2]
+        self.assertEqual(rows[31], before[31])
+        self.assertNotEqual(rows[15][16 * 3:48 * 3], before[15][16 * 3:48 * 3])
+
+    def test_boxes_without_a_picture(self):
+        done = mete("run", self.root / "boxes.onnx", self.root / "picture.png", "--least-score", 0.2)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertIn("ring", done.stdout)
+        self.assertIn("frame", done.stdout)
+        self.assertNotIn(" is in ", done.stdout)
+
+    def test_a_picture_that_is_the_input(self):
+        out = self.root / "same.png"
+        small = self.root / "small.png"
+        small.write_bytes(png(16, 16))
+        self.answer("run", self.root / "same.onnx", small, "--preprocess", "unit", "--head", "picture", "--show", "picture", "--out", out)
+        self.assertEqual(pixels(out), pixels(small))
+
+    def test_a_default_name_in_this_folder(self):
+        folder = self.root / "here"
+        folder.mkdir()
+        command = [cli_testing.METE, "run", self.root / "boxes.onnx", self.root / "picture.png", "--show", "boxes"]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=cli_testing.LONG_S)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        self.assertEqual([f.name for f in folder.iterdir()], ["picture.boxes.png"])
+
+    def test_mistakes(self):
+        boxes, same, picture = (self.root / name for name in ("boxes.onnx", "same.onnx", "picture.png"))
+        self.fails(USAGE, "try --head", "run", same, picture, "--show", "boxes")
+        self.fails(USAGE, "try --show boxes", "run", boxes, picture, "--show", "mask")
+        self.fails(USAGE, "try ultraface", "run", same, picture, "--head", "ultrafaces")
+        self.fails(BAD_FILE, "no output can be the boxes; got 'again' 1x3x16x16", "run", same, picture, "--preprocess", "unit", "--head", "corners")
+        self.fails(USAGE, "--show", "run", boxes, picture, "--out", "x.png")
+        self.fails(USAGE, "one file", "run", boxes, picture, picture, "--show", "boxes", "--out", "x.png")
+        self.fails(USAGE, "twice", "run", boxes, picture, picture, "--show", "boxes")
+        self.fails(USAGE, "got none", "run", boxes, "--show", "boxes")
+        self.fails(FAILURE, "cannot write", "run", boxes, picture, "--show", "boxes", "--out", self.root / "no" / "x.png")
+        self.fails(USAGE, "from 0 to 1", "run", boxes, picture, "--least-score", "2")
+
+    def test_help_has_all_heads(self):
+        text = mete("help", "heads").stdout
+        for head in ("ultraface", "fastestdet", "yolo-v8", "detr", "classes", "picture", "heat-maps"):
+            self.assertIn(head, text)
+
+    def test_faces_and_cats_of_real_models(self):
+        if not (SHARED / "models").exists():
+            self.skipTest(f"{SHARED}/models is missing: the trained models are not in the repository")
+        models, samples = SHARED / "models", SHARED / "images/samples"
+        for form in ("onnx", "prototxt"):
+            faces = self.answer("run", models / f"ultraface_rfb320.{form}", samples / "grace_hopper.bmp", "--mean", 127, "--std", 128, "--head", "ultraface")
+            found = faces["results"][0]["boxes"]
+            self.assertEqual(len(found), 1, found)
+            self.assertGreater(found[0]["score"], 0.9)
+        cat = self.answer("run", models / "fastestdet.onnx", samples / "cat.bmp", "--std", 255, "--channels", "bgr", "--head", "fastestdet",
+                          "--least-score", 0.65)  # its author's
+        self.assertEqual([box["class"] for box in cat["results"][0]["boxes"]], [15])  # COCO's cat
+        for side, want in zip(cat["results"][0]["boxes"][0]["box"], (47, 46, 379, 341)):  # by eye, the cat
+            self.assertAlmostEqual(side, want, delta=5)
+
+
+class Text(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        import tempfile
+        cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        letters = [" ", *"abcdefghij", "\x1b"]
+        cls.pieces = 3 + len(letters)
+        (cls.root / "net.onnx").write_bytes(counter(cls.pieces))
+        (cls.root / "words.bin").write_bytes(tokenizer(*letters))
+
+    fails = cli_testing.Cli.fails
+    answer = cli_testing.Cli.answer
+
+    def run_text(self, *args, stdin=None):
+        done = mete("run", self.root / "net.onnx", "--tokenizer", self.root / "words.bin", *args, stdin=stdin)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        return done.stdout
+
+    def test_a_prompt_goes_on(self):
+        # <s>, the space and "ab" are 4 tokens, so the next ones are 4, 5, 6, ...: "a", "b", "c"
+        told = json.loads(self.run_text("--prompt", "ab", "--most-tokens", 3, "--json"))
+        self.assertEqual((told["text"], told["tokens"]), ("abc", [4, 5, 6]))
+        self.assertGreater(told["tokens_per_s"], 0)
+        text = self.run_text("--prompt", "ab", "--most-tokens", 3)
+        self.assertTrue(text.startswith("ababc\n3 tokens, "), text)
+        self.assertIn("the first after", text)
+
+    def test_control_characters_do_not_reach_a_terminal(self):
+        text = self.run_text("--prompt", "a" * 8, "--most-tokens", 5)
+        self.assertIn("hij?", text)
+        self.assertNotIn("\x1b", text)
+
+    def test_lines_of_a_chat_see_each_other(self):
+        told = self.run_text("--chat", "--most-tokens", 2, "--json", stdin="a\nb\n")
+        decoder, at, answers = json.JSONDecoder(), 0, []
+        while at < len(told.rstrip()):
+            value, at = decoder.raw_decode(told, at)
+            answers.append(value)
+            while at < len(told) and told[at].isspace():
+                at += 1
+        self.assertEqual([a["tokens"] for a in answers], [[3, 4], [6, 7]])
+
+    def test_random_tokens_follow_from_the_seed(self):
+        hot = ["--prompt", "a", "--temperature", 50, "--most-tokens", 8, "--json"]
+        first, again, other = (json.loads(self.run_text(*hot, "--seed", seed))["tokens"] for seed in (1, 1, 2))
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+        cold = json.loads(self.run_text(*hot, "--top-p", 0))["tokens"]
+        self.assertEqual(cold[:3], [3, 4, 5])
+
+    def test_mistakes(self):
+        net, words = self.root / "net.onnx", self.root / "words.bin"
+        self.fails(USAGE, "--tokenizer", "run", net, "--prompt", "a")
+        self.fails(BAD_FILE, "none.bin", "run", net, "--prompt", "a", "--tokenizer", self.root / "none.bin")
+        self.fails(BAD_FILE, "not a tokenizer", "run", net, "--prompt", "a", "--tokenizer", net)
+        self.fails(BAD_FILE, "no piece for a byte", "run", net, "--prompt", "z", "--tokenizer", words)
+        self.fails(USAGE, "got pictures or tensors", "run", net, "cat.png", "--prompt", "a", "--tokenizer", words)
+        self.fails(USAGE, "--temperature", "run", net, "--prompt", "a", "--tokenizer", words, "--temperature", "-1")
+        other = self.root / "other.onnx"
+        other.write_bytes(model([("image", [1, 3, 4, 4])], [("Relu", ["image"], ["out"])], ["out"]))
+        self.fails(BAD_FILE, "none of a decoder network", "run", other, "--prompt", "a", "--tokenizer", words)
+
+    def test_a_story(self):
+        net, words = SHARED / "models/stories260k.onnx", SHARED / "models/stories260k_tok512.bin"
+        if not net.exists():
+            self.skipTest(f"{net} is missing: the trained models are not in the repository")
+        want = json.loads((SHARED / "models/expected.json").read_text())["stories260k"]
+        prompt = len(want["prompt_tokens"])
+        told = self.answer("run", net, "--prompt", want["prompt"], "--tokenizer", words, "--most-tokens", 30)
+        self.assertEqual(told["tokens"], want["greedy_tokens"][prompt:prompt + 30])
+        self.assertTrue(told["text"].startswith(", there was a little girl named Lily."), told["text"])
+
+
+if __name__ == "__main__":
+    cli_testing.main()
