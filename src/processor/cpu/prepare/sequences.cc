@@ -44,8 +44,7 @@ SequenceMemory MemoryOf(const Recurrence& r, const RecurrencePlan& plan, const S
   SequenceMemory m;
   m.rows = CeilDiv(r.batch, division.row_blocks);
   const int64_t step = m.rows * plan.columns();
-  m.steps = std::clamp(kProductBytes / (step * int64_t{sizeof(float)}), kLeastSteps,
-                       std::max(r.length, kLeastSteps));
+  m.steps = std::min(r.length, std::max(kLeastSteps, kProductBytes / (step * int64_t{sizeof(float)})));
   m.cells = WholeLines(m.steps * step);
   m.states = m.cells + WholeLines(plan.cell == RecurrentCell::kLstm ? m.rows * plan.padded_hidden() : 0);
   m.floats = m.states + WholeLines(2 * m.rows * plan.hidden);
