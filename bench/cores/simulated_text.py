@@ -19,7 +19,7 @@ whichever is longer. The ratios between policies are worth reading; the millisec
 
 **Some inputs are estimates**: the time of every node of every network, the cost of starting a kernel, and most figures of the machine files
 (listed below for each board; `boards/*.toml` has the source of each). For operators without multiply-adds only the bytes count. A recurrent
-layer counts as one piece, because no kernel divides it, with weights that are read once; so nothing of Char-RNN is divided. A thread whose
+layer has a piece for each sequence and direction, with weights that are read once; so nothing of Char-RNN, with one of each, is divided. A thread whose
 last region ended 100 us ago, or that had no work for 2 ms, sleeps and must be woken, as in Mete's pool. The simulation leaves out heat,
 governors, other programs, data that caches keep from layer to layer, and kernels that suit one kind of core better.
 

@@ -1,7 +1,9 @@
 #include "costs/describe.h"
 
 #include <algorithm>
+#include <string>
 
+#include "dispatch/recurrence.h"
 #include "graph/flops.h"
 #include "graph/traits.h"
 #include "schedule/policy.h"
@@ -39,10 +41,18 @@ NodeKind KindOf(const Graph& graph, const Node& node, int64_t flops, int64_t byt
   return IsDepthwise(graph, node) ? NodeKind::kDepthwise : NodeKind::kProduct;
 }
 
+// Returns the sequences of a recurrent node, in each of its directions, that depend on no other one; one if
+// the reference computes the node, which divides nothing. Threads that divide a step of large weights are
+// left out: they meet behind each step, which these costs do not have.
+int64_t IndependentSequences(const Graph& graph, const Node& node) {
+  std::string why;
+  const auto recurrence = RecurrenceOf(graph, node, &why);
+  return recurrence ? recurrence->directions * recurrence->batch : 1;
+}
+
 // Returns the most pieces that the node can be divided into; 0 if it is smaller than one piece.
 int64_t Pieces(const Graph& graph, const Node& node, NodeKind kind) {
-  if (ArithmeticOf(node.op) == Arithmetic::kRecurrent)
-    return 1;  // src/processor/cpu has no family that divides them
+  if (ArithmeticOf(node.op) == Arithmetic::kRecurrent) return IndependentSequences(graph, node);
   if (std::all_of(node.outputs.begin(), node.outputs.end(), [](ValueId id) { return id == kNoValue; }))
     return 1;
   const OutputMatrix out = OutputMatrixOf(graph, node);

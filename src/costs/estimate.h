@@ -4,8 +4,8 @@
 // A cluster's cores compute at peak x share (compute_share, or depthwise_share) and move the node's inputs,
 // outputs and weights at the cluster's bandwidth, both at the same time (costs.h). The model ignores data
 // that caches keep from one node to the next, and the cost of functions such as exponentials: for an operator
-// without multiply-adds only its bytes count. A recurrent node is one piece, because the engine does not
-// divide it, and its weights count as read once for any number of time steps.
+// without multiply-adds only its bytes count. A recurrent node has a piece for each sequence and
+// direction (describe.cc), and its weights count as read once for any number of time steps.
 #pragma once
 
 #include <string>

@@ -72,6 +72,19 @@ TEST(EstimateCosts, ARecurrentNodeIsOnePieceOfAllItsTimeSteps) {
   EXPECT_NEAR(costs.nodes[0].core_ns[0], 2.0 * 100 * 2 * 256 * 64 / 10, 1);
 }
 
+TEST(EstimateCosts, EachSequenceAndDirectionOfARecurrentNodeIsAPiece) {
+  Graph graph;
+  const ValueId x = graph.AddValue("x", DType::kF32, {100, 3, 64}),
+                w = graph.AddConstant("w", Tensor(DType::kF32, {2, 256, 64})),
+                y = graph.AddValue("y", DType::kF32, {100, 2, 3, 64});
+  graph.inputs = {x};
+  graph.outputs = {y};
+  Attributes both;
+  both.Set("direction", std::string("bidirectional"));
+  graph.AddNode("LSTM", "lstm", {x, w, w}, {y}, both);
+  EXPECT_EQ(EstimateCosts(graph, ToyMachine({{2, 10, 50}}), {2}).nodes[0].pieces, 2 * 3);
+}
+
 TEST(TimesOn, ClustersShareTheMemory) {
   const int64_t elements = 1 << 22;
   const Graph graph = Chain({elements}).Relu().Done();

@@ -143,6 +143,22 @@ Work TransposeWork(const NodeInRun& at, const Transposition& t) {
   return work;
 }
 
+// A recurrent node reads its recurrent weights in each step, from the cache that has them. The time of a step
+// has a part that does not depend on its size. The probes have LSTMs, whose units GRUs and RNNs share.
+Work RecurrentWork(const NodeInRun& at, const Recurrence& r) {
+  const double steps = double(r.directions * r.length), columns = double(GatesOf(r.cell) * r.hidden),
+               rows = steps * double(r.batch);
+  Amounts a(at, at.node.op);
+  a.Add("multiply-add of inputs", rows * columns * double(r.inputs));
+  a.AddNearFar("multiply-add of states", rows * columns * double(r.hidden),
+               kFloatBytes * columns * double(r.hidden));
+  a.Add("gate", rows * columns);
+  a.Add("step", steps);
+  Work work = a.Take();
+  if (r.cell != RecurrentCell::kLstm) work.stand_in = "LSTM";
+  return work;
+}
+
 // The time of any other node depends on its operator and on the bytes that it reads and writes.
 Work AnyWork(const NodeInRun& at, const std::string& regime = "") {
   const double bytes = double(BytesMoved(at.graph, at.node));
@@ -192,6 +208,7 @@ struct Counter {
     return {PoolWork(at, Lanes(), global ? nullptr : &p.shape.window)};
   }
   std::vector<Work> operator()(const Transposition& t) const { return {TransposeWork(at, t)}; }
+  std::vector<Work> operator()(const Recurrence& r) const { return {RecurrentWork(at, r)}; }
   template <class Kernel>
   std::vector<Work> operator()(const Kernel&) const {
     return {AnyWork(at)};

@@ -286,6 +286,31 @@ TEST(WorksOf, AProductWithAFilesIntegersReadsThemForEachRow) {
   EXPECT_EQ(of(1, 64, 64).key(), "matvec_rows_f32") << "a second-level cache keeps these as floats";
 }
 
+TEST(WorksOf, ARecurrentNodeGoesWithItsStepsAndProducts) {
+  const auto of = [](const char* op, int64_t gates, bool constant) {
+    Graph graph;
+    const auto weights = [&](const char* name, const Shape& shape) {
+      return constant ? graph.AddConstant(name, Tensor(DType::kF32, shape))
+                      : graph.AddValue(name, DType::kF32, shape);
+    };
+    const ValueId x = graph.AddValue("x", DType::kF32, {50, 8, 40}), w = weights("w", {2, gates * 64, 40}),
+                  r = weights("r", {2, gates * 64, 64}), y = graph.AddValue("y", DType::kF32, {50, 2, 8, 64});
+    Attributes both;
+    both.Set("direction", std::string("bidirectional"));
+    graph.AddNode(op, "net", {x, w, r}, {y}, both);
+    return Of(graph)[0];
+  };
+  const Work lstm = of("LSTM", 4, true), rnn = of("RNN", 1, true), computed = of("LSTM", 4, false);
+  EXPECT_EQ(lstm.key(), "LSTM");
+  EXPECT_EQ(lstm.amounts.at("step"), 2 * 50);
+  EXPECT_EQ(lstm.amounts.at("gate"), 2 * 50 * 8 * 4 * 64);
+  EXPECT_EQ(lstm.amounts.at("multiply-add of inputs"), 2 * 50 * 8 * 4 * 64 * 40);
+  EXPECT_EQ(lstm.amounts.at("multiply-add of states"), 2 * 50 * 8 * 4 * 64 * 64);
+  EXPECT_EQ(lstm.stand_in, "");
+  EXPECT_EQ(rnn.stand_in, "LSTM");
+  EXPECT_EQ(computed.key(), "LSTM, reference");
+}
+
 TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {
   Graph graph;
   const ValueId x = graph.AddValue("x", DType::kF32, {1, 8, 8, 64}),

@@ -47,6 +47,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"transpose", {"Transpose", "DepthToSpace", "SpaceToDepth"}, Fast<TranspositionOf>},
       {"join", {"Concat", "Split"}, Fast<JoinOf>},
       {"resize", {"Resize"}, Fast<ResizingOf>},
+      {"recurrence", {"LSTM", "GRU", "RNN"}, Fast<RecurrenceOf>},
   };
   return families;
 }

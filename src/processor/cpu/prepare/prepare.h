@@ -1,6 +1,6 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
-// for each of conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization, movement and
-// resize.
+// for each of conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization, movement, resize
+// and recurrence.
 #pragma once
 
 #include <memory>
@@ -35,5 +35,6 @@ std::unique_ptr<PreparedNode> Prepare(const Lrn&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Transposition&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Join&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Resizing&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Recurrence&, const Preparation&);
 
 }  // namespace mete

@@ -1,0 +1,65 @@
+#include "dispatch/recurrence.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/recurrent.h"
+#include "dispatch/reason.h"
+
+namespace mete {
+namespace {
+
+using enum RecurrentKind;
+
+RecurrentCell CellOf(std::string_view op) {
+  return op == "LSTM" ? RecurrentCell::kLstm : op == "GRU" ? RecurrentCell::kGru : RecurrentCell::kRnn;
+}
+
+std::span<const RecurrentKind> FunctionsOf(RecurrentCell cell) {
+  static constexpr std::array<RecurrentKind, 3> kLstm{kSigmoid, kTanh, kTanh};
+  static constexpr std::array<RecurrentKind, 1> kRnn{kTanh};
+  if (cell == RecurrentCell::kRnn) return kRnn;
+  return std::span(kLstm).first(cell == RecurrentCell::kLstm ? 3 : 2);
+}
+
+bool HasUsualFunctions(const RecurrentSpec& spec, std::span<const RecurrentKind> usual) {
+  for (size_t d = 0; d < size_t(spec.directions); ++d)
+    for (size_t i = 0; i < usual.size(); ++i)
+      if (spec.functions[d][i].kind != usual[i]) return false;
+  return true;
+}
+
+bool IsConstantOrOmitted(const Graph& graph, ValueId id) { return id == kNoValue || IsConstant(graph, id); }
+
+}  // namespace
+
+std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std::string* why) {
+  const Attributes& a = node.attributes;
+  const ValueId x = node.inputs[0], w = node.inputs[1], r = node.inputs[2];
+  if (!IsF32(graph, x)) return No("not f32", why);
+  const Shape& shape = graph.value(x).shape;
+  if (!shape.known()) return No("the input's shape depends on data", why);
+  if (!IsConstant(graph, w) || !IsConstant(graph, r) || !IsConstantOrOmitted(graph, node.input(3)))
+    return No("the weights are computed", why);
+  Recurrence result;
+  result.cell = CellOf(node.op);
+  RecurrentSpec spec;
+  if (!ParseRecurrent(a, FunctionsOf(result.cell), spec).empty()) return No("no such attributes", why);
+  if (!HasUsualFunctions(spec, FunctionsOf(result.cell))) return No("other activations than usual", why);
+  if (spec.clip != 0) return No("sums are clipped", why);
+  if (node.input(7) != kNoValue) return No("the gates see the cell (peepholes)", why);
+  if (a.Int("input_forget", 0) != 0) return No("the input gate is the forget gate", why);
+  if (result.cell == RecurrentCell::kGru && a.Int("linear_before_reset", 0) == 0)
+    return No("the reset gate comes before the product", why);
+  if (shape.Elements() == 0) return No("nothing to compute", why);
+  result.length = shape[spec.batch_first ? 1 : 0];
+  result.batch = shape[spec.batch_first ? 0 : 1];
+  result.inputs = shape[2];
+  result.hidden = graph.value(r).shape[2];
+  result.directions = spec.directions;
+  result.reverse = spec.reverse;
+  result.batch_first = spec.batch_first;
+  return result;
+}
+
+}  // namespace mete

@@ -1,0 +1,36 @@
+// Selects the LSTMs, GRUs and RNNs that the fast kernels compute, and describes each in their terms. As in
+// dispatch/products.h, the result never depends on the machine.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "graph/graph.h"
+#include "kernels/fast/recurrence/recurrence.h"
+
+namespace mete {
+
+// `batch` sequences of `length` steps, in one direction or in two.
+struct Recurrence {
+  RecurrentCell cell = RecurrentCell::kLstm;
+  int64_t length = 0, batch = 0, inputs = 0, hidden = 0;
+  int64_t directions = 1;
+  bool reverse = false;      // the first direction runs backwards
+  bool batch_first = false;  // a sequence's steps lie one after another (layout 1)
+
+  std::string kernel() const {
+    constexpr const char* kNames[] = {"lstm_f32", "gru_f32", "rnn_f32"};
+    return kNames[size_t(cell)];
+  }
+};
+
+// Returns the multiply-adds of all sequences.
+inline int64_t MultiplyAdds(const Recurrence& r) {
+  return r.directions * r.batch * r.length * GatesOf(r.cell) * r.hidden * (r.inputs + r.hidden);
+}
+
+// Returns the work of an LSTM, GRU or RNN. Returns nothing if only the reference kernel can compute it; `why`
+// then receives the reason.
+std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std::string* why);
+
+}  // namespace mete

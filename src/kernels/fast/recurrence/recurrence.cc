@@ -1,0 +1,207 @@
+#include "kernels/fast/recurrence/recurrence.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "kernels/fast/target/targets.h"
+#include "kernels/fast/tile/tile.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/fast/recurrence/recurrence.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+#include "kernels/fast/math/math-inl.h"
+#include "kernels/fast/target/name-inl.h"
+
+#ifndef METE_RECURRENCE_ONCE
+#define METE_RECURRENCE_ONCE
+namespace mete {
+
+struct RecurrentStepCall {
+  const RecurrencePlan& plan;
+  const float* packed;
+  const float* hidden_bias;
+  std::span<const RecurrentRow> rows;
+};
+
+struct RecurrenceCode {
+  const char* target;
+  int64_t lanes;
+  void (*run)(const RecurrentStepCall&, Range panels);
+};
+
+}  // namespace mete
+#endif  // METE_RECURRENCE_ONCE
+
+HWY_BEFORE_NAMESPACE();
+namespace mete {
+namespace HWY_NAMESPACE {
+
+// The largest number of rows of a tile: the sums of four gates take half of the registers of AVX-512 and
+// NEON, and of the 16 registers of older instruction sets.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON
+constexpr int kRecurrentRows = 4;
+#else
+constexpr int kRecurrentRows = 2;
+#endif
+
+// Multiplies the states of MR rows by P panels. `sums` receives vectors [row][panel][gate]. The order of
+// additions in a sum does not depend on the tile.
+template <int kGates, int P, int MR>
+HWY_NOINLINE void MultiplyStates(const RecurrentRow* rows, const float* panel, size_t hidden, float* sums) {
+  const F32 d;
+  constexpr int V = P * kGates;
+  constexpr size_t kWidth = kGates * kLanes;
+  V32 s[MR][V];
+  const float* h[MR];
+#pragma GCC unroll 4
+  for (int i = 0; i < MR; ++i) {
+    h[i] = rows[i].h;
+#pragma GCC unroll 8
+    for (int j = 0; j < V; ++j) s[i][j] = hn::Zero(d);
+  }
+  for (size_t k = 0; k < hidden; ++k) {
+    V32 weights[V];
+#pragma GCC unroll 8
+    for (int j = 0; j < V; ++j) {
+      const size_t p = size_t(j / kGates), gate = size_t(j % kGates);
+      weights[j] = hn::LoadU(d, panel + (p * hidden + k) * kWidth + gate * kLanes);
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < MR; ++i) {
+      const V32 x = hn::Set(d, h[i][k]);
+#pragma GCC unroll 8
+      for (int j = 0; j < V; ++j) s[i][j] = hn::MulAdd(x, weights[j], s[i][j]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < MR; ++i) {
+#pragma GCC unroll 8
+    for (int j = 0; j < V; ++j) hn::StoreU(s[i][j], d, sums + size_t(i * V + j) * kLanes);
+  }
+}
+
+// One vector of hidden units of one row. `sums` and `x` have a vector for each gate; `count` is the number of
+// units, which may be more than the lanes.
+struct RecurrentUnits {
+  const RecurrentRow& row;
+  const float *sums, *x, *hidden_bias;
+  size_t first, count;
+
+  HWY_INLINE V32 Sum(size_t gate) const { return hn::LoadU(F32(), sums + gate * kLanes); }
+  HWY_INLINE V32 Input(size_t gate) const { return hn::LoadU(F32(), x + gate * kLanes); }
+  HWY_INLINE V32 Gate(size_t gate) const { return hn::Add(Input(gate), Sum(gate)); }
+  HWY_INLINE void Store(V32 h) const { StoreN(h, F32(), row.next + first, count); }
+};
+
+template <int kGates>
+HWY_INLINE void ApplyGates(const RecurrentUnits& u) {
+  const F32 d;
+  if constexpr (kGates == 4) {
+    const V32 in = Sigmoid(u.Gate(0)), out = Sigmoid(u.Gate(1)), forget = Sigmoid(u.Gate(2));
+    float* c = u.row.c + u.first;
+    const V32 next = hn::MulAdd(forget, hn::LoadU(d, c), hn::Mul(in, Tanh(u.Gate(3))));
+    hn::StoreU(next, d, c);
+    u.Store(hn::Mul(out, Tanh(next)));
+  } else if constexpr (kGates == 3) {
+    const V32 update = Sigmoid(u.Gate(0)), reset = Sigmoid(u.Gate(1));
+    const V32 recurrent = hn::Add(u.Sum(2), hn::LoadU(d, u.hidden_bias + u.first));
+    const V32 hidden = Tanh(hn::MulAdd(reset, recurrent, u.Input(2)));
+    u.Store(hn::MulAdd(update, hn::Sub(LoadN(d, u.row.h + u.first, u.count), hidden), hidden));
+  } else {
+    u.Store(Tanh(u.Gate(0)));
+  }
+}
+
+// Panels that a tile of one row computes together, so that there are enough chains of multiply-adds to hide
+// their latency: eight for two units with a latency of four cycles. With one gate tiles of all heights do so.
+template <int kGates>
+constexpr int kTogether = kGates == 1 ? 4 : 2;
+template <int kGates>
+constexpr int kRowsTogether = kGates == 1 ? kRecurrentRows : 1;
+
+// The functions of tiles, indexed by their number of rows minus one.
+using MultiplyFunction = void (*)(const RecurrentRow*, const float*, size_t, float*);
+template <int kGates, int P, int... I>
+constexpr std::array<MultiplyFunction, sizeof...(I)> MultiplyOf(std::integer_sequence<int, I...>) {
+  return {MultiplyStates<kGates, P, I + 1>...};
+}
+
+// Computes one panel, or kTogether, for all rows in tiles of at most `most` rows.
+template <int kGates>
+HWY_NOINLINE void RunPanels(const RecurrentStepCall& call, Range panels, const MultiplyFunction* multiply,
+                            int64_t most) {
+  constexpr size_t kWidth = kGates * kLanes;
+  HWY_ALIGN float sums[std::max(kRecurrentRows, kRowsTogether<kGates> * kTogether<kGates>) * kWidth];
+  const size_t hidden = static_cast<size_t>(call.plan.hidden), begin = static_cast<size_t>(panels.begin),
+               end = static_cast<size_t>(panels.end);
+  const EvenPieces tiles(static_cast<int64_t>(call.rows.size()), most);
+  for (int64_t t = 0; t < tiles.count(); ++t) {
+    const std::span<const RecurrentRow> rows =
+        call.rows.subspan(static_cast<size_t>(tiles[t].begin), static_cast<size_t>(tiles[t].size()));
+    multiply[rows.size() - 1](rows.data(), call.packed + begin * kWidth * hidden, hidden, sums);
+    const float* of = sums;
+    for (const RecurrentRow& row : rows) {
+      for (size_t p = begin; p < end; ++p, of += kWidth) {
+        const size_t first = p * kLanes;
+        ApplyGates<kGates>({row, of, row.x + p * kWidth, call.hidden_bias, first, hidden - first});
+      }
+    }
+  }
+}
+
+template <int kGates>
+void RunCells(const RecurrentStepCall& call, Range panels) {
+  constexpr int P = kTogether<kGates>, kRows = kRowsTogether<kGates>;
+  static constexpr auto kOne = MultiplyOf<kGates, 1>(std::make_integer_sequence<int, kRecurrentRows>());
+  static constexpr auto kSeveral = MultiplyOf<kGates, P>(std::make_integer_sequence<int, kRows>());
+  int64_t p = panels.begin;
+  if (kGates == 1 || call.rows.size() == 1)
+    for (; p + P <= panels.end; p += P) RunPanels<kGates>(call, {p, p + P}, kSeveral.data(), kRows);
+  for (; p < panels.end; ++p) RunPanels<kGates>(call, {p, p + 1}, kOne.data(), kRecurrentRows);
+}
+
+void RunRecurrent(const RecurrentStepCall& call, Range panels) {
+  switch (call.plan.cell) {
+    case RecurrentCell::kLstm: return RunCells<4>(call, panels);
+    case RecurrentCell::kGru: return RunCells<3>(call, panels);
+    case RecurrentCell::kRnn: return RunCells<1>(call, panels);
+  }
+}
+
+const RecurrenceCode* GetRecurrenceCode() {
+  static constexpr RecurrenceCode code = {TargetName(), static_cast<int64_t>(kLanes), RunRecurrent};
+  return &code;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace mete
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace mete {
+HWY_EXPORT(GetRecurrenceCode);
+
+RecurrencePlan PlanRecurrence(RecurrentCell cell, int64_t inputs, int64_t hidden) {
+  RecurrencePlan plan;
+  plan.cell = cell;
+  plan.hidden = hidden;
+  plan.code = HWY_DYNAMIC_DISPATCH(GetRecurrenceCode)();
+  plan.lanes = plan.code->lanes;
+  plan.panels = (hidden + plan.lanes - 1) / plan.lanes;
+  plan.inputs = PlanGemm(plan.columns(), inputs);
+  plan.states = PlanGemm(plan.columns(), hidden, plan.gates());
+  return plan;
+}
+
+const char* TargetOf(const RecurrencePlan& plan) { return plan.code->target; }
+
+void RunRecurrentStep(const RecurrencePlan& plan, const float* packed, const float* hidden_bias,
+                      std::span<const RecurrentRow> rows, Range panels) {
+  plan.code->run({plan, packed, hidden_bias, rows}, panels);
+}
+
+}  // namespace mete
+#endif  // HWY_ONCE

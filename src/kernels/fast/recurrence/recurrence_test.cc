@@ -1,0 +1,180 @@
+#include "kernels/fast/recurrence/recurrence.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/fast/test_util.h"
+
+namespace mete {
+namespace {
+
+using enum RecurrentCell;
+
+constexpr RecurrentCell kCells[] = {kLstm, kGru, kRnn};
+constexpr int64_t kHidden[] = {1, 3, 16, 37, 70};
+constexpr int64_t kRows[] = {1, 2, 3, 5, 9};
+
+// Random operands of a step, in the order of the model: [gate][unit].
+struct StepData {
+  StepData(RecurrentCell cell, int64_t hidden, int64_t rows, uint32_t seed)
+      : cell(cell), hidden(hidden), rows(rows) {
+    RandomData random(seed);
+    const int64_t gates = GatesOf(cell);
+    weights = random.Floats(gates * hidden * hidden);
+    hidden_bias = random.Floats(hidden);
+    x = random.Floats(rows * gates * hidden, 3);
+    h = random.Floats(rows * hidden);
+    c = random.Floats(rows * hidden, 2);
+  }
+
+  RecurrentCell cell;
+  int64_t hidden, rows;
+  std::vector<float> weights, hidden_bias, x, h, c;
+};
+
+struct States {
+  std::vector<float> h, c;  // c in rows of padded_hidden()
+  int64_t c_stride;
+};
+
+std::vector<float> Zeros(int64_t count) { return std::vector<float>(static_cast<size_t>(count)); }
+
+std::vector<float> PackedStates(const RecurrencePlan& plan, const StepData& data) {
+  std::vector<float> ordered = Zeros(plan.columns() * data.hidden);
+  std::vector<float> packed = Zeros(plan.columns() * data.hidden);
+  for (int64_t column = 0; column < plan.columns(); ++column)
+    if (const int64_t row = plan.RowOf(column); row >= 0)
+      std::copy_n(data.weights.data() + row * data.hidden, data.hidden,
+                  ordered.data() + column * data.hidden);
+  PackGemm(plan.states, {ordered.data(), data.hidden, true}, {0, plan.panels}, packed.data());
+  return packed;
+}
+
+std::vector<float> OrderedInputs(const RecurrencePlan& plan, const StepData& data) {
+  std::vector<float> x = Zeros(data.rows * plan.columns());
+  for (int64_t r = 0; r < data.rows; ++r)
+    for (int64_t column = 0; column < plan.columns(); ++column)
+      if (const int64_t row = plan.RowOf(column); row >= 0)
+        x[size_t(r * plan.columns() + column)] = data.x[size_t(r * plan.gates() * data.hidden + row)];
+  return x;
+}
+
+// Runs the step in blocks of `rows_at_once` rows and `panels_at_once` panels.
+States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_once) {
+  const RecurrencePlan plan = PlanRecurrence(data.cell, 1, data.hidden);
+  const int64_t hidden = data.hidden, padded = plan.padded_hidden();
+  const std::vector<float> packed = PackedStates(plan, data), x = OrderedInputs(plan, data);
+  std::vector<float> bias = Zeros(padded);
+  std::copy(data.hidden_bias.begin(), data.hidden_bias.end(), bias.begin());
+  States result{Zeros(data.rows * hidden), Zeros(data.rows * padded), padded};
+  std::vector<RecurrentRow> rows;
+  for (int64_t r = 0; r < data.rows; ++r) {
+    std::copy_n(data.c.data() + r * hidden, hidden, result.c.data() + r * padded);
+    rows.push_back({x.data() + r * plan.columns(), data.h.data() + r * hidden, result.h.data() + r * hidden,
+                    result.c.data() + r * padded});
+  }
+  for (int64_t r = 0; r < data.rows; r += rows_at_once)
+    for (int64_t p = 0; p < plan.panels; p += panels_at_once)
+      RunRecurrentStep(plan, packed.data(), bias.data(),
+                       std::span(rows).subspan(size_t(r), size_t(std::min(rows_at_once, data.rows - r))),
+                       {p, std::min(plan.panels, p + panels_at_once)});
+  return result;
+}
+
+double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+
+struct Expected {
+  double h, c, tolerance;
+};
+
+// Computes a unit in f64. A gate changes by no more than its sum does, and the factors of a gate are at most
+// |c| + 1 together, so that the errors of all gates add up to less than 4 times that of a sum, and those of
+// five activations (5e-7 each, math-inl.h) to less than 1e-5 for |c| <= 3.
+Expected Oracle(const StepData& data, int64_t row, int64_t unit) {
+  const int64_t gates = GatesOf(data.cell), hidden = data.hidden;
+  double sums[4] = {}, magnitude = 3;
+  for (int64_t g = 0; g < gates; ++g) {
+    double absolute = 3;
+    for (int64_t k = 0; k < hidden; ++k) {
+      const double product = double(data.weights[size_t((g * hidden + unit) * hidden + k)]) *
+                             double(data.h[size_t(row * hidden + k)]);
+      sums[g] += product;
+      absolute += std::abs(product);
+    }
+    magnitude = std::max(magnitude, absolute);
+  }
+  const auto x = [&](int64_t gate) { return double(data.x[size_t((row * gates + gate) * hidden + unit)]); };
+  const double h = data.h[size_t(row * hidden + unit)], c = data.c[size_t(row * hidden + unit)];
+  const double tolerance = 4 * SumTolerance(hidden + 2, magnitude) + 1e-5;
+  switch (data.cell) {
+    case kLstm: {
+      const double next = Logistic(x(2) + sums[2]) * c + Logistic(x(0) + sums[0]) * std::tanh(x(3) + sums[3]);
+      return {Logistic(x(1) + sums[1]) * std::tanh(next), next, tolerance};
+    }
+    case kGru: {
+      const double update = Logistic(x(0) + sums[0]), reset = Logistic(x(1) + sums[1]);
+      const double state = std::tanh(x(2) + reset * (sums[2] + double(data.hidden_bias[size_t(unit)])));
+      return {(1 - update) * state + update * h, 0, tolerance};
+    }
+    case kRnn: break;
+  }
+  return {std::tanh(x(0) + sums[0]), 0, tolerance};
+}
+
+void ExpectOracle(const StepData& data, const States& got) {
+  for (int64_t r = 0; r < data.rows; ++r)
+    for (int64_t i = 0; i < data.hidden; ++i) {
+      const Expected want = Oracle(data, r, i);
+      ASSERT_NEAR(got.h[size_t(r * data.hidden + i)], want.h, want.tolerance) << "row " << r << " unit " << i;
+      if (data.cell != kLstm) continue;
+      ASSERT_NEAR(got.c[size_t(r * got.c_stride + i)], want.c, want.tolerance)
+          << "row " << r << " unit " << i;
+    }
+}
+
+TEST(RecurrentStepF32, MatchesDouble) {
+  OnEveryTarget([](const std::string&) {
+    for (const RecurrentCell cell : kCells)
+      for (const int64_t hidden : kHidden)
+        for (const int64_t rows : kRows) {
+          SCOPED_TRACE(testing::Message()
+                       << "gates " << GatesOf(cell) << " hidden " << hidden << " rows " << rows);
+          const StepData data(cell, hidden, rows, uint32_t(hidden * 10 + rows));
+          ExpectOracle(data, RunBlocks(data, rows, 1000));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  });
+}
+
+TEST(RecurrentStepF32, BlocksGiveTheSameBits) {
+  OnEveryTarget([](const std::string&) {
+    for (const RecurrentCell cell : kCells) {
+      const StepData data(cell, 70, 9, 5);
+      const States whole = RunBlocks(data, 9, 1000);
+      for (const int64_t rows : {1, 2, 4})
+        for (const int64_t panels : {1, 2, 3}) {
+          const States blocks = RunBlocks(data, rows, panels);
+          ASSERT_EQ(std::memcmp(whole.h.data(), blocks.h.data(), whole.h.size() * sizeof(float)), 0);
+          ASSERT_EQ(std::memcmp(whole.c.data(), blocks.c.data(), whole.c.size() * sizeof(float)), 0);
+        }
+    }
+  });
+}
+
+TEST(RecurrentStepF32, EachRowOfTheModelIsOneColumn) {
+  OnEveryTarget([](const std::string&) {
+    for (const RecurrentCell cell : kCells)
+      for (const int64_t hidden : kHidden) {
+        const RecurrencePlan plan = PlanRecurrence(cell, 1, hidden);
+        std::vector<int> seen(size_t(plan.gates() * hidden));
+        for (int64_t column = 0; column < plan.columns(); ++column)
+          if (const int64_t row = plan.RowOf(column); row >= 0) ++seen[size_t(row)];
+        for (const int count : seen) ASSERT_EQ(count, 1);
+      }
+  });
+}
+
+}  // namespace
+}  // namespace mete
