@@ -28,6 +28,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
   static const std::vector<KernelFamily> families = {
       // immutable after the first call
       {"conv", {"Conv"}, Fast<ConvolutionOf>},
+      {"transposed_conv", {"ConvTranspose"}, Fast<TransposedConvolutionOf>},
       {"matrix", {"Gemm", "MatMul", "mete.MatMul"}, Fast<ProductOf>},
       {"quantized_conv",
        {"QLinearConv", "ConvInteger", "mete.ScaledConvInteger"},

@@ -1,6 +1,6 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
-// for each of conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization, movement and
-// resize.
+// for each of conv, transposed_conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization,
+// movement and resize.
 #pragma once
 
 #include <memory>
@@ -21,6 +21,7 @@ struct Preparation {
 };
 
 std::unique_ptr<PreparedNode> Prepare(const Convolution&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const TransposedConvolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Product&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Conversion&, const Preparation&);
