@@ -284,7 +284,7 @@ mete_exceptions("they choose between a session and a server before there is a se
   apps/mete/site_run.cc LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
-  apps/mete/quantize.cc LAYERS cpu engine export_onnx quantize
+  apps/mete/quantize.cc LAYERS cpu engine export_onnx passes quantize
   apps/mete/quantize_report.cc LAYERS quantize
   apps/mete/quantize_report.h LAYERS quantize)
 if(METE_TESTS)

@@ -17,6 +17,7 @@
 #include "export/onnx/onnx_form.h"
 #include "inputs.h"
 #include "model_flags.h"
+#include "passes/pass.h"
 #include "pictures.h"
 #include "processor/cpu/cpu.h"
 #include "quantize/budget.h"
@@ -78,6 +79,7 @@ Source Load(const QuantizeFlags& flags, const Context& context) {
               "shapes in the model follow from the sizes of its inputs, so the file that is written takes "
               "the loaded sizes alone; try --shape for others");
   }
+  WriteEveryTransposedConvolution(source.graph);
   NameValues(source.graph);
   CheckOnnxForm(InOnnxForm(source.graph));
   return source;

@@ -8,6 +8,7 @@
 #include "costs/amounts.h"
 #include "dispatch/conv_algorithms.h"
 #include "kernels/fast/conv/conv.h"
+#include "kernels/fast/conv/phases.h"
 #include "kernels/fast/depthwise/depthwise.h"
 #include "kernels/fast/gemm/gemm.h"
 #include "kernels/fast/half/half_conv.h"
@@ -248,6 +249,17 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
                     : algorithm == ConvAlgorithm::kDirect ? PlainWork(at, conv.shape)
                                                           : WinogradWork(at, conv.shape, algorithm));
   return works;
+}
+
+// The sum of the phases' works, whose kernels are those of a Conv.
+Work TransposedConvWork(const NodeInRun& at, const TransposedConvolution& conv) {
+  Work all{.kernel = conv.kernel(), .regime = {}, .amounts = {}};
+  for (const ConvPhase& phase : PhasesOf(conv.shape)) {
+    const Work work = PlainWork(at, phase.conv);
+    for (const auto& [unit, amount] : work.amounts) all.amounts[unit] += double(conv.shape.batch) * amount;
+    all.stand_in = work.kernel;
+  }
+  return all;
 }
 
 std::vector<Work> QuantizedConvWorks(const NodeInRun& at, const QuantizedConvolution& conv) {

@@ -11,6 +11,8 @@ namespace mete {
 
 std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // by algorithm
 
+Work TransposedConvWork(const NodeInRun& at, const TransposedConvolution& conv);
+
 // The work of a convolution, or of products as convolutions of 1x1, whose operands are halves: kBf16 or kF16.
 Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, Precision operands, double products = 1);
 

@@ -183,6 +183,9 @@ struct Counter {
   static int64_t Lanes() { return int64_t(PlanGemm(1, 1).split.lanes()); }
 
   std::vector<Work> operator()(const Convolution& conv) const { return ConvWorks(at, conv); }
+  std::vector<Work> operator()(const TransposedConvolution& conv) const {
+    return {TransposedConvWork(at, conv)};
+  }
   std::vector<Work> operator()(const QuantizedConvolution& conv) const {
     return QuantizedConvWorks(at, conv);
   }
@@ -221,7 +224,8 @@ RepeatedRun RunOf(const Graph& graph) { return {BytesOfRun(graph), OptionsFor(gr
 
 bool IsProduct(const Node& node) {
   const Arithmetic arithmetic = ArithmeticOf(node.op);
-  return arithmetic == Arithmetic::kConvolution || arithmetic == Arithmetic::kMatrix;
+  return arithmetic == Arithmetic::kConvolution || arithmetic == Arithmetic::kTransposedConvolution ||
+         arithmetic == Arithmetic::kMatrix;
 }
 
 std::vector<Work> WorksOf(const NodeInRun& at) {

@@ -1,5 +1,6 @@
 #include "dispatch/bytes.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/fused.h"
@@ -7,6 +8,7 @@
 #include "dispatch/pools.h"
 #include "dispatch/quantized.h"
 #include "dispatch/reason.h"
+#include "kernels/fast/elementwise/broadcast.h"
 
 namespace mete {
 namespace {
@@ -19,19 +21,31 @@ std::optional<ByteScale> ByteScaleOf(const Graph& graph, const Node& node, size_
   return ByteScale{*scale, level->zero, level->type == DType::kI8};
 }
 
-// Cuts the output into rows, so that both operands are rows of it.
-void CutIntoRows(const Shape& out, const ElementwiseInput& a, const ElementwiseInput& b, ByteOperation* of) {
-  const bool channels = a.spread == Broadcast::kChannel || b.spread == Broadcast::kChannel;
-  of->images = a.per_image || b.per_image ? out[0] : 1;
-  of->length = channels ? out.back() : out.Elements() / of->images;
-  of->rows = out.Elements() / of->images / of->length;
-  const auto operand = [&](const ElementwiseInput& in) -> ByteOperation::Operand {
-    if (in.spread == Broadcast::kFull) return {false, of->rows * of->length, of->length};
-    if (in.spread == Broadcast::kScalar) return {true, 0, 0};
-    return {false, in.per_image ? of->length : 0, 0};
+// Cuts the output into rows, so that the operands are rows of it: of each image or of all of them (the gate
+// of a squeeze-and-excite block is one for each image). Returns false if an operand is broadcast in another
+// way.
+bool CutIntoRows(int64_t elements, const BroadcastInput& a, const BroadcastInput& b, ByteOperation* of) {
+  for (const BroadcastInput* in : {&a, &b}) {
+    if (in->spread != Broadcast::kRuns) continue;
+    const int64_t length = in->dims[size_t(in->rank - 1)];
+    if (of->length > 1 && of->length != length) return false;
+    of->length = length;
+    if (in->rank == 3) of->images = in->dims[0];
+  }
+  if (of->length == 1) of->length = elements;
+  of->rows = elements / of->images / of->length;
+  const auto operand = [&](const BroadcastInput& in, ByteOperation::Operand* to) {
+    const auto is = [&](std::initializer_list<int64_t> strides) {
+      return std::equal(strides.begin(), strides.end(), in.strides.begin(), in.strides.begin() + in.rank);
+    };
+    if (in.spread == Broadcast::kFull) *to = {false, of->rows * of->length, of->length};
+    else if (in.spread == Broadcast::kScalar) *to = {true, 0, 0};
+    else if (is({0, 1})) *to = {false, 0, 0};
+    else if (is({of->length, 0, 1}) && in.dims[0] == of->images) *to = {false, of->length, 0};
+    else return false;
+    return true;
   };
-  of->a = operand(a);
-  of->b = operand(b);
+  return operand(a, &of->a) && operand(b, &of->b);
 }
 
 }  // namespace
@@ -49,16 +63,14 @@ std::optional<ByteOperation> ByteOperationOf(const Graph& graph, const Node& nod
   const Shape& out = graph.value(node.outputs[0]).shape;
   if (!KnownAndNotEmpty(out)) return No("of unknown shape, or empty", why);
   const Shape &a_shape = graph.value(node.inputs[0]).shape, &b_shape = graph.value(node.inputs[3]).shape;
-  const auto spread_a = ElementwiseInputOf(a_shape, out), spread_b = ElementwiseInputOf(b_shape, out);
-  if (!spread_a || !spread_b)
-    return No(ToString(a_shape) + " and " + ToString(b_shape) + " are broadcast to " + ToString(out), why);
   ByteOperation of;
+  if (!CutIntoRows(out.Elements(), BroadcastOf(a_shape, out), BroadcastOf(b_shape, out), &of))
+    return No(ToString(a_shape) + " and " + ToString(b_shape) + " are broadcast to " + ToString(out), why);
   of.binary = node.op == "mete.QLinearMul" ? MakeByteProduct(*a, *b, *y) : MakeByteSum(*a, *b, *y);
   if (const Ints& levels = node.attributes.IntList(kLevels); !levels.empty()) {
     of.binary.least = float(levels[0]);
     of.binary.most = float(levels[1]);
   }
-  CutIntoRows(out, *spread_a, *spread_b, &of);
   return of;
 }
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "dispatch/elementwise.h"
 #include "graph/graph.h"
 #include "kernels/fast/bytes/byte_elementwise.h"
 #include "kernels/fast/bytes/byte_pool.h"

@@ -8,6 +8,7 @@
 #include "dispatch/reason.h"
 #include "graph/fused.h"
 #include "kernels/fast/conv/window.h"
+#include "kernels/fast/depthwise/depthwise.h"
 
 namespace mete {
 namespace {
@@ -17,6 +18,21 @@ int64_t SumPiece(const Node& node) {
   if (node.attributes.Has("residual") || FastActivation(node)->op != FusedOp::kNone) return 0;
   return node.attributes.Int(kSumPiece, 0);
 }
+
+// Returns why no kernel for images takes the operands of a convolution, null if one does.
+const char* WhyNotFast(const Graph& graph, const Node& node) {
+  if (!IsNhwc(node.attributes)) return "not in NHWC";
+  if (!IsF32(graph, node.inputs[0])) return "not f32";
+  if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1])) return "weights are not constant";
+  if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2])) return "the bias is not constant";
+  if (graph.value(node.outputs[0]).shape.Elements() == 0) return "nothing to compute";
+  if (!FastActivation(node)) return "the activation has no fast form";
+  return nullptr;
+}
+
+// The most phases of a transposed convolution, each of which has a plan. A guess: the longest strides of
+// known networks are 32 in both dimensions.
+constexpr int64_t kMostPhases = 1024;
 
 }  // namespace
 
@@ -45,20 +61,48 @@ std::vector<std::string> Convolution::kernels() const {
 
 std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, const DispatchOptions& options,
                                          std::string* why) {
-  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
-  if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
-  if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1]))
-    return No("weights are not constant", why);
-  if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2]))
-    return No("the bias is not constant", why);
+  if (const char* reason = WhyNotFast(graph, node)) return No(reason, why);
   const Shape& y = graph.value(node.outputs[0]).shape;
-  if (y.Elements() == 0) return No("nothing to compute", why);
-  if (!FastActivation(node)) return No("the activation has no fast form", why);
   Convolution conv{
       ConvShapeOf(graph.value(node.inputs[0]).shape, graph.value(node.inputs[1]).shape, y, node.attributes),
       SumPiece(node)};
   if (conv.sum_piece == 0) conv.algorithms = AlgorithmsFor(conv.shape, options, OperandsOf(node));
   return conv;
+}
+
+std::string TransposedConvolution::kernel() const {
+  return IsDepthwise(shape) ? "transposed_depthwise_f32" : "transposed_conv_f32";
+}
+
+std::optional<TransposedConvolution> TransposedConvolutionOf(const Graph& graph, const Node& node,
+                                                             std::string* why) {
+  if (const char* reason = WhyNotFast(graph, node)) return No(reason, why);
+  const Shape &x = graph.value(node.inputs[0]).shape, &w = graph.value(node.inputs[1]).shape,
+              &y = graph.value(node.outputs[0]).shape;
+  Window window;
+  const std::array<int64_t, 2> kernel = {w[2], w[3]};
+  const std::string problem =
+      ResolveTransposedWindow(node.attributes, ImageDimsOf(x, TensorOrder::kNhwc), kernel, window);
+  if (!problem.empty()) return No(problem, why);
+  const WindowAxis &rows = window[1], &columns = window[2];
+  if (rows.stride > kMostPhases || columns.stride > kMostPhases / rows.stride)
+    return No("its strides are too long", why);
+  return TransposedConvolution{{.batch = x[0],
+                                .in_height = x[1],
+                                .in_width = x[2],
+                                .in_channels = x[3],
+                                .out_height = y[1],
+                                .out_width = y[2],
+                                .out_channels = y[3],
+                                .kernel_height = w[2],
+                                .kernel_width = w[3],
+                                .stride_y = rows.stride,
+                                .stride_x = columns.stride,
+                                .dilation_y = rows.dilation,
+                                .dilation_x = columns.dilation,
+                                .pad_top = rows.pad,
+                                .pad_left = columns.pad,
+                                .groups = node.attributes.Int("group", 1)}};
 }
 
 }  // namespace mete

@@ -33,4 +33,16 @@ std::vector<ConvAlgorithm> AlgorithmsFor(const ConvShape& shape, const DispatchO
 std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, const DispatchOptions& options,
                                          std::string* why);
 
+struct TransposedConvolution {
+  ConvShape shape;  // as of PhasesOf()
+
+  std::string kernel() const;
+};
+
+// Returns the transposed convolution of a ConvTranspose, which the kernels of a Conv compute phase by phase
+// (kernels/fast/conv/phases.h). Returns nothing if only the reference kernel can compute it; `why` then
+// receives the reason.
+std::optional<TransposedConvolution> TransposedConvolutionOf(const Graph& graph, const Node& node,
+                                                             std::string* why);
+
 }  // namespace mete

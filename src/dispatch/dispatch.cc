@@ -28,6 +28,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
   static const std::vector<KernelFamily> families = {
       // immutable after the first call
       {"conv", {"Conv"}, Fast<ConvolutionOf>},
+      {"transposed_conv", {"ConvTranspose"}, Fast<TransposedConvolutionOf>},
       {"matrix", {"Gemm", "MatMul", "mete.MatMul"}, Fast<ProductOf>},
       {"quantized_conv",
        {"QLinearConv", "ConvInteger", "mete.ScaledConvInteger"},
@@ -42,6 +43,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"quantized_elementwise", {"mete.QLinearAdd", "mete.QLinearMul"}, Fast<ByteOperationOf>},
       {"table", {"mete.ByteTable"}, Fast<ByteTableOf>},
       {"elementwise", {"mete.Elementwise"}, Fast<ElementwiseOf>},
+      {"select", {"Where"}, Fast<SelectionOf>},
       {"rows", {"Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization"}, Fast<RowsOf>},
       {"lrn", {"LRN"}, Fast<LrnOf>},
       {"transpose", {"Transpose", "DepthToSpace", "SpaceToDepth"}, Fast<TranspositionOf>},

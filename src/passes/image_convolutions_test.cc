@@ -61,6 +61,29 @@ TEST(WriteTransposedConvolutions, LeavesWhatItCannotWrite) {
   EXPECT_EQ(CountOf(g, "ConvTranspose"), 3) << ToText(g);  // the first one has enough zeros behind its taps
 }
 
+TEST(WriteTransposedConvolutions, NeedsOnlyAConvAtStrideOne) {
+  for (const Ints& pads : {Ints{0, 0, 0, 0}, Ints{1, 0, 2, 1}, Ints{2, 2, 2, 2}}) {
+    Builder b;
+    Graph& g = b.Output(Transposed(b, {{2, 3, 6, 4}, {3, 20, 3, 3}, 1, pads, {}}, 20));
+    ExpectSame(g, WriteTransposedConvolutions);
+    EXPECT_EQ(g.nodes.size(), 1u) << ToText(g);
+  }
+}
+
+TEST(WriteTransposedConvolutions, LeavesManyChannelsToTheKernelsOfPhases) {
+  const Case many{{1, 3, 4, 5}, {3, 16, 4, 4}, 2, {1, 1, 1, 1}, {}};
+  Builder b;
+  Graph& g = b.Output(Transposed(b, many, 16));
+  FoldConstants(g);
+  Settle(g);
+  EXPECT_FALSE(WriteTransposedConvolutions(g)) << ToText(g);
+  ExpectSame(g, [](Graph& graph) {
+    WriteEveryTransposedConvolution(graph);
+    return true;
+  });
+  EXPECT_EQ(CountOf(g, "ConvTranspose"), 0) << ToText(g);
+}
+
 // Each pixel would become a block of stride x stride pixels, nearly all of them zeros.
 TEST(WriteTransposedConvolutions, LeavesStridesFarBeyondTheKernel) {
   for (const int64_t stride : {13, 1 << 20, 1 << 30}) {
@@ -94,6 +117,23 @@ TEST(WidenLineConvolutions, LeavesOneViewAtEachEndOfAChain) {
   RemoveUnused(g);
   EXPECT_EQ(CountOf(g, "Unsqueeze"), 1) << ToText(g);
   EXPECT_EQ(CountOf(g, "Squeeze"), 1) << ToText(g);
+}
+
+TEST(WidenLineConvolutions, WidensTransposedConvolutions) {
+  Attributes sizes, shape, same;
+  for (Attributes* a : {&sizes, &shape, &same}) a->Set("strides", Ints{3});
+  sizes.Set("pads", Ints{1, 2});
+  sizes.Set("output_padding", Ints{2});
+  sizes.Set("dilations", Ints{2});
+  shape.Set("output_shape", Ints{17});
+  same.Set("auto_pad", std::string("SAME_LOWER"));
+  for (const Attributes& a : {sizes, shape, same}) {
+    Builder b;
+    const ValueId x = b.Op("ConvTranspose", {b.Input({2, 4, 6}), b.Weight({4, 3, 4}), b.Weight({3})}, a);
+    Graph& g = b.Output(b.Op("Relu", {x}));
+    ExpectSame(g, WidenLineConvolutions);
+    EXPECT_EQ(CountOf(g, "Unsqueeze"), 1) << ToText(g);
+  }
 }
 
 TEST(WidenLineConvolutions, NeedsNoTransposeBetweenRowsOfChannels) {

@@ -43,7 +43,7 @@ class Widener {
     if (node.outputs.empty() || !std::all_of(node.outputs.begin(), node.outputs.end(),
                                              [&](ValueId id) { return IsLine(id) && IsF32(graph_, id); }))
       return false;
-    if (IsOneOf(node.op, {"Conv", "MaxPool", "AveragePool"})) return WidenWindow(node);
+    if (IsOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool"})) return WidenWindow(node);
     if (!std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return IsWide(id); }))
       return false;
     if (node.op == "Transpose") return WidenTranspose(node);
@@ -53,7 +53,7 @@ class Widener {
 
   bool WidenWindow(Node& node) {
     if (!IsLine(node.inputs[0]) || !IsF32(graph_, node.inputs[0]) || node.outputs.size() != 1) return false;
-    const bool conv = node.op == "Conv";
+    const bool conv = IsOneOf(node.op, {"Conv", "ConvTranspose"});
     if (conv && !IsConstant(graph_, node.inputs[1])) return false;
     if (conv) node.inputs[1] = WideConstant(node.inputs[1]);
     Attributes& a = node.attributes;
@@ -61,6 +61,11 @@ class Widener {
     if (!pads.empty()) a.Set("pads", Ints{0, pads[0], 0, pads[1]});
     for (const char* name : {"kernel_shape", "strides", "dilations"})
       if (const Ints& given = a.IntList(name); !given.empty()) a.Set(name, Ints{1, given[0]});
+    if (const Ints& given = a.IntList("output_padding"); !given.empty())
+      a.Set("output_padding", Ints{0, given[0]});
+    // The batch and the channels may stand before the length.
+    if (const Ints& given = a.IntList("output_shape"); !given.empty())
+      a.Set("output_shape", Ints{1, given.back()});
     node.inputs[0] = Wide(node.inputs[0]);
     Emit(std::move(node));
     return true;

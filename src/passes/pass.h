@@ -86,13 +86,15 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {})
 // quantization.cc and fuse_quantized.cc; the remaining DequantizeLinear are folded next
 bool FuseQuantized(Graph& graph);
 bool FuseQuantizedAsOnnxRuntime(Graph& graph);
-bool Simplify(Graph& graph);                     // simplify.cc
-bool FoldBatchNorm(Graph& graph);                // fold_batchnorm.cc
-bool FoldPad(Graph& graph);                      // fold_pad.cc
-bool FoldBlocks(Graph& graph);                   // fold_blocks.cc
-bool FusePatterns(Graph& graph);                 // fuse_patterns.cc
-bool WriteTransposedConvolutions(Graph& graph);  // transposed_convolutions.cc
-bool WidenLineConvolutions(Graph& graph);        // line_convolutions.cc
+bool Simplify(Graph& graph);       // simplify.cc
+bool FoldBatchNorm(Graph& graph);  // fold_batchnorm.cc
+bool FoldPad(Graph& graph);        // fold_pad.cc
+bool FoldBlocks(Graph& graph);     // fold_blocks.cc
+bool FusePatterns(Graph& graph);   // fuse_patterns.cc
+// transposed_convolutions.cc; the second one is for what has fast kernels of Conv alone: a GPU, and bytes
+bool WriteTransposedConvolutions(Graph& graph);
+void WriteEveryTransposedConvolution(Graph& graph);
+bool WidenLineConvolutions(Graph& graph);  // line_convolutions.cc
 // round_operands.cc; RunPasses() gives it the user's precisions
 bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes = {});
 inline bool RoundNoOperands(Graph& graph) { return RoundOperands(graph, Precision::kF32); }

@@ -4,7 +4,11 @@
 // (p: the padding at the beginning). For o + p = q * s + r these are the inputs q, q - 1, ... with the taps
 // r, r + s, ...: for each of the s * s rests r of both axes a convolution at stride 1, with a window of
 // kernel / s, rounded up. One Conv computes all of them as channels, DepthToSpace brings them to their
-// places, and a Slice removes the padding.
+// places, and a Slice removes the padding. At stride 1 the Conv is all there is.
+//
+// Where an output has many channels, kernels that compute the phases one by one are faster, as they multiply
+// no zeros and move nothing (kernels/fast/conv/phases.h). A phase of few channels leaves lanes of a vector
+// without work, and all phases together fill them.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -14,6 +18,9 @@ namespace {
 // The longest stride, in kernels. Rests without a tap are channels of zeros: at this bound 15 of 16, and with
 // longer strides their memory has no limit. A guess.
 constexpr int64_t kMostStride = 4;
+
+// The most channels of an output whose phases are computed together: they fill no vector of 16 lanes alone.
+constexpr int64_t kFewChannels = 15;
 
 struct Geometry {
   int64_t stride;
@@ -76,6 +83,20 @@ Tensor BiasOf(const Geometry& g, const Tensor& from) {
   return to;
 }
 
+// Returns the padding with which the Conv of a stride of 1 makes the output itself; nothing if it would be
+// negative.
+std::optional<Ints> PadsAtStrideOne(const Geometry& g, const Shape& x, const Shape& y) {
+  if (g.stride != 1) return std::nullopt;
+  Ints pads(4);
+  for (int i = 0; i < 2; ++i) {
+    const int64_t all = y[2 + i] - x[2 + i] + g.kernel[i] - 1, begin = g.kernel[i] - 1 - g.begin[i];
+    if (begin < 0 || all < begin) return std::nullopt;
+    pads[size_t(i)] = begin;
+    pads[size_t(i + 2)] = all - begin;
+  }
+  return pads;
+}
+
 void Rewrite(Graph& graph, const Node& node, const Geometry& g) {
   const Shape x = graph.value(node.inputs[0]).shape, y = graph.value(node.outputs[0]).shape;
   std::vector<ValueId> inputs = {
@@ -83,15 +104,21 @@ void Rewrite(Graph& graph, const Node& node, const Geometry& g) {
       graph.AddConstant(node.name + ".weight", WeightsOf(g, graph.value(node.inputs[1]).constant))};
   if (node.input(2) != kNoValue)
     inputs.push_back(graph.AddConstant(node.name + ".bias", BiasOf(g, graph.value(node.inputs[2]).constant)));
+  Attributes conv;
+  conv.Set("kernel_shape", Ints{g.taps[0], g.taps[1]});
+  if (const auto pads = PadsAtStrideOne(g, x, y)) {
+    conv.Set("pads", *pads);
+    graph.AddNode("Conv", node.name, std::move(inputs), {node.outputs[0]}, std::move(conv));
+    return;
+  }
   const Shape small{x[0], g.stride * g.stride * g.channels, x[2] + g.taps[0] - 1, x[3] + g.taps[1] - 1};
   const Shape large{x[0], g.channels, small[2] * g.stride, small[3] * g.stride};
   const bool whole = large == y;  // nothing to remove
   const ValueId products = graph.AddValue(node.name + ".products", DType::kF32, small);
   const ValueId placed = whole ? node.outputs[0] : graph.AddValue(node.name + ".placed", DType::kF32, large);
-  Attributes conv, block;
-  conv.Set("kernel_shape", Ints{g.taps[0], g.taps[1]});
   conv.Set("pads", Ints{g.taps[0] - 1, g.taps[1] - 1, g.taps[0] - 1, g.taps[1] - 1});
   graph.AddNode("Conv", node.name, std::move(inputs), {products}, std::move(conv));
+  Attributes block;
   block.Set("blocksize", g.stride);
   graph.AddNode("DepthToSpace", node.name + ".place", {products}, {placed}, std::move(block));
   if (whole) return;
@@ -106,19 +133,28 @@ void Rewrite(Graph& graph, const Node& node, const Geometry& g) {
   graph.AddNode("Slice", node.name + ".crop", {placed, starts, ends, axes}, {node.outputs[0]});
 }
 
-}  // namespace
+bool IsFasterAsConv(const Geometry& g) { return g.stride == 1 || g.channels <= kFewChannels; }
 
-bool WriteTransposedConvolutions(Graph& graph) {
+bool RewriteThose(Graph& graph, bool (*wanted)(const Geometry&)) {
   bool changed = false;
   std::vector<Node> nodes;
   std::swap(nodes, graph.nodes);
   for (Node& node : nodes) {
     const auto geometry = GeometryOf(graph, node);
-    if (geometry) Rewrite(graph, node, *geometry);
+    const bool rewrites = geometry && wanted(*geometry);
+    if (rewrites) Rewrite(graph, node, *geometry);
     else graph.nodes.push_back(std::move(node));
-    changed |= geometry.has_value();
+    changed |= rewrites;
   }
   return changed;
+}
+
+}  // namespace
+
+bool WriteTransposedConvolutions(Graph& graph) { return RewriteThose(graph, IsFasterAsConv); }
+
+void WriteEveryTransposedConvolution(Graph& graph) {
+  if (RewriteThose(graph, [](const Geometry&) { return true; })) RemoveUnused(graph);
 }
 
 }  // namespace mete

@@ -97,7 +97,8 @@ constexpr OpTraits kConv{.orders = Orders::kChannelsLast,
                          .epilogue = true};
 constexpr OpTraits kTransposed{.orders = Orders::kChannelsLast,
                                .divide_by = DivideBy::kTransposedConvolution,
-                               .arithmetic = Arithmetic::kTransposedConvolution};
+                               .arithmetic = Arithmetic::kTransposedConvolution,
+                               .epilogue = true};
 constexpr OpTraits kPool{
     .orders = Orders::kChannelsLast, .divide_by = DivideBy::kPool, .arithmetic = Arithmetic::kWindow};
 constexpr OpTraits kGlobal{.orders = Orders::kChannelsLast, .divide_by = DivideBy::kGlobalPool};

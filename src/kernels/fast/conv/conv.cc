@@ -81,7 +81,8 @@ namespace {
 
 bool IsGemm(const ConvShape& s) {
   return s.groups == 1 && s.kernel_height == 1 && s.kernel_width == 1 && s.stride_y == 1 && s.stride_x == 1 &&
-         s.pad_top == 0 && s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width;
+         s.pad_top == 0 && s.pad_left == 0 && s.in_height == s.out_height && s.in_width == s.out_width &&
+         s.out_row_stride == 0;
 }
 
 int64_t SumLength(const ConvPlan& plan) { return plan.taps * plan.tap_length; }
@@ -114,14 +115,30 @@ struct ConvCall {
   float* output;
 };
 
-void RunColumns(const ConvCall& call, Strip s, int64_t first_pixel, int64_t panel) {
+// Computes the columns of a panel. `s` has the inputs of the pixels of `pass`.
+void RunColumns(const ConvCall& call, Strip s, Range pass, int64_t panel) {
   const ConvPlan& plan = call.plan;
   const PanelPlace place = PlaceOf(plan, panel);
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
   s.offset = static_cast<size_t>(place.group * plan.group_channels);
   s.columns = static_cast<size_t>(place.columns.size());
-  s.PointAt(call.output, first_pixel, column);
-  plan.code->run_panel(plan, s, call.packed + place.packed, place.width);
+  const float* packed = call.packed + place.packed;
+  if (plan.shape.out_row_stride == 0) {
+    s.PointAt(call.output, pass.begin, column);
+    return plan.code->run_panel(plan, s, packed, place.width);
+  }
+  // A strip has one distance between its outputs, so it ends with the output row.
+  const int64_t width = plan.shape.out_width;
+  for (int64_t pixel = pass.begin; pixel < pass.end;) {
+    const int64_t y = pixel / width, end = std::min(pass.end, (y + 1) * width);
+    s.row_count = static_cast<size_t>(end - pixel);
+    const int64_t row = y * plan.shape.out_row_stride;
+    s.PointAt(call.output + row, pixel - y * width, column);
+    if (s.residual) s.residual += row;
+    plan.code->run_panel(plan, s, packed, place.width);
+    s.rows += s.row_count;
+    pixel = end;
+  }
 }
 
 }  // namespace
@@ -191,7 +208,7 @@ void RunConv(const ConvPlan& plan, const float* input, const float* packed, cons
     strip.residual_stride = static_cast<size_t>(residual_stride);
     strip.epilogue = &epilogue;
     strip.tile = plan.gemm.tile;
-    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass.begin, p);
+    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass, p);
   }
 }
 

@@ -17,7 +17,8 @@
 namespace mete {
 
 // All sizes and strides are in elements. Only the top and the left padding are given: the padding on the
-// other sides follows from the output's size. All padding reads as zero.
+// other sides follows from the output's size. All padding reads as zero. A negative padding leaves out
+// inputs.
 struct ConvShape {
   int64_t batch = 1;
   int64_t in_height = 1, in_width = 1, in_channels = 1;  // in_channels counts all groups
@@ -31,6 +32,10 @@ struct ConvShape {
   // the channels of a wider tensor, for example an output that is written directly into its place in a
   // concatenation.
   int64_t in_pixel_stride = 0, out_pixel_stride = 0;
+  // Elements from an output row of the only image to the next, in a residual as well; 0 means that the rows
+  // follow each other. A larger stride leaves places between the rows for those of other convolutions
+  // (kernels/fast/conv/phases.h).
+  int64_t out_row_stride = 0;
 
   int64_t out_pixels() const { return batch * out_height * out_width; }
 };
@@ -56,7 +61,7 @@ struct ConvPlan : ConvTaps {
   const ConvCode* code = nullptr;
 };
 
-// Plans a convolution. Requires sizes > 0, pads >= 0, and in_channels and out_channels that are multiples of
+// Plans a convolution. Requires sizes > 0, and in_channels and out_channels that are multiples of
 // groups. `most_vectors` is as in PlanGemm(): one of GemmTileWidths(out_channels / groups), or 0. GemmTiles()
 // of the plan's `gemm` returns the candidate tiles.
 ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors = 0);

@@ -38,8 +38,8 @@ struct DepthwiseRow {
   // kernel row 0 on, or is null for rows in the padding.
   const float* rows[kMostRows] = {};
   const float* all_weights = nullptr;  // weights of kernel row 0
-  // Whether to compute the next output row too, which requires a stride_y of 1 and channels that fill a
-  // vector.
+  // Whether to compute the next output row too, which requires a stride_y of 1, channels that fill a vector,
+  // and that it follows in memory.
   bool two = false;
 };
 
@@ -291,7 +291,7 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
     const int64_t ky_end =
         below <= 0 ? ky : std::clamp((below + s.dilation_y - 1) / s.dilation_y, ky, s.kernel_height);
     const int64_t first_row = ky < ky_end ? n * s.in_height + top + ky * s.dilation_y : 0;
-    const int64_t pixel = row * s.out_width;
+    const int64_t pixel = row * s.out_width, spread_row = row * s.out_row_stride;
     DepthwiseRow r = {s,
                       epilogue,
                       input + first_row * row_length + c,
@@ -300,14 +300,16 @@ void RunDepthwise(const DepthwisePlan& plan, const float* input, const float* pa
                       packed + ky * s.kernel_width * s.in_channels + c,
                       ky_end - ky,
                       epilogue.bias ? epilogue.bias + c : nullptr,
-                      epilogue.residual ? epilogue.residual + pixel * residual_stride + c : nullptr,
+                      epilogue.residual
+                          ? epilogue.residual + (spread_row ? spread_row : pixel * residual_stride) + c
+                          : nullptr,
                       residual_stride,
-                      output + pixel * out_stride + c,
+                      output + (spread_row ? spread_row : pixel * out_stride) + c,
                       out_stride,
                       channels.size()};
     if (own) {
       r.two = channels.size() >= plan.channel_step && s.stride_x == 1 && s.stride_y == 1 &&
-              row + 1 < rows.end && y + 1 < s.out_height;
+              row + 1 < rows.end && y + 1 < s.out_height && s.out_row_stride == 0;
       r.all_weights = packed + c;
       for (int64_t i = 0; i < s.kernel_height + (r.two ? 1 : 0); ++i) {
         const bool inside = top + i >= 0 && top + i < s.in_height;

@@ -73,17 +73,6 @@ namespace {
 
 constexpr int64_t kChunk = ElementwisePlan::kChunk;
 
-// Assigns to[i] = from[(start + i) % period].
-void Repeat(const float* from, int64_t period, int64_t start, int64_t count, float* to) {
-  int64_t phase = start % period;
-  while (count > 0) {
-    const int64_t run = std::min(count, period - phase);
-    to = std::copy_n(from + phase, run, to);
-    count -= run;
-    phase = 0;
-  }
-}
-
 class Slots {
  public:
   int Take() {
@@ -117,16 +106,15 @@ auto LastUses(const FusedProgram& p) {
 
 }  // namespace
 
-bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels,
+bool PlanElementwise(const FusedProgram& program, std::span<const BroadcastInput> inputs,
                      ElementwisePlan* plan) {
   *plan = {};
   plan->program = program;
-  plan->channels = channels;
   plan->slot.fill(-1);
   Slots slots;
   for (int i = 0; i < program.inputs; ++i) {
-    const Broadcast spread = plan->spread[static_cast<size_t>(i)] = spreads[static_cast<size_t>(i)];
-    if (spread == Broadcast::kFull) continue;
+    plan->inputs[static_cast<size_t>(i)] = inputs[static_cast<size_t>(i)];
+    if (inputs[static_cast<size_t>(i)].spread == Broadcast::kFull) continue;
     const int slot = slots.Take();  // kept to the end, and only filled again if its contents change
     if (slot < 0) return false;
     plan->slot[static_cast<size_t>(i)] = static_cast<int8_t>(slot);
@@ -153,19 +141,25 @@ void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Ran
   alignas(64) float memory[ElementwisePlan::kSlots][kChunk];
   const FusedProgram& program = plan.program;
   const auto slot_of = [&](int r) { return plan.slot[static_cast<size_t>(r)]; };
-  for (int i = 0; i < program.inputs; ++i) {
-    if (plan.spread[static_cast<size_t>(i)] == Broadcast::kScalar)
-      std::fill_n(memory[slot_of(i)], kChunk, *inputs[i]);
+  std::array<BroadcastCursor<float>, FusedProgram::kMaxInputs> cursors;
+  std::array<const float*, FusedProgram::kMaxInputs> chunk;
+  for (size_t i = 0; i < static_cast<size_t>(program.inputs); ++i) {
+    const BroadcastInput& input = plan.inputs[i];
+    float* slot = memory[std::max<int>(plan.slot[i], 0)];
+    if (input.spread == Broadcast::kRuns) cursors[i] = {input, inputs[i], range.begin};
+    if (input.spread == Broadcast::kScalar) std::fill_n(slot, kChunk, *inputs[i]);
+    chunk[i] = slot;
   }
   for (int64_t begin = range.begin; begin < range.end; begin += kChunk) {
     const int64_t count = std::min(kChunk, range.end - begin);
-    for (int i = 0; i < program.inputs; ++i) {
-      if (plan.spread[static_cast<size_t>(i)] == Broadcast::kChannel)
-        Repeat(inputs[i], plan.channels, begin, count, memory[slot_of(i)]);
+    for (size_t i = 0; i < static_cast<size_t>(program.inputs); ++i) {
+      const Broadcast spread = plan.inputs[i].spread;
+      if (spread == Broadcast::kFull) chunk[i] = inputs[i] + begin;
+      if (spread == Broadcast::kRuns) chunk[i] = cursors[i].Next<kChunk>(count, memory[plan.slot[i]]);
     }
     const auto read = [&](int r) -> const float* {
       if (r < 0) return nullptr;
-      return slot_of(r) >= 0 ? memory[slot_of(r)] : inputs[r] + begin;
+      return r < program.inputs ? chunk[static_cast<size_t>(r)] : memory[slot_of(r)];
     };
     for (int k = 0; k < program.steps; ++k) {
       const FusedStep& step = program.step[static_cast<size_t>(k)];

@@ -7,31 +7,23 @@
 #include <span>
 
 #include "base/fused.h"
+#include "kernels/fast/elementwise/broadcast.h"
 #include "kernels/fast/epilogue.h"
 
 namespace mete {
-
-// The broadcast of an input to the output's elements in memory order. This kernel does not support other
-// broadcasts.
-enum class Broadcast : uint8_t {
-  kFull,     // one element for each output element
-  kScalar,   // one element for all output elements
-  kChannel,  // element i % channels for output element i: a broadcast along the last axis
-};
 
 struct ElementwisePlan {
   static constexpr int kSlots = 24;       // working vectors, which take 24 KiB of the caller's stack
   static constexpr int64_t kChunk = 256;  // elements of a working vector
   FusedProgram program;
-  std::array<Broadcast, FusedProgram::kMaxInputs> spread{};
-  int64_t channels = 1;  // the period of kChannel
+  std::array<BroadcastInput, FusedProgram::kMaxInputs> inputs{};
   // The working vector of each register (inputs first), or -1 for a kFull input, which is read in place.
   std::array<int8_t, FusedProgram::kMaxInputs + FusedProgram::kMaxSteps> slot{};
 };
 
 // Plans a program. Returns false if the program needs more than kSlots values at once; the caller must then
-// run it in another way. Requires program.steps > 0, spreads.size() == program.inputs and channels > 0.
-bool PlanElementwise(const FusedProgram& program, std::span<const Broadcast> spreads, int64_t channels,
+// run it in another way. Requires program.steps > 0 and inputs.size() == program.inputs.
+bool PlanElementwise(const FusedProgram& program, std::span<const BroadcastInput> inputs,
                      ElementwisePlan* plan);
 
 // Computes the output elements [range.begin, range.end). `inputs` and `output` point at the first elements of

@@ -50,8 +50,8 @@ TEST(ElementwiseF32, UnaryStepsKeepTheirStatedErrors) {
       program.inputs = program.steps = 1;
       program.step[0] = {{bound.op, bound.alpha, bound.beta}, {0, -1, -1}};
       ElementwisePlan plan;
-      const Broadcast spread = Broadcast::kFull;
-      ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+      const BroadcastInput full;
+      ASSERT_TRUE(PlanElementwise(program, {&full, 1}, &plan));
       const float* inputs[] = {in.data()};
       RunElementwise(plan, inputs, {0, kCount}, out.data());
       for (int64_t i = 0; i < kCount; ++i) {
@@ -85,8 +85,8 @@ TEST(ElementwiseF32, LimitsAndNan) {
       program.inputs = program.steps = 1;
       program.step[0] = {{c.op, 0, 1}, {0, -1, -1}};
       ElementwisePlan plan;
-      const Broadcast spread = Broadcast::kScalar;
-      ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+      const BroadcastInput scalar{.spread = Broadcast::kScalar};
+      ASSERT_TRUE(PlanElementwise(program, {&scalar, 1}, &plan));
       const float* inputs[] = {&c.in};
       float out = 7;
       RunElementwise(plan, inputs, {0, 1}, &out);
@@ -119,8 +119,8 @@ TEST(ElementwiseF32, EveryNanStaysOne) {
         program.inputs = program.steps = 1;
         program.step[0] = {{op, alpha, 2}, {0, -1, -1}};
         ElementwisePlan plan;
-        const Broadcast spread = Broadcast::kFull;
-        ASSERT_TRUE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+        const BroadcastInput full;
+        ASSERT_TRUE(PlanElementwise(program, {&full, 1}, &plan));
         std::vector<float> out(in.size());
         const float* inputs[] = {in.data()};
         RunElementwise(plan, inputs, {0, static_cast<int64_t>(in.size())}, out.data());
@@ -147,36 +147,59 @@ FusedProgram RandomProgram(RandomData& random) {
   return p;
 }
 
+// Returns a shape of up to four dimensions, of which one may be longer than a chunk.
+Shape RandomShape(RandomData& random) {
+  Shape shape;
+  const int64_t rank = random.Int(1, 4), longest = random.Int(-2, 3);
+  for (int64_t i = 0; i < rank; ++i) shape.push_back(i == longest ? random.Int(200, 700) : random.Int(1, 6));
+  return shape;
+}
+
+// Returns a shape that is broadcast to `out`: its last dimensions, some of them 1.
+Shape RandomPart(const Shape& out, RandomData& random) {
+  Shape shape;
+  const int64_t missing = std::max<int64_t>(0, random.Int(-out.rank(), out.rank()));
+  for (int i = static_cast<int>(missing); i < out.rank(); ++i) shape.push_back(random.Int(0, 1) ? out[i] : 1);
+  return shape;
+}
+
+// Returns the element of an input of shape `in` for element `e` of the output.
+int64_t ElementOf(const Shape& in, const Shape& out, int64_t e) {
+  int64_t at = 0, step = 1;
+  for (int i = out.rank() - 1, d = in.rank() - 1; d >= 0; --i, --d) {
+    if (in[d] != 1) at += e % out[i] * step;
+    step *= in[d];
+    e /= out[i];
+  }
+  return at;
+}
+
 TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
   OnEveryTarget([](const std::string&) {
-    for (uint32_t seed = 1; seed <= 60; ++seed) {
+    for (uint32_t seed = 1; seed <= 120; ++seed) {
       RandomData random(seed);
       const FusedProgram program = RandomProgram(random);
-      const int64_t channels = random.Int(1, 300), count = channels * random.Int(1, 5);
+      const Shape shape = RandomShape(random);
+      const int64_t count = shape.Elements();
       std::vector<std::vector<float>> data;
       std::vector<const float*> inputs;
-      std::vector<Broadcast> spreads;
+      std::vector<Shape> shapes;
+      std::vector<BroadcastInput> spreads;
       for (int i = 0; i < program.inputs; ++i) {
-        spreads.push_back(static_cast<Broadcast>(random.Int(0, 2)));
-        data.push_back(random.Floats(spreads.back() == Broadcast::kFull     ? count
-                                     : spreads.back() == Broadcast::kScalar ? 1
-                                                                            : channels));
+        shapes.push_back(random.Int(0, 2) == 0 ? shape : RandomPart(shape, random));
+        spreads.push_back(BroadcastOf(shapes.back(), shape));
+        data.push_back(random.Floats(shapes.back().Elements()));
       }
       for (const auto& d : data) inputs.push_back(d.data());
       ElementwisePlan plan;
-      ASSERT_TRUE(PlanElementwise(program, spreads, channels, &plan));
+      ASSERT_TRUE(PlanElementwise(program, spreads, &plan));
       std::vector<float> out(static_cast<size_t>(count));
       const int64_t cut = random.Int(0, count);
       RunElementwise(plan, inputs.data(), {0, cut}, out.data());
       RunElementwise(plan, inputs.data(), {cut, count}, out.data());
       for (int64_t e = 0; e < count; ++e) {
         std::vector<double> r;
-        for (int i = 0; i < program.inputs; ++i) {
-          const Broadcast spread = spreads[static_cast<size_t>(i)];
-          r.push_back(inputs[static_cast<size_t>(i)][spread == Broadcast::kFull     ? e
-                                                     : spread == Broadcast::kScalar ? 0
-                                                                                    : e % channels]);
-        }
+        for (size_t i = 0; i < shapes.size(); ++i) r.push_back(inputs[i][ElementOf(shapes[i], shape, e)]);
         double magnitude = 1;
         for (int k = 0; k < program.steps; ++k) {
           const FusedStep& s = program.step[static_cast<size_t>(k)];
@@ -191,6 +214,22 @@ TEST(ElementwiseF32, RandomProgramsInAnyBlocksMatchDouble) {
   });
 }
 
+TEST(BroadcastOf, JoinsDimensionsThatAreOneForTheInput) {
+  const auto text = [](const Shape& in, const Shape& out) {
+    const BroadcastInput of = BroadcastOf(in, out);
+    std::string s;
+    for (size_t i = 0; i < static_cast<size_t>(of.rank); ++i)
+      s += std::to_string(of.dims[i]) + "x" + std::to_string(of.strides[i]) + " ";
+    return s;
+  };
+  EXPECT_EQ(text({64, 1, 1}, {1, 64, 5, 6}), "64x1 30x0 ");
+  EXPECT_EQ(text({8, 1, 7}, {8, 9, 7}), "8x7 9x0 7x1 ");
+  EXPECT_EQ(text({9, 7}, {2, 3, 9, 7}), "6x0 63x1 ");
+  EXPECT_EQ(text({2, 3, 1, 1}, {2, 3, 9, 7}), "6x1 63x0 ");
+  EXPECT_EQ(BroadcastOf({1, 1}, {3, 4}).spread, Broadcast::kScalar);
+  EXPECT_EQ(BroadcastOf({4}, {1, 4}).spread, Broadcast::kFull);
+}
+
 TEST(ElementwiseF32, TheOutputMayBeAnInput) {
   std::vector<float> x = {1, -2, 3}, y = {4, 5, 6};
   FusedProgram program;
@@ -198,9 +237,9 @@ TEST(ElementwiseF32, TheOutputMayBeAnInput) {
   program.steps = 2;
   program.step[0] = {{FusedOp::kMul}, {0, 1, -1}};
   program.step[1] = {{FusedOp::kAdd}, {2, 0, -1}};
-  const Broadcast spreads[] = {Broadcast::kFull, Broadcast::kFull};
+  const BroadcastInput full[2];
   ElementwisePlan plan;
-  ASSERT_TRUE(PlanElementwise(program, spreads, 1, &plan));
+  ASSERT_TRUE(PlanElementwise(program, full, &plan));
   const float* inputs[] = {x.data(), y.data()};
   RunElementwise(plan, inputs, {0, 3}, x.data());
   EXPECT_EQ(x, (std::vector<float>{5, -12, 21}));
@@ -212,9 +251,9 @@ TEST(ElementwiseF32, AProgramThatHoldsTooManyValuesIsRefused) {
   program.steps = 63;
   for (int k = 0; k < 32; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kNeg}, {0, -1, -1}};
   for (int k = 32; k < 63; ++k) program.step[static_cast<size_t>(k)] = {{FusedOp::kAdd}, {k - 31, k, -1}};
-  const Broadcast spread = Broadcast::kFull;
+  const BroadcastInput full;
   ElementwisePlan plan;
-  EXPECT_FALSE(PlanElementwise(program, {&spread, 1}, 1, &plan));
+  EXPECT_FALSE(PlanElementwise(program, {&full, 1}, &plan));
 }
 
 }  // namespace

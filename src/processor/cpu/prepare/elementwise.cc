@@ -1,4 +1,4 @@
-// Fused element-wise programs.
+// Fused element-wise programs, and Where.
 #include "kernels/fast/elementwise/elementwise.h"
 
 #include <fmt/format.h>
@@ -16,13 +16,17 @@ constexpr int64_t kLeastElements = 16 * 1024;
 class ElementwiseStep : public PreparedNode {
  public:
   ElementwiseStep(const Elementwise& of, ThreadPool& pool)
-      : pool_(pool), of_(of), image_elements_(of.elements / of.images), target_(ActiveTarget()) {
-    blocks_ = BlocksOf(image_elements_, kLeastElements, pool.step_threads());
-  }
+      : pool_(pool),
+        of_(of),
+        target_(ActiveTarget()),
+        blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    pool_.For(of_.images * blocks_, [&](int, int64_t begin, int64_t end) {
-      for (int64_t b = begin; b < end; ++b) Block(b / blocks_, b % blocks_, in, out[0].as<float>());
+    std::array<const float*, FusedProgram::kMaxInputs> inputs{};
+    for (size_t i = 0; i < in.size(); ++i) inputs[i] = in[i].as<float>();
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range elements{of_.elements * begin / blocks_, of_.elements * end / blocks_};
+      RunElementwise(of_.plan, inputs.data(), elements, out[0].as<float>());
     });
   }
   std::string kernel() const override { return fmt::format("{} {}", of_.kernel(), target_); }
@@ -32,31 +36,44 @@ class ElementwiseStep : public PreparedNode {
   }
 
  private:
-  void Block(int64_t image, int64_t part, std::span<const ConstView> in, float* out) {
-    std::array<const float*, FusedProgram::kMaxInputs> pointers{};
-    for (size_t i = 0; i < of_.inputs.size(); ++i) {
-      const ElementwiseInput& input = of_.inputs[i];
-      const int64_t step = input.spread == Broadcast::kFull ? image_elements_
-                           : input.per_image                ? of_.plan.channels
-                                                            : 0;
-      pointers[i] = in[i].as<float>() + image * step;
-    }
-    RunElementwise(of_.plan, pointers.data(),
-                   {image_elements_ * part / blocks_, image_elements_ * (part + 1) / blocks_},
-                   out + image * image_elements_);
-  }
-
   ThreadPool& pool_;
   const Elementwise of_;
-  const int64_t image_elements_;
   const std::string target_;
-  int64_t blocks_ = 1;
+  const int64_t blocks_;
+};
+
+class SelectStep : public PreparedNode {
+ public:
+  SelectStep(const Selection& of, ThreadPool& pool)
+      : pool_(pool),
+        of_(of),
+        target_(ActiveTarget()),
+        blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())) {}
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range elements{of_.elements * begin / blocks_, of_.elements * end / blocks_};
+      RunSelect(of_.plan, static_cast<const uint8_t*>(in[0].data), in[1].as<float>(), in[2].as<float>(),
+                elements, out[0].as<float>());
+    });
+  }
+  std::string kernel() const override { return fmt::format("{} {}", of_.kernel(), target_); }
+
+ private:
+  ThreadPool& pool_;
+  const Selection of_;
+  const std::string target_;
+  const int64_t blocks_;
 };
 
 }  // namespace
 
 std::unique_ptr<PreparedNode> Prepare(const Elementwise& program, const Preparation& of) {
   return std::make_unique<ElementwiseStep>(program, of.pool());
+}
+
+std::unique_ptr<PreparedNode> Prepare(const Selection& selection, const Preparation& of) {
+  return std::make_unique<SelectStep>(selection, of.pool());
 }
 
 }  // namespace mete

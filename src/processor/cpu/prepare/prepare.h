@@ -1,6 +1,6 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
-// for each of conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization, movement, resize
-// and recurrence.
+// for each of conv, transposed_conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization,
+// movement, resize and recurrence.
 #pragma once
 
 #include <memory>
@@ -21,12 +21,14 @@ struct Preparation {
 };
 
 std::unique_ptr<PreparedNode> Prepare(const Convolution&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const TransposedConvolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Product&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const QuantizedConvolution&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Conversion&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const DynamicConversion&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Pooling&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Elementwise&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Selection&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteTable&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteOperation&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const BytePooling&, const Preparation&);

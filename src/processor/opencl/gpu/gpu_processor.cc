@@ -134,6 +134,7 @@ std::shared_ptr<Ready> GpuProcessor::Prepare(const Graph& share) {
   const int64_t start_ns = NowNs();
   CheckCanCompute(*this, share);
   auto graph = std::make_unique<Graph>(share);
+  WriteEveryTransposedConvolution(*graph);
   (void)RunPasses(*graph);
   std::shared_ptr<LiveGpu> live = Live();
   const ShareOnGpu lowered = Lowered(*graph, live);

@@ -156,6 +156,7 @@ std::optional<Ints> ListOf(const Graph& graph, ValueId id) {
 // A node is asked for alone, behind the passes: what Lower() meets is what these make of it.
 std::string WhyNoKernel(const Graph& graph, const Node& node) {
   Graph alone = Alone(graph, node);
+  WriteEveryTransposedConvolution(alone);
   try {
     (void)RunPasses(alone, {.limits = kFoldNothing});
   } catch (const Error& error) {
@@ -183,6 +184,7 @@ ShareOnGpu Lower(const Graph& graph, const GpuTarget& target, const ChooseTile& 
 
 std::vector<std::string> GpuKernelsOf(const Graph& share, const GpuTarget& target) {
   Graph graph = share;
+  WriteEveryTransposedConvolution(graph);
   (void)RunPasses(graph);
   std::vector<std::string> kernels;
   for (const Launch& launch : Lower(graph, target, {}).launches)

@@ -76,7 +76,7 @@ std::string LowerTransposedConvolution(Lowering& to, const Node& node) {
                 .activation = *FastActivation(node)};
   ProductArrays arrays{spread, Turned(to, weights, groups), output, {}, {}};
   if (node.input(2) != kNoValue) arrays.bias = to.As(to.Of(node.inputs[2]), DType::kF32);
-  if (node.attributes.Has("residual")) return "it has a residual";
+  if (node.attributes.Has("residual")) arrays.residual = to.As(to.Of(node.inputs[3]), output.type);
   LowerImplicitProduct(to, spec, OnnxWeights(spec.shape, false), arrays);
   return "";
 }
