@@ -446,6 +446,8 @@ TEST_F(PoolTest, TheHomeComputesAloneOnRequestAndCancelledRunsDoNotBegin) {
   CancelToken cancel;
   cancel.Cancel();
   EXPECT_TELLS(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.cancel = &cancel}), "cancelled");
+  const auto past = std::chrono::steady_clock::now() - std::chrono::seconds(1);
+  EXPECT_TELLS(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.deadline = past}), "the run's deadline was");
   EXPECT_EQ(session.pool_stats().requests, 0);
   Trace trace;
   EXPECT_TELLS(session.Run(std::vector{Ramp(kInput, 0.02f)}, {.trace = &trace}), "[trace]");

@@ -54,6 +54,17 @@ TEST(Wire, GraphsComeBackAsTheyWere) {
   }
 }
 
+TEST(Wire, OperatorsOfTheProgramAreNotSent) {
+  Graph graph;
+  graph.inputs = {graph.AddValue("x", DType::kF32, {2})};
+  graph.outputs = {graph.AddValue("y")};
+  Attributes attributes;
+  attributes.Set("mete_operator", std::string("my.company.Twice"));
+  graph.AddNode("mete.Custom", "twice", graph.inputs, graph.outputs, attributes);
+  EXPECT_TELLS((void)PackGraph(graph),
+               "[twice] an operator of the program's own is not sent; got my.company.Twice");
+}
+
 TEST(Wire, NamesAreBytesInWhateverEncoding) {
   Graph graph = OneConv();
   graph.nodes[0].name = "Faltung \xfc";  // Latin-1
