@@ -2,18 +2,18 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
 
 #include "context.h"
 #include "model_flags.h"
-#include "text/sampler.h"
 
 namespace mete::cli {
 
 struct ChatFlags {
   bool chat = false;
   std::string prompt, tokenizer;
-  SamplerOptions sampler;
+  float temperature = 0, top_p = 1;  // as SamplerOptions has them
   uint64_t seed = 0;
   int most_tokens = 256;  // of an answer; this value is a guess: a page of text
 
