@@ -146,11 +146,18 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
   for (CLI::Option* option : {chat, prompt, tokenizer, temperature, top_p, seed, most}) option->group(kGroup);
 }
 
-void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
-  if (flags.tokenizer.empty())
+void CheckChatFlags(const ChatFlags& flags) {
+  if (flags.given() && flags.tokenizer.empty())
     throw UsageError(
         "[--tokenizer] the model's file does not say how its tokens are text; got none, expected a file; try "
         "--tokenizer tokenizer.bin");
+  if (!flags.given() && !flags.tokenizer.empty())
+    throw UsageError(
+        "[--tokenizer] there is no text; got a tokenizer alone, expected --chat or --prompt; try --prompt "
+        "'Once'");
+}
+
+void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
   const Model model = LoadQuietly(model_flags, context);
   Session session = MakeSession(model, model_flags, context);
   Conversation conversation(flags, model, session, context);
@@ -160,8 +167,8 @@ void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& 
     else PrintEnd(done);
   };
   if (!flags.chat) {
-    if (!context.json) fmt::print("{}", ForTerminals(flags.prompt));
-    return answer(flags.prompt);
+    if (!context.json) fmt::print("{}", ForTerminals(*flags.prompt));
+    return answer(*flags.prompt);
   }
   for (std::string line; ReadLine(context, line);) answer(line);
 }

@@ -174,6 +174,9 @@ class Text(unittest.TestCase):
         self.assertTrue(text.startswith("ababc\n3 tokens, "), text)
         self.assertIn("the first after", text)
 
+    def test_an_empty_prompt_begins_a_text(self):
+        self.assertEqual(json.loads(self.run_text("--prompt", "", "--most-tokens", 3, "--json"))["tokens"], [])  # 1 ends a text
+
     def test_control_characters_do_not_reach_a_terminal(self):
         text = self.run_text("--prompt", "a" * 8, "--most-tokens", 5)
         self.assertIn("hij?", text)
@@ -200,6 +203,7 @@ class Text(unittest.TestCase):
     def test_mistakes(self):
         net, words = self.root / "net.onnx", self.root / "words.bin"
         self.fails(USAGE, "--tokenizer", "run", net, "--prompt", "a")
+        self.fails(USAGE, "expected --chat or --prompt", "run", net, "--tokenizer", words)
         self.fails(BAD_FILE, "none.bin", "run", net, "--prompt", "a", "--tokenizer", self.root / "none.bin")
         self.fails(BAD_FILE, "not a tokenizer", "run", net, "--prompt", "a", "--tokenizer", net)
         self.fails(BAD_FILE, "no piece for a byte", "run", net, "--prompt", "z", "--tokenizer", words)
