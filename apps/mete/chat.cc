@@ -11,6 +11,7 @@
 #include "generate/generator.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "text/sampler.h"
 #include "text/tokenizer.h"
 
 namespace mete::cli {
@@ -68,7 +69,7 @@ class Conversation {
   int64_t NextOf(std::span<const int64_t> tokens) {
     const std::vector<float> logits = generator_.Next(tokens, {context_.cancel});
     constexpr double kUnit = 0x1p-53;  // the upper 53 of 64 random bits are a number from 0 to below 1
-    return SampleToken(logits, flags_.sampler, double(random_() >> 11) * kUnit);
+    return SampleToken(logits, {flags_.temperature, flags_.top_p}, double(random_() >> 11) * kUnit);
   }
 
   void Say(const std::string& text, Continuation& done) const {
@@ -113,8 +114,10 @@ bool ReadLine(const Context& context, std::string& line) {
 }  // namespace
 
 void AddChatFlags(CLI::App& command, ChatFlags& flags) {
-  CLI::Option* chat = command.add_flag(
-      "--chat", flags.chat, "continue each line of stdin by a language model; it sees the lines before");
+  CLI::Option* chat = command.add_flag("--chat", flags.chat,
+                                       "continue each line of stdin by a language model, which sees the "
+                                       "lines before; where it does not load by itself, "
+                                       "--shape says the lengths for which it is planned first");
   CLI::Option* prompt =
       command.add_option("--prompt", flags.prompt, "continue this text, and end")->type_name("TEXT");
   CLI::Option* tokenizer =
@@ -123,12 +126,12 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
   CLI::Option* temperature =
       command
           .add_option(
-              "--temperature", flags.sampler.temperature,
+              "--temperature", flags.temperature,
               "choose tokens at random: below 1 likely ones more often (default: 0, always the likeliest)")
           ->type_name("F")
           ->check(Between(0, 100));
   CLI::Option* top_p = command
-                           .add_option("--top-p", flags.sampler.top_p,
+                           .add_option("--top-p", flags.top_p,
                                        "only of the likeliest tokens that have this probability together "
                                        "(default: 1, of all)")
                            ->type_name("F")
@@ -143,11 +146,18 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
   for (CLI::Option* option : {chat, prompt, tokenizer, temperature, top_p, seed, most}) option->group(kGroup);
 }
 
-void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
-  if (flags.tokenizer.empty())
+void CheckChatFlags(const ChatFlags& flags) {
+  if (flags.given() && flags.tokenizer.empty())
     throw UsageError(
         "[--tokenizer] the model's file does not say how its tokens are text; got none, expected a file; try "
         "--tokenizer tokenizer.bin");
+  if (!flags.given() && !flags.tokenizer.empty())
+    throw UsageError(
+        "[--tokenizer] there is no text; got a tokenizer alone, expected --chat or --prompt; try --prompt "
+        "'Once'");
+}
+
+void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
   const Model model = LoadQuietly(model_flags, context);
   Session session = MakeSession(model, model_flags, context);
   Conversation conversation(flags, model, session, context);
@@ -157,8 +167,8 @@ void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& 
     else PrintEnd(done);
   };
   if (!flags.chat) {
-    if (!context.json) fmt::print("{}", ForTerminals(flags.prompt));
-    return answer(flags.prompt);
+    if (!context.json) fmt::print("{}", ForTerminals(*flags.prompt));
+    return answer(*flags.prompt);
   }
   for (std::string line; ReadLine(context, line);) answer(line);
 }

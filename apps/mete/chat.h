@@ -2,25 +2,30 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "context.h"
 #include "model_flags.h"
-#include "text/sampler.h"
 
 namespace mete::cli {
 
 struct ChatFlags {
   bool chat = false;
-  std::string prompt, tokenizer;
-  SamplerOptions sampler;
+  std::optional<std::string> prompt;
+  std::string tokenizer;
+  float temperature = 0, top_p = 1;  // as SamplerOptions has them
   uint64_t seed = 0;
   int most_tokens = 256;  // of an answer; this value is a guess: a page of text
 
-  bool given() const { return chat || !prompt.empty(); }
+  bool given() const { return chat || prompt; }
 };
 
 void AddChatFlags(CLI::App& command, ChatFlags& flags);
+
+// UsageError if the flags lack the tokenizer, or have it without a text to continue.
+void CheckChatFlags(const ChatFlags& flags);
 
 // Continues the prompt, or each line of stdin, and prints the text as it comes.
 void Chat(const ChatFlags& flags, const ModelFlags& model, const Context& context);

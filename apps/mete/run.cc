@@ -465,6 +465,7 @@ void CheckChat(const RunFlags& flags) {
 }
 
 void Run(const RunFlags& flags, const Context& context) {
+  CheckChatFlags(flags.chat);
   if (flags.chat.given()) {
     CheckChat(flags);
     return Chat(flags.chat, flags.model, context);

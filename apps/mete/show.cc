@@ -147,7 +147,7 @@ void PrintFound(const Found& found, std::span<const std::string> labels) {
   const bool none = rows.size() == 1;
   if (none) fmt::print("nothing found\n");
   else if (!rows.empty()) fmt::print("{}", FormatTable(rows, std::string(rows[0].size() - 1, 'r') + "w"));
-  if (!found.file.empty()) fmt::print("{} is in {}\n", Name(answer.kind), found.file);
+  if (!found.file.empty()) fmt::print("shown in {}\n", found.file);
 }
 
 Json FoundJson(const Found& found, std::span<const std::string> labels) {

@@ -22,7 +22,7 @@ bool ArePixels(const std::vector<float>& boxes) {
 // Class 0 is the background.
 Boxes CornerBoxes(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box", "loc"});
-  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1), kAny}, {"score", "conf"});
+  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1), kAny}, {"score", "conf"}, boxes.name);
   const int64_t classes = scores.dim(2);
   if (classes < 2) outputs.Fail("the scores have no class beside the background", "2 classes or more");
   BoxCandidates candidates(input.settings.head, input.place);
@@ -52,9 +52,7 @@ Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input) {
 Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
   const HeadValues labels = outputs.Find("labels", {1, boxes.dim(1)}, {"label", "class"});
-  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"});
-  if (labels.name == scores.name)
-    outputs.Fail("no two outputs can be labels and scores", "1xN with 'label' and 'score' in the names");
+  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
   const bool pixels = ArePixels(boxes.values);
   BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
@@ -70,7 +68,7 @@ Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
 // Logits, whose last class says that a query has found nothing, and centre, width and height.
 Boxes DetrBoxes(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  const HeadValues logits = outputs.Find("logits", {1, boxes.dim(1), kAny}, {"logit", "class"});
+  const HeadValues logits = outputs.Find("logits", {1, boxes.dim(1), kAny}, {"logit", "class"}, boxes.name);
   const int64_t classes = logits.dim(2);
   if (classes < 2) outputs.Fail("the logits have no class beside 'nothing'", "2 classes or more");
   BoxCandidates candidates(input.settings.head, input.place);

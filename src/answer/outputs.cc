@@ -44,10 +44,10 @@ void HeadOutputs::Fail(const std::string& problem, const std::string& expected) 
 }
 
 HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,
-                             std::initializer_list<const char*> names) const {
+                             std::initializer_list<const char*> names, const std::string& except) const {
   const HeadOutput* found = nullptr;
   for (const HeadOutput& output : all_) {
-    if (!Fits(output.values.shape, dims)) continue;
+    if (!Fits(output.values.shape, dims) || output.name == except) continue;
     if (HasOneOf(output.name, names)) return ValuesOf(output);
     if (!found) found = &output;
   }

@@ -28,9 +28,10 @@ class HeadOutputs {
       : head_(std::move(head)), all_(outputs) {}
 
   // Returns the output whose dimensions are these. Of several outputs it is the first whose name contains one
-  // of `names`, or the first. Error if there is none; `what` names it in the message.
+  // of `names`, or the first; never that called `except`. Error if there is none; `what` names it in the
+  // message.
   HeadValues Find(const char* what, std::initializer_list<int64_t> dims,
-                  std::initializer_list<const char*> names = {}) const;
+                  std::initializer_list<const char*> names = {}, const std::string& except = "") const;
   // Returns all outputs with this number of dimensions. Error if there is none.
   std::vector<HeadValues> OfRank(const char* what, int rank) const;
 

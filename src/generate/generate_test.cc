@@ -15,7 +15,7 @@ class GeneratorOfADecoder : public testing::Test {
  protected:
   const DecoderSize size_;
   const ModelFile file_{DecoderNet(size_).Make()};
-  const Model model_ = Model::Load(file_.path());
+  const Model model_ = Model::Load(file_.path(), {.input_shapes = {{"T", {1}}, {"P", {16}}}});
 };
 
 TEST_F(GeneratorOfADecoder, TheCacheStandsForEarlierTokens) {

@@ -90,7 +90,9 @@ TEST(Tokenizer, DamagedFilesAreErrors) {
   const std::string file = FileOf({{"<unk>", 0}, {"<s>", 0}, {"</s>", 0}, {"word", 1}});
   EXPECT_EQ(Parsed(file).size(), 4);
   for (size_t n = 0; n < file.size(); ++n)
-    if (n != file.size() - 12) EXPECT_TELLS(Parsed(file.substr(0, n)), "not a tokenizer");
+    if (n != file.size() - 12) {  // a file of three pieces is whole
+      EXPECT_TELLS(Parsed(file.substr(0, n)), "not a tokenizer");
+    }
   std::string negative = file;
   std::memset(negative.data() + 8, 0xff, 4);
   EXPECT_TELLS(Parsed(negative), "below 0");
