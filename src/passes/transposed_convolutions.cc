@@ -20,6 +20,7 @@ namespace {
 constexpr int64_t kMostStride = 4;
 
 // The most channels of an output whose phases are computed together: they fill no vector of 16 lanes alone.
+// A guess, by AVX-512's lanes.
 constexpr int64_t kFewChannels = 15;
 
 struct Geometry {

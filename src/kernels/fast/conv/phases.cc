@@ -64,6 +64,11 @@ std::vector<ConvPhase> PhasesOf(const ConvShape& s) {
       conv.dilation_x = columns[x].dilation;
       conv.pad_top = rows[y].pad;
       conv.pad_left = columns[x].pad;
+      if (rows[y].taps.count == 0 || columns[x].taps.count == 0) {
+        // Padding needs no channels: the packed zeros of many such phases take little memory.
+        conv.in_pixel_stride = s.in_channels;
+        conv.in_channels = s.groups;
+      }
       conv.out_pixel_stride = s.stride_x * s.out_channels;
       conv.out_row_stride = s.stride_y * row_length;
       const int64_t first = static_cast<int64_t>(y) * row_length + static_cast<int64_t>(x) * s.out_channels;
@@ -75,7 +80,7 @@ std::vector<ConvPhase> PhasesOf(const ConvShape& s) {
 
 std::vector<float> PhaseWeights(const ConvShape& s, const ConvPhase& phase, const float* weights) {
   const ConvShape& conv = phase.conv;
-  const int64_t group_inputs = s.in_channels / s.groups, group_outputs = s.out_channels / s.groups,
+  const int64_t group_inputs = conv.in_channels / s.groups, group_outputs = s.out_channels / s.groups,
                 taps = conv.kernel_height * conv.kernel_width;
   std::vector<float> of_phase(static_cast<size_t>(s.out_channels * group_inputs * taps));
   // A phase without taps of one of its axes multiplies its padding by these zeros.

@@ -167,5 +167,16 @@ TEST(ConvPhases, AreNoMoreThanThePixelsOfTheOutput) {
   EXPECT_EQ(PhasesOf(s).size(), 3u);
 }
 
+// Nine of ten phases of each axis read nothing.
+TEST(ConvPhases, WithoutTapsHaveFewWeights) {
+  ConvShape s;
+  s.in_channels = s.out_channels = 20;
+  s.stride_y = s.stride_x = s.out_height = s.out_width = 10;
+  size_t weights = 0;
+  const std::vector<float> all(20 * 20);
+  for (const ConvPhase& phase : PhasesOf(s)) weights += PhaseWeights(s, phase, all.data()).size();
+  EXPECT_EQ(weights, 20u * 20 + 99 * 20);
+}
+
 }  // namespace
 }  // namespace mete
