@@ -15,7 +15,7 @@ namespace mete::cli {
 
 struct ShowFlags {
   std::string kind;  // as Name(AnswerKind); empty: nothing is shown
-  std::string out;   // empty: beside no picture, in the working folder, with the picture's name
+  std::string out;   // empty: a name made of the picture's, in the working folder
 
   bool given() const { return !kind.empty(); }
 };

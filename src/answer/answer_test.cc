@@ -234,6 +234,17 @@ TEST(DecodeAnswer, OutputsThatDoNotFitAreErrors) {
   for (const AnswerHead& head : AnswerHeads()) EXPECT_TELLS(Decode(head.name, others), "'x' 3, expected");
 }
 
+TEST(DecodeAnswer, OutputsWithoutElementsAndWithHugeNumbersAreHarmless) {
+  const Tensor nothing = Values({1, 3, 0, 4}, {});
+  const std::vector<NamedTensor> planes{{"planes", nothing}};
+  for (const char* head : {"classes", "picture"}) EXPECT_TELLS(Decode(head, planes), "'planes' 1x3x0x4");
+  EXPECT_TRUE(Decode("heat-maps", planes).points.empty());
+  const Tensor rows = Values({1, 1, 1, 7}, {0, 1e30f, 1, -1e30f, -1e30f, 1e30f, 1e30f});
+  const auto found = Decode("ssd-rows", {{"rows", rows}}).boxes;
+  ASSERT_EQ(found.size(), 1u);
+  ExpectBox(found[0], 0, 0, 400, 200, 1, 65535);
+}
+
 TEST(DrawAnswer, DrawsWithinThePicture) {
   PictureAnswer answer{.kind = AnswerKind::kBoxes,
                        .boxes = {{-50, -50, 900, 900, 1, 0}, {3, 3, 9, 9, .5f, 70000}}};

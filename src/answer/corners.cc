@@ -10,6 +10,12 @@ namespace {
 
 constexpr int64_t kAny = HeadOutputs::kAny;
 
+// Numbers of classes are integers in any type; what is no such number is class 0 or the last one.
+int LabelOf(float number) {
+  constexpr float kMostLabel = 65535;  // a guess: more classes than any detector has
+  return int(std::clamp(std::isnan(number) ? 0.0f : number, 0.0f, kMostLabel));
+}
+
 // Returns whether the numbers are pixels of the input instead of shares: the boxes of some exporters are.
 bool ArePixels(const std::vector<float>& boxes) {
   // A share may lie a little outside of the picture; this bound is a guess.
@@ -43,7 +49,7 @@ Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input) {
   BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < rows.shape.Elements() / 7; ++i) {
     const float* row = rows.row(i, 7);
-    if (row[1] >= 0) candidates.AddRelative({row[3], row[4], row[5], row[6]}, row[2], int(row[1]));
+    if (row[1] >= 0) candidates.AddRelative({row[3], row[4], row[5], row[6]}, row[2], LabelOf(row[1]));
   }
   return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }
@@ -58,7 +64,7 @@ Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* v = boxes.row(i, 4);
     const CornerBox box{v[0], v[1], v[2], v[3]};
-    const int label = int(std::clamp(labels.values[size_t(i)], 0.0f, 65535.0f));
+    const int label = LabelOf(labels.values[size_t(i)]);
     if (pixels) candidates.Add(box, scores.values[size_t(i)], label);
     else candidates.AddRelative(box, scores.values[size_t(i)], label);
   }

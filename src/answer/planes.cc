@@ -44,7 +44,7 @@ void SetRgb(float luma, Chroma chroma, uint8_t* rgb) {
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues planes = outputs.Find("planes of classes", {1, kAny, kAny, kAny});
   constexpr int64_t kMostClasses = INT16_MAX;
-  if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
+  if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses || planes.dim(2) < 1 || planes.dim(3) < 1)
     outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
   const std::vector<int16_t> labels = ClassesOf(planes, input.settings.head.least_score);
   const InputPlace& place = input.place;
@@ -55,8 +55,8 @@ PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
     for (int x = 0; x < mask.width; ++x) {
       const auto [across, down] = place.InInput(x + 0.5, y + 0.5);
       if (across < 0 || down < 0 || across >= place.input_width || down >= place.input_height) continue;
-      const int64_t column = int64_t(across / place.input_width * double(width)),
-                    row = int64_t(down / place.input_height * double(height));
+      const int64_t column = std::min(int64_t(across / place.input_width * double(width)), width - 1),
+                    row = std::min(int64_t(down / place.input_height * double(height)), height - 1);
       mask.label[size_t(y) * size_t(mask.width) + size_t(x)] = labels[size_t(row * width + column)];
     }
   return mask;
