@@ -127,9 +127,9 @@ foreach(folder kernels cpu image quantize)
 endforeach()
 set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
-# The importers of Caffe and TensorFlow Lite, and partition, are smaller at -Os, Caffe's and partition by 155 KB. `mete plan resnet50.onnx --processors rk3399x6` took 118 and 121 ms with it, 118 and
+# The importers of Caffe and TensorFlow Lite, partition, and dispatch are smaller at -Os, Caffe's and partition by 155 KB, dispatch by 29. `mete plan resnet50.onnx --processors rk3399x6` took 118 and 121 ms with it, 118 and
 # 116 ms without, Inception v3 175 and 177 ms with it, 172 and 174 ms without.
-foreach(folder import_caffe import_tflite partition)
+foreach(folder dispatch import_caffe import_tflite partition)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
 endforeach()
 # Code of GPUs writes texts and calls a driver: kernels run on the device.
