@@ -137,7 +137,7 @@ class Preprocessing(FirstSteps):
             self.fails(BAD_FILE, f"got {name}, expected JPEG, PNG, BMP, PGM or PPM; try a copy as PNG", "run", net, self.path("p.jpg", content))
 
     def test_help_has_all_keys_and_recipes(self):
-        text = " ".join(mete("help", "preprocess").stdout.split())
+        text = " ".join((mete("help", "preprocess").stdout + mete("help", "heads").stdout).split())
         page = mete("--man").stdout
         run = mete("run", "--help").stdout
         document = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "preprocess.md").read_text()
