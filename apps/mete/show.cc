@@ -171,7 +171,7 @@ std::string HeadsHelp() {
       "How a network's outputs say what it has found: --head NAME, or head = \"NAME\" in the TOML beside the "
       "model. N is a number of boxes, C one of classes.\n\nHeads:\n";
   for (const AnswerHead& head : AnswerHeads())
-    text += fmt::format("  {:<12} {:<10} {}\n", head.name, Name(head.kind), head.help);
+    text += fmt::format("  {:<12} {} ({})\n", head.name, head.help, Name(head.kind));
   return text +
          "\nPositions are pixels of the picture as it is upright: what --resize, --crop and --letterbox did "
          "is "
