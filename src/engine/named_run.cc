@@ -32,7 +32,8 @@ NamedRun NamedRunOf(const Model& model, const std::map<std::string, Tensor>& inp
   NamedRun run;
   run.inputs.resize(model.inputs().size());
   for (const auto& [name, tensor] : inputs)
-    problems.Try([&] { run.inputs[PlaceOf("input", model.inputs(), name)] = tensor; });
+    problems.Try(
+        [&, &input = name, &given = tensor] { run.inputs[PlaceOf("input", model.inputs(), input)] = given; });
   for (const Port& port : model.inputs())
     if (!inputs.contains(port.name))
       problems.Add(
