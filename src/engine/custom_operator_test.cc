@@ -168,7 +168,7 @@ TEST(CustomOperators, AreRegisteredOnceAndInADomainOfTheirOwn) {
 TEST(CustomOperators, ALibraryRegistersItsOperatorsOnce) {
   LoadOperators(METE_OPERATORS_LIBRARY);
   LoadOperators(METE_OPERATORS_LIBRARY);
-  ModelProto m = Net("test.library", "Scale");
+  ModelProto m = Net("test.operators", "Scale");
   AddFloat(Mine(m), "by", 2);
   EXPECT_EQ(RunNet(m), (std::vector<float>{0, 4, 6, 8, 10, 12}));
 }

@@ -207,7 +207,7 @@ class Commands(Cli):
             self.assertEqual(done.returncode, code)
 
     def test_operators_of_a_library(self):
-        net = self.path("net.onnx", model([("x", [2])], [("Scale", ["x"], ["a"], {"domain": "test.library"}), ("Neg", ["a"], ["y"])], ["y"]))
+        net = self.path("net.onnx", model([("x", [2])], [("Scale", ["x"], ["a"], {"domain": "test.operators"}), ("Neg", ["a"], ["y"])], ["y"]))
         data = self.path("x.npy", npy("<f4", [2], struct.pack("<2f", 1, -2)))
         self.fails(UNSUPPORTED, "try --operators FILE.so", "run", net, "--input", data)
         self.fails(BAD_FILE, "the library of operators cannot be loaded", "run", net, "--input", data, "--operators", "missing.so")

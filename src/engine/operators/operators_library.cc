@@ -1,4 +1,4 @@
-// A library of operators, as programs load one: test.library.Scale multiplies by its attribute `by`.
+// A library of operators, as programs load one: test.operators.Scale multiplies by its attribute `by`.
 #include "mete/custom_operator.h"
 
 namespace {
@@ -16,6 +16,6 @@ void Scale(const mete::OperatorNode& node, std::span<const mete::View> outputs) 
 }  // namespace
 
 extern "C" [[gnu::visibility("default")]] int mete_register_operators(mete::OperatorRegistry& to) {
-  to.Add({"test.library", "Scale", 1, ShapesOfScale, Scale});
+  to.Add({"test.operators", "Scale", 1, ShapesOfScale, Scale});
   return mete::kOperatorsVersion;
 }
