@@ -1,5 +1,6 @@
 // What the library tells while it works, for the log of a program. By default it tells nothing.
 //
+//   #include <cstdio>
 //   #include "mete/log.h"
 //
 //   mete::SetLog([](mete::LogLevel level, std::string_view line) {
@@ -7,7 +8,6 @@
 //   });
 #pragma once
 
-#include <cstdio>
 #include <functional>
 #include <string_view>
 

@@ -85,13 +85,16 @@ void LoadOperators(const std::string& path) {
   const std::string file = path.find('/') == path.npos ? "./" + path : path;
   void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) Fail(Code::kNotFound, path, "the library of operators cannot be loaded: {}", dlerror());
-  const std::lock_guard lock(All().mutex);
-  if (All().libraries.contains(library)) return;
+  {
+    const std::lock_guard lock(All().mutex);
+    if (All().libraries.contains(library)) return;
+  }
   void* const symbol = dlsym(library, "mete_register_operators");
   if (!symbol)
     Invalid(path,
             "the library has no operators; expected the function mete_register_operators; try "
             "mete/custom_operator.h");
+  // The library's code runs without the lock, as it may register operators itself.
   PendingOperators pending;
   const int version = reinterpret_cast<int (*)(OperatorRegistry&)>(symbol)(pending);
   if (version != kOperatorsVersion)
@@ -99,6 +102,8 @@ void LoadOperators(const std::string& path) {
          "the library was built for other headers; got version {}, expected "
          "{}; try to build it again",
          version, kOperatorsVersion);
+  const std::lock_guard lock(All().mutex);
+  if (All().libraries.contains(library)) return;  // another thread was sooner
   AddAll(pending.all());
   All().libraries.insert(library);
 }

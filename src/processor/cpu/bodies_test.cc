@@ -169,14 +169,18 @@ TEST_P(ControlFlow, AScanGivesRunningSums) {
   EXPECT_EQ(Values(out[1]), (std::vector<float>{1, 3, 4, 7, 9, 13}));
 }
 
-// Within a loop that never ends, a run ends when it is cancelled.
-TEST_P(ControlFlow, ALoopCanBeCancelled) {
+Graph EndlessLoop() {
   Graph g;
   g.name = "loop";
   const ValueId x = Input(g, "x", DType::kF32, {1}), y = Input(g, "y", DType::kF32, {1});
   g.outputs = {g.AddValue("sum")};
   g.AddNode("Loop", "loop", {kNoValue, kNoValue, x, y}, {g.outputs[0]}, AddingLoop());
-  Prepared net = Make(std::move(g));
+  return g;
+}
+
+// Within a loop that never ends, a run ends when it is cancelled.
+TEST_P(ControlFlow, ALoopCanBeCancelled) {
+  Prepared net = Make(EndlessLoop());
   CancelToken cancel;
   std::jthread canceller([&] { cancel.Cancel(); });
   RunOptions options;
@@ -186,12 +190,7 @@ TEST_P(ControlFlow, ALoopCanBeCancelled) {
 
 // The same loop ends at the run's deadline, however long that takes.
 TEST_P(ControlFlow, ALoopEndsAtItsDeadline) {
-  Graph g;
-  g.name = "loop";
-  const ValueId x = Input(g, "x", DType::kF32, {1}), y = Input(g, "y", DType::kF32, {1});
-  g.outputs = {g.AddValue("sum")};
-  g.AddNode("Loop", "loop", {kNoValue, kNoValue, x, y}, {g.outputs[0]}, AddingLoop());
-  Prepared net = Make(std::move(g));
+  Prepared net = Make(EndlessLoop());
   RunOptions options;
   options.deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
   EXPECT_TELLS(net.Run({Floats({1}, {0}), Floats({1}, {1})}, options), "the run's deadline was");
