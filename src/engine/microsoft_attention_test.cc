@@ -50,7 +50,7 @@ struct Expected {
 };
 
 // The product of x (2x3x5), weights (5 x columns) and a bias, as com.microsoft's Attention has them.
-Tensor Projected(const OneMicrosoftNode& n) {
+Tensor Projected(const OneNodeModel& n) {
   const Tensor &x = n["x"], &w = n["c_w"], &b = n["c_bias"];
   const int64_t columns = w.shape()[1];
   std::vector<float> y;
@@ -73,14 +73,14 @@ Expected OfProjected(const Tensor& rows) {
   return want;
 }
 
-OneMicrosoftNode Attention() {
-  OneMicrosoftNode n("Attention");
+OneNodeModel Attention() {
+  OneNodeModel n("Attention");
   n.Int("num_heads", 2).Floats("x", {2, 3, 5}, 0.05f).Floats("c_w", {5, 24}, 0.03f).Floats("c_bias", {24});
   return n;
 }
 
 TEST(MicrosoftAttention, ProjectsItsInput) {
-  OneMicrosoftNode n = Attention();
+  OneNodeModel n = Attention();
   const Tensor y = n.Run().at(0);
   OfProjected(Projected(n)).Check(y);
 }
@@ -107,7 +107,7 @@ TEST(MicrosoftAttention, MasksOfAllForms) {
   for (const Form& form : forms)
     for (const int64_t causal : {0, 1}) {
       SCOPED_TRACE(ToString(Shape(std::span(form.shape))) + (causal ? " causal" : ""));
-      OneMicrosoftNode n = Attention();
+      OneNodeModel n = Attention();
       const Tensor y = n.I32("mask", form.shape, form.values).Int("unidirectional", causal).Run().at(0);
       Expected want = OfProjected(Projected(n));
       want.bias = [&](int64_t b, int64_t, int64_t i, int64_t j) {
@@ -119,7 +119,7 @@ TEST(MicrosoftAttention, MasksOfAllForms) {
 }
 
 TEST(MicrosoftAttention, PastIsBeforeTheNewKeys) {
-  OneMicrosoftNode n = Attention();
+  OneNodeModel n = Attention();
   n.None().Floats("past", {2, 2, 2, 4, 4}).Floats("scores", {1, 2, 3, 7}, 0.04f).Int("unidirectional", 1);
   const std::vector<Tensor> y = n.Float("scale", 0.7f).Run(2);
   const Tensor rows = Projected(n);
@@ -146,7 +146,7 @@ TEST(MicrosoftAttention, PastIsBeforeTheNewKeys) {
 }
 
 TEST(MicrosoftAttention, ValuesMayHaveAnotherSize) {
-  OneMicrosoftNode n("Attention");
+  OneNodeModel n("Attention");
   n.Int("num_heads", 2).Floats("x", {2, 3, 5}, 0.05f).Floats("c_w", {5, 22}, 0.03f).Floats("c_bias", {22});
   const Tensor y = n.IntList("qkv_hidden_sizes", {8, 8, 6}).Run().at(0);
   const Tensor rows = Projected(n);
@@ -162,7 +162,7 @@ TEST(MicrosoftAttention, ValuesMayHaveAnotherSize) {
 }
 
 TEST(MicrosoftQAttention, ProjectsBytesExactly) {
-  OneMicrosoftNode n("QAttention");
+  OneNodeModel n("QAttention");
   std::vector<uint8_t> x(30), w(120);
   for (size_t i = 0; i < x.size(); ++i) x[i] = uint8_t(i * 73 + 29);
   for (size_t i = 0; i < w.size(); ++i) w[i] = uint8_t(i * 57 + 11);
@@ -192,7 +192,7 @@ ByHead Plus(const ByHead& x, const Tensor& bias, int64_t from, int64_t size) {
 }
 
 TEST(MicrosoftMultiHeadAttention, KeysOfAnotherLengthWithABiasAndAMask) {
-  OneMicrosoftNode n("MultiHeadAttention");
+  OneNodeModel n("MultiHeadAttention");
   n.Int("num_heads", 2).Floats("q", {2, 3, 8}, 0.05f).Floats("key", {2, 5, 8}).Floats("value", {2, 5, 6});
   n.Floats("c_bias", {22})
       .I32("mask", {2, 5}, {1, 1, 0, 1, 1, 0, 1, 1, 0, 1})
@@ -218,7 +218,7 @@ TEST(MicrosoftMultiHeadAttention, PackedForms) {
       return double(t.as<float>()[(((b * s[1] + i) * s[2] + h) * s[3] + which) * s[4] + e]);
     };
   };
-  OneMicrosoftNode all("MultiHeadAttention");
+  OneNodeModel all("MultiHeadAttention");
   all.Int("num_heads", 2).Floats("q", {2, 3, 2, 3, 4}, 0.05f).None().None().Floats("c_bias", {24});
   Tensor y = all.Run().at(0);
   Expected want;
@@ -227,7 +227,7 @@ TEST(MicrosoftMultiHeadAttention, PackedForms) {
   want.v = Plus(packed(all["q"], 2), all["c_bias"], 16, 4);
   want.Check(y);
 
-  OneMicrosoftNode pair("MultiHeadAttention");
+  OneNodeModel pair("MultiHeadAttention");
   pair.Int("num_heads", 2).Floats("q", {2, 3, 8}, 0.05f).Floats("kv", {2, 5, 2, 2, 4});
   y = pair.Run().at(0);
   want = Expected();
@@ -239,7 +239,7 @@ TEST(MicrosoftMultiHeadAttention, PackedForms) {
 }
 
 TEST(MicrosoftMultiHeadAttention, KeysInHeadsAndOfThePast) {
-  OneMicrosoftNode cross("MultiHeadAttention");
+  OneNodeModel cross("MultiHeadAttention");
   cross.Int("num_heads", 2)
       .Floats("q", {2, 3, 8}, 0.05f)
       .Floats("key", {2, 2, 5, 4})
@@ -252,7 +252,7 @@ TEST(MicrosoftMultiHeadAttention, KeysInHeadsAndOfThePast) {
   want.v = InHeads(cross["value"]);
   want.Check(y);
 
-  OneMicrosoftNode past("MultiHeadAttention");
+  OneNodeModel past("MultiHeadAttention");
   past.Int("num_heads", 2).Int("unidirectional", 1).Floats("q", {2, 3, 8}, 0.05f).Floats("key", {2, 3, 8});
   past.Floats("value", {2, 3, 8})
       .None()
@@ -278,7 +278,7 @@ TEST(MicrosoftMultiHeadAttention, KeysInHeadsAndOfThePast) {
 // A decoder's step with a mask, for any lengths of the past and of what is new.
 TEST(MicrosoftMultiHeadAttention, SizesMayDifferFromRunToRun) {
   const auto node = [](int64_t batch, int64_t past, int64_t fresh) {
-    OneMicrosoftNode n("MultiHeadAttention");
+    OneNodeModel n("MultiHeadAttention");
     n.Int("num_heads", 2).Int("unidirectional", 1).Floats("q", {batch, fresh, 8}, 0.05f);
     n.Floats("key", {batch, fresh, 8}).Floats("value", {batch, fresh, 8}).None();
     std::vector<int32_t> mask(size_t(batch * (past + fresh)), 1);
@@ -287,12 +287,12 @@ TEST(MicrosoftMultiHeadAttention, SizesMayDifferFromRunToRun) {
     n.Floats("past_k", {batch, 2, past, 4}).Floats("past_v", {batch, 2, past, 4});
     return n;
   };
-  OneMicrosoftNode open = node(2, 3, 2);
+  OneNodeModel open = node(2, 3, 2);
   const Model model = open.Open().Load(1);
   Session session(model, SessionOptions::Estimated());
   for (const auto& [batch, past, fresh] : {std::array{2, 3, 2}, std::array{1, 5, 1}, std::array{3, 0, 4}}) {
     SCOPED_TRACE(testing::Message() << batch << " " << past << " " << fresh);
-    const OneMicrosoftNode n = node(batch, past, fresh);
+    const OneNodeModel n = node(batch, past, fresh);
     const auto begin = [before = past](int64_t) { return int64_t{before}; };
     Expected want;
     want.batch = batch;
@@ -316,8 +316,8 @@ struct GroupQuery {
   int64_t Begin(int64_t b) const { return total == length ? 0 : lasts[size_t(b)] + 1 - length; }
   int64_t batch() const { return int64_t(lasts.size()); }
 
-  OneMicrosoftNode Node() const {
-    OneMicrosoftNode n("GroupQueryAttention");
+  OneNodeModel Node() const {
+    OneNodeModel n("GroupQueryAttention");
     n.Int("num_heads", 4).Int("kv_num_heads", 2);
     n.Floats("q", {batch(), length, 16}, 0.05f).Floats("key", {batch(), length, 8});
     n.Floats("value", {batch(), length, 8}, 0.03f);
@@ -326,7 +326,7 @@ struct GroupQuery {
     n.I32("lasts", {batch()}, lasts).I32("total", {}, {int32_t(total)});
     return n;
   }
-  Expected Want(const OneMicrosoftNode& n) const {
+  Expected Want(const OneNodeModel& n) const {
     Expected want;
     want.batch = batch();
     want.heads = 4;
@@ -346,7 +346,7 @@ struct GroupQuery {
     return want;
   }
   // The buffers have the new tokens behind those of the past, and are as long as the longest.
-  void CheckPresent(const OneMicrosoftNode& n, const Expected& want, const Tensor& got, bool keys) const {
+  void CheckPresent(const OneNodeModel& n, const Expected& want, const Tensor& got, bool keys) const {
     const int64_t all = std::max(buffer, total);
     const Tensor* past = buffer < 0 ? nullptr : &n[keys ? "past_k" : "past_v"];
     ExpectNear(got, {batch(), 2, all, 4}, [&](int64_t at) {
@@ -367,7 +367,7 @@ TEST(MicrosoftGroupQueryAttention, PromptsTokensAndBuffers) {
       {.length = 3, .buffer = 4, .total = 7, .lasts = {6}}};     // tokens behind a past
   for (const GroupQuery& form : forms) {
     SCOPED_TRACE(testing::Message() << form.length << " of " << form.total << " in " << form.buffer);
-    OneMicrosoftNode n = form.Node();
+    OneNodeModel n = form.Node();
     const std::vector<Tensor> y = n.Run(3);
     const Expected want = form.Want(n);
     want.Check(y[0]);
@@ -381,12 +381,12 @@ TEST(MicrosoftGroupQueryAttention, SizesMayDifferFromRunToRun) {
                               {.length = 1, .buffer = 5, .total = 6, .lasts = {5, 5}},
                               {.length = 1, .buffer = 9, .total = 8, .lasts = {4, 7}},
                               {.length = 3, .buffer = 4, .total = 7, .lasts = {6}}};
-  OneMicrosoftNode open = forms[0].Node();
+  OneNodeModel open = forms[0].Node();
   const Model model = open.Open().Load(3);
   Session session(model, SessionOptions::Estimated());
   for (const GroupQuery& form : forms) {
     SCOPED_TRACE(testing::Message() << form.length << " of " << form.total << " in " << form.buffer);
-    const OneMicrosoftNode n = form.Node();
+    const OneNodeModel n = form.Node();
     const std::vector<Tensor> y = session.Run(n.Inputs(model));
     const Expected want = form.Want(n);
     want.Check(y[0]);
@@ -396,7 +396,7 @@ TEST(MicrosoftGroupQueryAttention, SizesMayDifferFromRunToRun) {
 
 TEST(MicrosoftGroupQueryAttention, WindowsCapsAndSinks) {
   const GroupQuery form{.length = 3, .buffer = 4, .total = 6, .lasts = {5}};
-  OneMicrosoftNode n = form.Node();
+  OneNodeModel n = form.Node();
   n.Int("local_window_size", 2);
   Tensor y = n.Run().at(0);
   Expected want = form.Want(n);
@@ -417,7 +417,7 @@ TEST(MicrosoftGroupQueryAttention, WindowsCapsAndSinks) {
 
 TEST(MicrosoftGroupQueryAttention, BiasesOfScoresHaveAColumnForEachToken) {
   const GroupQuery form{.length = 1, .buffer = 9, .total = 8, .lasts = {7, 7}};
-  OneMicrosoftNode n = form.Node();
+  OneNodeModel n = form.Node();
   const Tensor y = n.None().None().None().Floats("s", {1, 4, 1, 8}, 0.04f).Run().at(0);
   Expected want = form.Want(n);
   want.bias = [&](int64_t, int64_t h, int64_t, int64_t j) { return double(n["s"].as<float>()[h * 8 + j]); };
@@ -426,7 +426,7 @@ TEST(MicrosoftGroupQueryAttention, BiasesOfScoresHaveAColumnForEachToken) {
 
 TEST(MicrosoftGroupQueryAttention, TurnsQueriesAndKeysByTheirPlaces) {
   const GroupQuery form{.length = 1, .buffer = 9, .total = 8, .lasts = {4, 7}};
-  OneMicrosoftNode n = form.Node();
+  OneNodeModel n = form.Node();
   n.Int("do_rotary", 1).Floats("c_cos", {12, 2}, 0.03f).Floats("c_sin", {12, 2}, 0.05f);
   const std::vector<Tensor> y = n.Run(3);
   const auto place = [&](int64_t b, int64_t i) { return form.Begin(b) + i; };
@@ -439,7 +439,7 @@ TEST(MicrosoftGroupQueryAttention, TurnsQueriesAndKeysByTheirPlaces) {
 }
 
 TEST(MicrosoftGroupQueryAttention, PackedRows) {
-  OneMicrosoftNode n("GroupQueryAttention");
+  OneNodeModel n("GroupQueryAttention");
   n.Int("num_heads", 4).Int("kv_num_heads", 2).Floats("rows", {2, 3, 32}, 0.05f).None().None().None().None();
   const Tensor y = n.I32("lasts", {2}, {2, 2}).I32("total", {1}, {3}).Run().at(0);
   Expected want;

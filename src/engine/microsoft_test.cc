@@ -7,23 +7,23 @@ namespace mete {
 namespace {
 
 TEST(MicrosoftRotaryEmbedding, PlacesOfEachTokenOrOfTheFirst) {
-  OneMicrosoftNode rows("RotaryEmbedding");
+  OneNodeModel rows("RotaryEmbedding");
   rows.Floats("x", {2, 3, 8}, 0.05f).Numbers<int64_t>("places", DType::kI64, {2, 3}, {4, 0, 2, 1, 5, 3});
   Tensor y = rows.Floats("c_cos", {6, 2}, 0.03f).Floats("c_sin", {6, 2}).Run().at(0);
-  const auto check = [&](const OneMicrosoftNode& n, const std::function<int64_t(int64_t, int64_t)>& place) {
+  const auto check = [&](const OneNodeModel& n, const std::function<int64_t(int64_t, int64_t)>& place) {
     const ByHead want = Turned(InRows(n["x"], 2), n["c_cos"], n["c_sin"], place);
     ExpectNear(y, {2, 3, 8}, [&](int64_t at) { return want(at / 24, at / 4 % 2, at / 8 % 3, at % 4); });
   };
   check(rows, [&](int64_t b, int64_t i) { return rows["places"].as<int64_t>()[b * 3 + i]; });
 
-  OneMicrosoftNode first("RotaryEmbedding");
+  OneNodeModel first("RotaryEmbedding");
   first.Floats("x", {2, 3, 8}, 0.05f).Numbers<int64_t>("place", DType::kI64, {1}, {2});
   y = first.Floats("c_cos", {6, 2}, 0.03f).Floats("c_sin", {6, 2}).Run().at(0);
   check(first, [](int64_t, int64_t i) { return 2 + i; });
 }
 
 TEST(MicrosoftEmbedLayerNormalization, NormalizesTheSumOfThreeTables) {
-  OneMicrosoftNode n("EmbedLayerNormalization");
+  OneNodeModel n("EmbedLayerNormalization");
   n.I32("words", {2, 3}, {4, 0, 2, 1, 1, 3}).I32("segments", {2, 3}, {0, 0, 1, 1, 0, 1});
   n.Floats("c_word", {5, 6}).Floats("c_place", {4, 6}, 0.05f).Floats("c_segment", {2, 6}, 0.03f);
   n.Floats("c_g", {6}).Floats("c_b", {6}, 0.04f).I32("mask", {2, 3}, {1, 1, 0, 1, 0, 0});
@@ -53,7 +53,7 @@ TEST(MicrosoftMatMulNBits, MultipliesByWeightsOfFewBits) {
   for (size_t i = 0; i < integers.size(); ++i) integers[i] = uint8_t(i * 73 + 29);
   for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = uint8_t(i * 57 + 38);
   for (const int64_t rows : {1, 2}) {
-    OneMicrosoftNode n("MatMulNBits");
+    OneNodeModel n("MatMulNBits");
     n.Int("K", kColumns).Int("N", kOutputs).Int("bits", 4).Int("block_size", kBlock);
     n.Floats("a", {rows, 2, kColumns}, 0.03f);
     n.Numbers("c_w", DType::kU8, {kOutputs, kBlocks, kBlock / 2}, integers)
@@ -81,7 +81,7 @@ TEST(MicrosoftGatherBlockQuantized, RowsOfATableOfFewBits) {
   for (size_t i = 0; i < table.size(); ++i) table[i] = uint8_t(i * 73 + 29);
   for (size_t i = 0; i < zeros.size(); ++i) zeros[i] = uint8_t(i * 57 + 38);
   const std::vector<int64_t> indices{3, 0, 2};
-  OneMicrosoftNode n("GatherBlockQuantized");
+  OneNodeModel n("GatherBlockQuantized");
   n.Int("bits", 4).Int("block_size", kBlock).Numbers("c_table", DType::kU8, {kRows, kColumns / 2}, table);
   n.Numbers("indices", DType::kI64, {3}, indices).Floats("c_s", {kRows, kBlocks});
   const Tensor y = n.Numbers("c_z", DType::kU8, {kRows, 1}, zeros).Run().at(0);
@@ -96,7 +96,7 @@ TEST(MicrosoftGatherBlockQuantized, RowsOfATableOfFewBits) {
 // Of bytes with a scale for each gate: gates are those of the input, the output, forgetting and the cell.
 TEST(MicrosoftDynamicQuantizeLstm, ComputesWithTheWeightsOfItsBytes) {
   constexpr int64_t kSteps = 3, kInputs = 3, kHidden = 2, kGates = 4 * kHidden;
-  OneMicrosoftNode n("DynamicQuantizeLSTM");
+  OneNodeModel n("DynamicQuantizeLSTM");
   n.Int("hidden_size", kHidden).Floats("x", {kSteps, 1, kInputs}, 0.05f);
   std::vector<uint8_t> w(kInputs * kGates), r(kHidden * kGates), zeros(kGates);
   for (size_t i = 0; i < w.size(); ++i) w[i] = uint8_t(i * 73 + 29);
@@ -135,7 +135,7 @@ TEST(MicrosoftMatMulNBits, LargeWeightsAreNeverFloats) {
   constexpr int64_t kColumns = 544, kOutputs = 520, kBlock = 32, kBlocks = kColumns / kBlock;
   std::vector<uint8_t> integers(size_t(kOutputs * kColumns / 2));
   for (size_t i = 0; i < integers.size(); ++i) integers[i] = uint8_t(i * 73 + i / 251);
-  OneMicrosoftNode n("MatMulNBits");
+  OneNodeModel n("MatMulNBits");
   n.Int("K", kColumns).Int("N", kOutputs).Int("bits", 4).Int("block_size", kBlock);
   n.Floats("a", {1, kColumns}, 0.03f).Numbers("c_w", DType::kU8, {kOutputs, kBlocks, kBlock / 2}, integers);
   n.Floats("c_s", {kOutputs, kBlocks}, 0.001f).Open();
@@ -156,7 +156,7 @@ TEST(MicrosoftMatMulNBits, LargeWeightsAreNeverFloats) {
 }
 
 TEST(MicrosoftImages, ChannelsAreLast) {
-  OneMicrosoftNode n("NhwcConv");
+  OneNodeModel n("NhwcConv");
   n.Floats("x", {1, 4, 5, 3}, 0.05f).Floats("c_w", {2, 3, 2, 2}).Floats("c_bias", {2});
   const Tensor y = n.IntList("strides", {2, 1}).Run().at(0);
   ExpectNear(y, {1, 2, 4, 2}, [&](int64_t at) {
@@ -172,7 +172,7 @@ TEST(MicrosoftImages, ChannelsAreLast) {
 }
 
 TEST(MicrosoftImages, GroupNormOfASumWithAnActivation) {
-  OneMicrosoftNode n("SkipGroupNorm");
+  OneNodeModel n("SkipGroupNorm");
   n.Int("groups", 2).Int("activation", 1).Float("epsilon", 0.01f);
   n.Floats("x", {2, 2, 3, 4}, 0.05f)
       .Floats("c_g", {4})

@@ -1,4 +1,4 @@
-// A model of one operator of com.microsoft, for tests that compare its results with plain loops.
+// A model of one operator, for tests that compare its results with plain loops.
 #pragma once
 
 #include <cmath>
@@ -10,18 +10,19 @@
 
 namespace mete {
 
-// A model of one node "node" of com.microsoft with inputs of values, which are inputs of the model or, with a
-// name that begins with "c_", constants.
-class OneMicrosoftNode {
+// A model of one node "node", of com.microsoft unless another domain is named, with inputs of values, which
+// are inputs of the model or, with a name that begins with "c_", constants.
+class OneNodeModel {
  public:
-  explicit OneMicrosoftNode(const std::string& op) : model_(EmptyModel(17)) {
+  explicit OneNodeModel(const std::string& op, const std::string& domain = "com.microsoft")
+      : model_(EmptyModel(17)) {
     NodeProto& node = *model_.mutable_graph()->add_node();
     node.set_op_type(op);
     node.set_name("node");
-    node.set_domain("com.microsoft");
+    node.set_domain(domain);
   }
 
-  OneMicrosoftNode& Floats(const std::string& name, const std::vector<int64_t>& shape, float step = 0.02f) {
+  OneNodeModel& Floats(const std::string& name, const std::vector<int64_t>& shape, float step = 0.02f) {
     Tensor t = Ramp(Shape(std::span(shape)), step);
     // Neither input is a multiple of another one.
     for (int64_t i = 0; i < t.elements(); ++i)
@@ -29,27 +30,27 @@ class OneMicrosoftNode {
     return Give(name, std::move(t));
   }
   template <class T>
-  OneMicrosoftNode& Numbers(const std::string& name, DType type, const std::vector<int64_t>& shape,
-                            const std::vector<T>& values) {
+  OneNodeModel& Numbers(const std::string& name, DType type, const std::vector<int64_t>& shape,
+                        const std::vector<T>& values) {
     return Give(name, Tensor::Of<T>(type, Shape(std::span(shape)), std::span(values)));
   }
-  OneMicrosoftNode& I32(const std::string& name, const std::vector<int64_t>& shape,
-                        const std::vector<int32_t>& values) {
+  OneNodeModel& I32(const std::string& name, const std::vector<int64_t>& shape,
+                    const std::vector<int32_t>& values) {
     return Numbers(name, DType::kI32, shape, values);
   }
-  OneMicrosoftNode& None() {
+  OneNodeModel& None() {
     Node().add_input("");
     return *this;
   }
-  OneMicrosoftNode& Int(const std::string& name, int64_t value) {
+  OneNodeModel& Int(const std::string& name, int64_t value) {
     AddInt(Node(), name, value);
     return *this;
   }
-  OneMicrosoftNode& Float(const std::string& name, float value) {
+  OneNodeModel& Float(const std::string& name, float value) {
     AddFloat(Node(), name, value);
     return *this;
   }
-  OneMicrosoftNode& IntList(const std::string& name, const std::vector<int64_t>& values) {
+  OneNodeModel& IntList(const std::string& name, const std::vector<int64_t>& values) {
     AddInts(Node(), name, values);
     return *this;
   }
@@ -58,7 +59,7 @@ class OneMicrosoftNode {
   const Tensor& operator[](const std::string& name) const { return values_.at(name); }
 
   // Leaves all dimensions of the inputs open.
-  OneMicrosoftNode& Open() {
+  OneNodeModel& Open() {
     for (auto& input : *model_.mutable_graph()->mutable_input())
       for (auto& dim : *input.mutable_type()->mutable_tensor_type()->mutable_shape()->mutable_dim())
         dim.clear_dim_value();
@@ -104,7 +105,7 @@ class OneMicrosoftNode {
   }
 
  private:
-  OneMicrosoftNode& Give(const std::string& name, Tensor t) {
+  OneNodeModel& Give(const std::string& name, Tensor t) {
     std::vector<int64_t> dims(t.shape().begin(), t.shape().end());
     const int32_t type = t.type() == DType::kF32   ? TensorProto::FLOAT
                          : t.type() == DType::kI32 ? TensorProto::INT32
@@ -125,7 +126,7 @@ class OneMicrosoftNode {
 inline void ExpectNear(const Tensor& got, const Shape& shape, const std::function<double(int64_t)>& want) {
   ASSERT_EQ(got.shape(), shape);
   for (int64_t i = 0; i < got.elements(); ++i)
-    ASSERT_NEAR(double(got.as<float>()[i]), want(i), double(OneMicrosoftNode::Tolerance(got))) << i;
+    ASSERT_NEAR(double(got.as<float>()[i]), want(i), double(OneNodeModel::Tolerance(got))) << i;
 }
 
 // Values by batch, head, place and element, as attention sees them.

@@ -27,7 +27,9 @@ int KindOf(const AttributeProto& a) {
   return AttributeProto::UNDEFINED;
 }
 
-bool NamesType(const std::string& name) { return name == "to" || name == "dtype" || name == "output_dtype"; }
+bool NamesType(const std::string& name) {
+  return name == "to" || name == "dtype" || name == "output_dtype" || name == "output_datatype";
+}
 
 // Returns the type's name in Mete. Returns nothing for UNDEFINED, which means the same as no attribute, and
 // for a type that is reported to `problems` as unsupported.

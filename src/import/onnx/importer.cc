@@ -6,6 +6,7 @@
 #include "graph/bodies.h"
 #include "graph/operators.h"
 #include "import/onnx/attributes.h"
+#include "import/onnx/composed.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/microsoft.h"
 #include "import/onnx/narrow.h"
@@ -286,6 +287,7 @@ void Importer::AddNode(FlatNode& flat) {
   for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   if (IsControlFlow(proto.op_type())) AddBodies(flat, upgrade);
   const size_t before = scope_->graph.nodes.size();
+  int64_t opset = flat.opset;
   try {
     if (proto.domain() == kMicrosoft) {
       ExpandMicrosoft(upgrade);
@@ -293,8 +295,12 @@ void Importer::AddNode(FlatNode& flat) {
     } else if (IsFlexAttention(proto)) {
       ExpandFlexAttention(flat, upgrade);
       if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
+    } else if (IsComposed(proto.op_type())) {
+      ExpandComposed(upgrade);
+      if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
+      opset = kNewestOpset;
     }
-    UpgradeAndAdd(upgrade, flat.opset);
+    UpgradeAndAdd(upgrade, opset);
   } catch (const Error& e) {
     problems_.Bad(node, "{}", e.what());
     return;

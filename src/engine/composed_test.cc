@@ -1,0 +1,191 @@
+// Tests that windows, Fourier transforms, the mel scale, losses and causal convolutions compute what they
+// mean, beside plain loops in f64.
+#include <gtest/gtest.h>
+
+#include <complex>
+#include <numbers>
+
+#include "engine/one_node_testing.h"
+
+namespace mete {
+namespace {
+
+using Complex = std::complex<double>;
+
+double Angle(int64_t product, int64_t length) {
+  return 2 * std::numbers::pi * double(product % length) / double(length);
+}
+
+TEST(Composed, WindowsAreSumsOfCosines) {
+  struct Form {
+    const char* op;
+    double c0, c1, c2;
+  };
+  for (const Form& f : {Form{"HannWindow", 0.5, 0.5, 0}, Form{"HammingWindow", 25.0 / 46, 21.0 / 46, 0},
+                        Form{"BlackmanWindow", 0.42, 0.5, 0.08}})
+    for (const int64_t size : {2, 7, 400})
+      for (const int64_t periodic : {0, 1}) {
+        SCOPED_TRACE(std::string(f.op) + " " + std::to_string(size));
+        OneNodeModel n(f.op, "");
+        n.Numbers<int64_t>("c_size", DType::kI64, {}, {size}).Int("periodic", periodic);
+        ExpectNear(n.Run().at(0), {size}, [&](int64_t i) {
+          const double a = 2 * std::numbers::pi * double(i) / double(size - 1 + periodic);
+          return f.c0 - f.c1 * std::cos(a) + f.c2 * std::cos(2 * a);
+        });
+      }
+}
+
+struct Dft {
+  int64_t axis = 1, parts = 1, length = 0;  // 0: that of the axis
+  bool inverse = false, onesided = false;
+
+  // The element (i, k) of the transform of x, a tensor rows x columns x parts, along the axis.
+  Complex At(const Tensor& x, int64_t other, int64_t k, int64_t n) const {
+    const int64_t size = x.shape()[int(axis)], columns = x.shape()[1];
+    const bool mirrored = inverse && onesided;
+    Complex sum = 0;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t from = mirrored && 2 * i > n ? n - i : i;
+      if (from >= size) continue;
+      const int64_t at = (axis == 1 ? other * columns + from : from * columns + other) * parts;
+      Complex value(double(x.as<float>()[at]), parts == 2 ? double(x.as<float>()[at + 1]) : 0);
+      if (from != i) value = std::conj(value);
+      // A frequency that is its own mirror image is real in each transform of real numbers.
+      if (mirrored && (i == 0 || 2 * i == n)) value = value.real();
+      sum += value * std::polar(1.0, (inverse ? 1 : -1) * Angle(i * k, n));
+    }
+    return inverse ? sum / double(n) : sum;
+  }
+};
+
+void CheckDft(const Dft& d, bool open) {
+  OneNodeModel n("DFT", "");
+  n.Floats("x", {6, 5, d.parts}, 0.1f);
+  if (d.length != 0) n.Numbers<int64_t>("c_length", DType::kI64, {}, {d.length});
+  n.Int("axis", d.axis).Int("inverse", d.inverse).Int("onesided", d.onesided);
+  const Tensor x = n["x"];
+  const Tensor y = (open ? n.Open() : n).Run().at(0);
+  const bool reals = d.inverse && d.onesided;
+  const int64_t size = x.shape()[int(d.axis)];
+  const int64_t length = d.length != 0 ? d.length : reals ? 2 * (size - 1) : size;
+  const int64_t out = d.onesided && !d.inverse ? length / 2 + 1 : length, parts = reals ? 1 : 2;
+  const Shape shape = d.axis == 1 ? Shape{6, out, parts} : Shape{out, 5, parts};
+  ExpectNear(y, shape, [&](int64_t i) {
+    const int64_t part = i % parts, column = i / parts % shape[1], row = i / parts / shape[1];
+    const Complex value = d.axis == 1 ? d.At(n["x"], row, column, length) : d.At(n["x"], column, row, length);
+    return part == 0 ? value.real() : value.imag();
+  });
+}
+
+TEST(Composed, FourierTransformsOfAllForms) {
+  for (const int64_t axis : {0, 1})
+    for (const int64_t length : {0, 1, 3, 4, 9})
+      for (const int64_t parts : {1, 2})
+        for (const bool inverse : {false, true})
+          for (const bool onesided : {false, true}) {
+            if (onesided && (parts == 2) != inverse) continue;
+            SCOPED_TRACE("axis " + std::to_string(axis) + " length " + std::to_string(length) + " parts " +
+                         std::to_string(parts) + (inverse ? " inverse" : "") + (onesided ? " onesided" : ""));
+            CheckDft({axis, parts, length, inverse, onesided}, false);
+          }
+}
+
+TEST(Composed, AFourierTransformOfOpenSizes) { CheckDft({1, 1, 0, false, true}, true); }
+
+TEST(Composed, FramesOfASignalAreTransformed) {
+  for (const bool windowed : {false, true})
+    for (const int64_t parts : {1, 2}) {
+      SCOPED_TRACE(std::string(windowed ? "windowed, " : "") + std::to_string(parts));
+      constexpr int64_t kLength = 6, kStep = 4, kFrames = 4;  // of 19 samples
+      const bool onesided = parts == 1;
+      OneNodeModel n("STFT", "");
+      n.Floats("x", {2, 19, parts}, 0.1f).Numbers<int64_t>("c_step", DType::kI64, {}, {kStep});
+      if (windowed) n.Floats("window", {kLength}, 0.2f);
+      else n.None().Numbers<int64_t>("c_length", DType::kI64, {}, {kLength});
+      n.Int("onesided", onesided);
+      const int64_t out = onesided ? kLength / 2 + 1 : kLength;
+      ExpectNear(n.Run().at(0), {2, kFrames, out, 2}, [&](int64_t i) {
+        const int64_t k = i / 2 % out, frame = i / 2 / out % kFrames, batch = i / 2 / out / kFrames;
+        Complex sum = 0;
+        for (int64_t t = 0; t < kLength; ++t) {
+          const float* x = n["x"].as<float>() + (batch * 19 + frame * kStep + t) * parts;
+          const double weight = windowed ? double(n["window"].as<float>()[t]) : 1;
+          sum += weight * Complex(double(x[0]), parts == 2 ? double(x[1]) : 0) *
+                 std::polar(1.0, -Angle(t * k, kLength));
+        }
+        return i % 2 == 0 ? sum.real() : sum.imag();
+      });
+    }
+}
+
+TEST(Composed, MelBandsAreTriangles) {
+  constexpr int64_t kBands = 8, kLength = 64, kRows = kLength / 2 + 1;
+  OneNodeModel n("MelWeightMatrix", "");
+  n.Numbers<int64_t>("c_bands", DType::kI64, {}, {kBands})
+      .Numbers<int64_t>("c_n", DType::kI64, {}, {kLength});
+  n.Numbers<int64_t>("c_rate", DType::kI64, {}, {8192});
+  n.Numbers<float>("c_low", DType::kF32, {}, {0}).Numbers<float>("c_high", DType::kF32, {}, {4096});
+  std::vector<double> edges;
+  const double top = 2595 * std::log10(1 + 4096.0 / 700);
+  for (int64_t i = 0; i < kBands + 2; ++i) {
+    const double hertz = 700 * (std::pow(10.0, double(i) * top / double(kBands + 2) / 2595) - 1);
+    edges.push_back(std::floor(hertz * double(kLength + 1) / 8192));
+  }
+  ExpectNear(n.Run().at(0), {kRows, kBands}, [&](int64_t i) {
+    const double row = double(i / kBands);
+    const double low = edges[size_t(i % kBands)], centre = edges[size_t(i % kBands) + 1],
+                 high = edges[size_t(i % kBands) + 2];
+    if (row >= centre && row < high) return (high - row) / (high - centre);
+    if (row < low || row > centre) return 0.0;
+    return centre == low ? 1.0 : (row - low) / (centre - low);
+  });
+}
+
+TEST(Composed, ALossLeavesOutAClassThatIsNone) {
+  OneNodeModel n("SoftmaxCrossEntropyLoss", "");
+  n.Floats("x", {3, 4}, 0.3f).I32("c_classes", {3}, {2, -100, 0}).Int("ignore_index", -100);
+  const Tensor y = n.Run().at(0);
+  double sum = 0;
+  for (const auto& [row, chosen] : {std::pair<int64_t, int64_t>{0, 2}, {2, 0}}) {
+    const float* x = n["x"].as<float>() + row * 4;
+    double all = 0;
+    for (int64_t c = 0; c < 4; ++c) all += std::exp(double(x[c]));
+    sum += std::log(all) - double(x[chosen]);
+  }
+  ExpectNear(y, {}, [&](int64_t) { return sum / 2; });
+}
+
+std::string ErrorOf(OneNodeModel n) {
+  try {
+    (void)n.Load(1);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Composed, WhatIsNotMeantIsRefused) {
+  const auto dft = [](int64_t parts) {
+    OneNodeModel n("DFT", "");
+    n.Floats("x", {6, 5, parts});
+    return n;
+  };
+  EXPECT_NE(ErrorOf(dft(1).Int("axis", 2)).find("axis; got 2, expected -3 to -2 or 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(dft(2).Int("onesided", 1)).find("onesided=1 with complex input; expected real"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(dft(3)).find("the last of which is 1 (real) or 2 (complex)"), std::string::npos);
+  EXPECT_NE(ErrorOf(dft(1).None().Numbers<int64_t>("axis", DType::kI64, {}, {1}))
+                .find("its axis is not a constant"),
+            std::string::npos);
+  OneNodeModel loss("NegativeLogLikelihoodLoss", "");
+  loss.Floats("x", {3, 4}).I32("c_classes", {3}, {2, 1, 0});
+  AddString(loss.Node(), "reduction", "most");
+  EXPECT_NE(ErrorOf(loss).find("reduction; got 'most', expected none, sum or mean"), std::string::npos);
+  OneNodeModel filters("CausalConvWithState", "");
+  filters.Floats("x", {1, 4, 8}).Floats("c_filters", {4, 3});
+  EXPECT_NE(ErrorOf(filters).find("expected channels x 1 x taps"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,200 @@
+// Fourier transforms as products with a matrix of sines and cosines, which constant folding makes where
+// lengths are constants. A product takes N^2 operations in place of N log N; frames of speech have some
+// hundreds of samples, for which a product of packed panels is fast.
+#include <limits>
+#include <numeric>
+
+#include "import/onnx/composed.h"
+#include "import/onnx/microsoft_build.h"
+#include "import/onnx/shapes.h"
+
+namespace mete::onnx_import {
+namespace {
+
+constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
+constexpr double kTurn = 6.283185307179586;  // 2 pi
+
+// A transform along the last axis but one of numbers whose parts are the last axis: one part, or real and
+// imaginary.
+struct Transform {
+  ValueId length = kNoValue;  // N, i64, one element of rank 1
+  int64_t parts = 2;          // of the input
+  bool inverse = false;
+  bool onesided =
+      false;  // frequencies above N / 2 are left out: of the result, or of an inverse transform's input
+};
+
+ValueId Real(Upgrade& u, double value) {
+  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"),
+                             Tensor::Of<double>(DType::kF64, {}, std::span(&value, 1)));
+}
+
+ValueId Joined(Upgrade& u, ValueId a, ValueId b, int64_t axis) {
+  return Op(u, "Concat", {a, b}, "axis", axis);
+}
+
+ValueId HalfAndOne(Upgrade& u, ValueId length) {
+  return Op(u, "Add", {Op(u, "Div", {length, Constant(u, {2})}), Constant(u, {1})});
+}
+
+// Returns 2 pi (i k modulo N) / N for rows i and columns k. Integers keep large products exact.
+ValueId Angles(Upgrade& u, ValueId rows, ValueId columns, ValueId length) {
+  const ValueId products =
+      Op(u, "Mul", {Unsqueezed(u, CountTo(u, rows), {1}), Unsqueezed(u, CountTo(u, columns), {0})});
+  const ValueId turns = CastTo(u, Op(u, "Mod", {products, length}), "f64");
+  return Op(u, "Mul", {Op(u, "Div", {turns, CastTo(u, length, "f64")}), Real(u, kTurn)});
+}
+
+// Returns the matrix whose product with `rows` numbers, each with its parts, is the transform.
+//   y = sum x e^(-+ i a):  re = xr cos(a) +- xi sin(a), im = xi cos(a) -+ xr sin(a)
+ValueId ComplexMatrix(Upgrade& u, const Transform& t, ValueId rows) {
+  const ValueId columns = t.onesided ? HalfAndOne(u, t.length) : t.length;
+  const ValueId angles = Angles(u, rows, columns, t.length);
+  ValueId cos = Op(u, "Cos", {angles}), sin = Op(u, "Sin", {angles});
+  if (t.inverse) {
+    const ValueId n = CastTo(u, t.length, "f64");
+    cos = Op(u, "Div", {cos, n});
+    sin = Op(u, "Neg", {Op(u, "Div", {sin, n})});
+  }
+  const auto wide = [&](ValueId x) { return Unsqueezed(u, x, {1, 3}); };  // rows x 1 x columns x 1
+  ValueId matrix = Joined(u, wide(cos), wide(Op(u, "Neg", {sin})), 3);
+  if (t.parts == 2) matrix = Joined(u, matrix, Joined(u, wide(sin), wide(cos), 3), 1);
+  const ValueId width = Op(u, "Mul", {columns, Constant(u, {2})});
+  return Op(u, "Reshape", {matrix, Joined(u, Constant(u, {-1}), width, 0)});
+}
+
+// The same for an inverse transform of the frequencies up to N / 2 to N real numbers. Each frequency stands
+// for itself and for its mirror image, but 0 and N / 2, which have none.
+ValueId RealMatrix(Upgrade& u, const Transform& t, ValueId rows) {
+  const ValueId angles = Angles(u, rows, t.length, t.length);
+  const ValueId k = CountTo(u, rows);
+  const ValueId alone = Op(u, "Or",
+                           {Op(u, "Equal", {k, Constant(u, {0})}),
+                            Op(u, "Equal", {Op(u, "Mul", {k, Constant(u, {2})}), t.length})});
+  const ValueId times = Op(u, "Where", {alone, Real(u, 1), Real(u, 2)});
+  const ValueId factor = Unsqueezed(u, Op(u, "Div", {times, CastTo(u, t.length, "f64")}), {1});
+  const auto part = [&](ValueId x) { return Unsqueezed(u, Op(u, "Mul", {x, factor}), {1}); };
+  const ValueId matrix =
+      Joined(u, part(Op(u, "Cos", {angles})), part(Op(u, "Neg", {Op(u, "Sin", {angles})})), 1);
+  return Op(u, "Reshape", {matrix, Joined(u, Constant(u, {-1}), t.length, 0)});
+}
+
+// Returns the dimensions of a value of `rank` without the last two, and `last` behind them, for a Reshape.
+ValueId Outer(Upgrade& u, int rank, std::initializer_list<int64_t> last) {
+  std::vector<int64_t> shape(size_t(rank - 2), 0);
+  shape.insert(shape.end(), last);
+  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"), Tensor::Ints(shape));
+}
+
+// Returns the transform of `x`, which has `rank` dimensions.
+ValueId Transformed(Upgrade& u, const Transform& t, ValueId x, int rank) {
+  const bool to_reals = t.inverse && t.onesided;
+  // What lies behind the transform's length is dropped; what lacks is zeros, for which the matrix has no
+  // rows.
+  x = Op(u, "Slice", {x, Constant(u, {0}), to_reals ? HalfAndOne(u, t.length) : t.length, Constant(u, {-2})});
+  const ValueId rows = DimsOf(u, x, -2, -1);
+  const ValueId matrix = to_reals ? RealMatrix(u, t, rows) : ComplexMatrix(u, t, rows);
+  const ValueId flat = Op(u, "Reshape", {x, Outer(u, rank, {-1})});
+  const ValueId product = Op(u, "MatMul", {flat, Op(u, "CastLike", {matrix, x})});
+  return Op(u, "Reshape", {product, Outer(u, rank, {-1, to_reals ? 1 : 2})});
+}
+
+// Returns the number of parts of the numbers of `x`; reports an `x` for which it is not known, and returns 0.
+int64_t PartsOf(Upgrade& u, ValueId x, int least_rank) {
+  const Shape shape = u.shapes ? u.shapes->Of(u.graph, x) : Shape::Unknown();
+  if (!shape.known()) return u.Unsupported("the shape of its input is not known before the model runs"), 0;
+  const int64_t last = shape.rank() < 1 ? 0 : shape[shape.rank() - 1];
+  if (shape.rank() >= least_rank && (last == 1 || last == 2)) return last;
+  u.Bad("its input; got {}, expected at least {} dimensions, the last of which is 1 (real) or 2 (complex)",
+        ToString(shape), least_rank);
+  return 0;
+}
+
+// Reports what a transform cannot be, and returns false.
+bool CheckSides(Upgrade& u, const Transform& t) {
+  if (t.onesided && !t.inverse && t.parts == 2) {
+    u.Bad("onesided=1 with complex input; expected real input, whose frequencies are symmetric");
+    return false;
+  }
+  if (t.onesided && t.inverse && t.parts == 1) {
+    u.Bad("onesided=1 and inverse=1 with real input; expected complex input");
+    return false;
+  }
+  return true;
+}
+
+// Returns the axis of a DFT of `rank` dimensions: an attribute before opset 20, and input 2 since. Reports
+// one that is not known or out of range, and returns -1.
+int64_t AxisOf(Upgrade& u, int64_t rank) {
+  int64_t axis = u.node.attributes.Int("axis", -2);
+  if (const ValueId told = u.input(2); told != kNoValue) {
+    const Tensor& value = u.graph.value(told).constant;
+    if (!u.graph.value(told).is_constant() || value.elements() != 1 ||
+        (value.type() != DType::kI64 && value.type() != DType::kI32))
+      return u.Unsupported("its axis is not a constant integer"), -1;
+    axis = value.type() == DType::kI64 ? value.as<int64_t>()[0] : value.as<int32_t>()[0];
+  }
+  if (axis >= -rank && axis <= rank - 2 && axis != -1) return axis < 0 ? axis + rank : axis;
+  u.Bad("axis; got {}, expected -{} to -2 or 0 to {}", axis, rank, rank - 2);
+  return -1;
+}
+
+ValueId Exchanged(Upgrade& u, ValueId x, int64_t rank, int64_t a, int64_t b) {
+  if (a == b) return x;
+  mete::Ints order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[size_t(a)], order[size_t(b)]);
+  return Into(u, kNoValue, "Transpose", {x}, With("perm", std::move(order)));
+}
+
+ValueId AsCount(Upgrade& u, ValueId x) { return CastTo(u, Reshaped(u, x, {1}), "i64"); }
+
+}  // namespace
+
+void ExpandDft(Upgrade& u) {
+  ValueId x = u.input(0);
+  Transform t;
+  t.parts = PartsOf(u, x, 2);
+  if (t.parts == 0) return;
+  const int rank = RankOf(u, x);
+  const int64_t axis = AxisOf(u, rank);
+  if (axis < 0) return;
+  t.inverse = u.node.attributes.Int("inverse", 0) != 0;
+  t.onesided = u.node.attributes.Int("onesided", 0) != 0;
+  if (!CheckSides(u, t)) return;
+  x = Exchanged(u, x, rank, axis, rank - 2);
+  if (u.input(1) != kNoValue) {
+    t.length = AsCount(u, u.input(1));
+  } else {
+    t.length = DimsOf(u, x, -2, -1);
+    if (t.inverse && t.onesided)
+      t.length = Op(u, "Mul", {Op(u, "Sub", {t.length, Constant(u, {1})}), Constant(u, {2})});
+  }
+  Become(u, "Identity", {Exchanged(u, Transformed(u, t, x, rank), rank, axis, rank - 2)});
+}
+
+// The signal (batch x samples x parts), the step from frame to frame, an optional window, and an optional
+// length of a frame, which is that of the window otherwise.
+void ExpandStft(Upgrade& u) {
+  ValueId signal = u.input(0);
+  if (RankOf(u, signal) == 2) signal = Unsqueezed(u, signal, {2});
+  Transform t;
+  t.parts = PartsOf(u, signal, 3);
+  if (t.parts == 0) return;
+  t.onesided = u.node.attributes.Int("onesided", 1) != 0;
+  if (!CheckSides(u, t)) return;
+  const ValueId samples = DimsOf(u, signal, 1, 2), window = u.input(2);
+  t.length = samples;
+  if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));
+  else if (window != kNoValue) t.length = DimsOf(u, window, 0, kEnd);
+  const ValueId step = AsCount(u, u.input(1));
+  const ValueId frames =
+      Op(u, "Add", {Op(u, "Div", {Op(u, "Sub", {samples, t.length}), step}), Constant(u, {1})});
+  const ValueId begins = Unsqueezed(u, Op(u, "Mul", {CountTo(u, frames), step}), {1});
+  const ValueId places = Op(u, "Add", {begins, Unsqueezed(u, CountTo(u, t.length), {0})});
+  ValueId framed = Op(u, "Gather", {signal, places}, "axis", 1);  // batch x frames x length x parts
+  if (window != kNoValue) framed = Op(u, "Mul", {framed, Unsqueezed(u, window, {1})});
+  Become(u, "Identity", {Transformed(u, t, framed, 4)});
+}
+
+}  // namespace mete::onnx_import
