@@ -50,7 +50,7 @@ class OperatorAttributes {
 // A node as the functions of its operator see it, during the call alone.
 struct OperatorNode {
   // An input that is left out is not present(). For a shape function `data` is null unless the input is known
-  // when shapes are: a constant, or any input where shapes depend on data.
+  // when shapes are: a constant of less than 64 KiB, or any input where shapes depend on data.
   std::span<const ConstView> inputs;
   const OperatorAttributes& attributes;
 };
@@ -77,24 +77,27 @@ struct CustomOperator {
 // already. A function of the same name in a model's file goes before it. Thread-safe.
 void RegisterOperator(CustomOperator custom);
 
+// The version of what this header declares, by which the library and Mete know that they fit each other.
+inline constexpr int kOperatorsVersion = 1;
+
 // What a library of operators registers its operators with.
 class OperatorRegistry {
  public:
-  virtual void Add(CustomOperator custom) = 0;
+  void Add(CustomOperator custom) { AddOf(kOperatorsVersion, std::move(custom)); }
+  // `version` is that of the header with which the library was built; `custom` is not touched if it is
+  // another one than Mete's, since its members may be others.
+  virtual void AddOf(int version, CustomOperator&& custom) = 0;
 
  protected:
   ~OperatorRegistry() = default;
 };
 
-// The version of what this header declares, by which the library and Mete know that they fit each other.
-inline constexpr int kOperatorsVersion = 1;
-
 // Loads a shared library, which stays loaded, and registers the operators that it adds. It defines the
-// function `extern "C" int mete_register_operators(mete::OperatorRegistry& to)`,
-// which calls to.Add() and returns mete::kOperatorsVersion. It is built with this header and the compiler of
-// Mete, and its code runs with the rights of the process. A second call for the same library does nothing.
-// Error NOT_FOUND if it cannot be loaded, INVALID_ARGUMENT if it has no such function, FAILED_PRECONDITION
-// for another version, and those of RegisterOperator(); nothing is registered then.
+// function `extern "C" void mete_register_operators(mete::OperatorRegistry& to)`, which calls to.Add(). It is
+// built with this header and the compiler of Mete, and its code runs with the rights of the process. A second
+// call for the same library does nothing. Error NOT_FOUND if it cannot be loaded, INVALID_ARGUMENT if it has
+// no such function, FAILED_PRECONDITION for another version, INTERNAL for what the function throws, and those
+// of RegisterOperator(); nothing is registered then.
 void LoadOperators(const std::string& path);
 
 }  // namespace mete

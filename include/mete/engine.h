@@ -332,8 +332,8 @@ struct RunOptions {
   Alone alone = Alone::kWhereSooner;
   RunReport* report = nullptr;  // Run() fills it if the session is on a pool
   // A run that is under way at this time ends between two of its steps, as one that is cancelled, and throws
-  // DEADLINE_EXCEEDED; so does one that begins later. On a pool only a request that has not begun ends so. A
-  // run without a deadline reads no clock for it.
+  // DEADLINE_EXCEEDED; so does one that begins later. On a pool only a request that has not begun ends so,
+  // unless the home computes it alone. A run without a deadline reads no clock for it.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
 };
 

@@ -64,7 +64,8 @@ enum class Interpolation {
   kBicubic,  // cubic filter as wide as the reduction: Pillow's BICUBIC, which is its default
 };
 
-// Returns the picture as a PNG file, 8 bits RGB.
+// Returns the picture as a PNG file, 8 bits RGB. Error INVALID_ARGUMENT for a picture without pixels, with a
+// side of more than 65,536, or with other than 3 bytes a pixel.
 std::string PngOf(const Image& image);
 
 Image ResizeImage(const Image& image, int width, int height, Interpolation interpolation);

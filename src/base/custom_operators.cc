@@ -38,22 +38,50 @@ void Check(const CustomOperator& custom) {
             "an operator cannot have this domain; got '{}', expected one of your own, such as "
             "my.company",
             custom.domain);
-  if (custom.name.empty()) Invalid(where, "the operator has no name");
+  if (custom.name.empty() || custom.name.find('.') != custom.name.npos)
+    Invalid(where,
+            "cannot be the name of an operator; got '{}', expected letters without a dot, such as Twice",
+            custom.name);
   if (!custom.shapes || !custom.kernel)
     Invalid(where, "the operator has no {}; expected a function", custom.shapes ? "kernel" : "shapes");
   if (All().operators.contains(where))
-    Fail(Code::kFailedPrecondition, where, "the operator is registered already; expected one of each name");
+    Fail(Code::kFailedPrecondition, where,
+         "the operator is registered already; got another one, expected one of each name; try another "
+         "domain or name");
 }
 
 // Keeps the operators of a library until it is known whether all of them are good.
 class PendingOperators final : public OperatorRegistry {
  public:
-  void Add(CustomOperator custom) override { pending_.push_back(std::move(custom)); }
+  explicit PendingOperators(const std::string& path) : path_(path) {}
+  void AddOf(int version, CustomOperator&& custom) override {
+    if (version != kOperatorsVersion)
+      Fail(Code::kFailedPrecondition, path_,
+           "the library was built for other headers; got version {}, expected {}; try to build it again",
+           version, kOperatorsVersion);
+    pending_.push_back(std::move(custom));
+  }
   std::vector<CustomOperator>& all() { return pending_; }
 
  private:
+  const std::string& path_;
   std::vector<CustomOperator> pending_;
 };
+
+// Calls the library's function, which may throw what it likes.
+void Register(const std::string& path, void* function, OperatorRegistry& to) {
+  try {
+    reinterpret_cast<void (*)(OperatorRegistry&)>(function)(to);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& e) {
+    Fail(Code::kInternal, path, "the library cannot register its operators: {}", Printable(e.what()));
+  } catch (...) {
+    Fail(Code::kInternal, path, "the library cannot register its operators: it throws no std::exception");
+  }
+}
 
 void AddAll(std::vector<CustomOperator>& operators) {
   Problems problems;
@@ -62,7 +90,8 @@ void AddAll(std::vector<CustomOperator>& operators) {
     problems.Try([&] {
       Check(custom);
       if (!names.insert(FullName(custom.domain, custom.name)).second)
-        Invalid(FullName(custom.domain, custom.name), "the library adds the operator twice");
+        Invalid(FullName(custom.domain, custom.name),
+                "the library adds the operator twice; got a second one, expected one of each name");
     });
   problems.ThrowIfAny();
   for (CustomOperator& custom : operators) {
@@ -95,13 +124,8 @@ void LoadOperators(const std::string& path) {
             "the library has no operators; expected the function mete_register_operators; try "
             "mete/custom_operator.h");
   // The library's code runs without the lock, as it may register operators itself.
-  PendingOperators pending;
-  const int version = reinterpret_cast<int (*)(OperatorRegistry&)>(symbol)(pending);
-  if (version != kOperatorsVersion)
-    Fail(Code::kFailedPrecondition, path,
-         "the library was built for other headers; got version {}, expected "
-         "{}; try to build it again",
-         version, kOperatorsVersion);
+  PendingOperators pending(path);
+  Register(path, symbol, pending);
   const std::lock_guard lock(All().mutex);
   if (All().libraries.contains(library)) return;  // another thread was sooner
   AddAll(pending.all());

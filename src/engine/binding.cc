@@ -22,7 +22,8 @@ void AddUnbound(const char* kind, const std::vector<Port>& ports, const std::vec
   for (size_t i = 0; i < ports.size(); ++i)
     if (!memory[i].present())
       problems.Add(Error(Code::kFailedPrecondition,
-                         fmt::format("[{0}] the {1} has no memory; try Binding::Bind{2}(\"{0}\", ...)",
+                         fmt::format("[{0}] the {1} has no memory; got none, expected that of a tensor; try "
+                                     "Binding::Bind{2}(\"{0}\", ...)",
                                      Printable(ports[i].name), kind, kind[0] == 'i' ? "Input" : "Output")));
 }
 

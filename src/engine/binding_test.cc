@@ -64,8 +64,10 @@ TEST_F(Bindings, WhatDoesNotFitIsRefusedWhereItIsBound) {
 
 TEST_F(Bindings, ARunTellsAllPortsWithoutMemory) {
   EXPECT_EQ(MessageOf([&] { binding_.Run(); }),
-            "[data] the input has no memory; try Binding::BindInput(\"data\", ...)\n"
-            "[probabilities] the output has no memory; try Binding::BindOutput(\"probabilities\", ...)");
+            "[data] the input has no memory; got none, expected that of a tensor; try "
+            "Binding::BindInput(\"data\", ...)\n"
+            "[probabilities] the output has no memory; got none, expected that of a tensor; try "
+            "Binding::BindOutput(\"probabilities\", ...)");
 }
 
 TEST_F(Bindings, OutputsOfOpenSizesAreCheckedByTheRun) {

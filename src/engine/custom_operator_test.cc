@@ -154,15 +154,31 @@ TEST(CustomOperators, WhatIsNotRegisteredIsRefusedWithAdvice) {
 TEST(CustomOperators, AreRegisteredOnceAndInADomainOfTheirOwn) {
   Register("Once", SameAsInput, Nothing);
   EXPECT_EQ(MessageOf([] { Register("Once", SameAsInput, Nothing); }),
-            "[test.Once] the operator is registered already; expected one of each name");
+            "[test.Once] the operator is registered already; got another one, expected one of each name; try "
+            "another domain or name");
   for (const char* domain : {"", "ai.onnx", "mete", "mete.x"})
     EXPECT_NE(MessageOf([&] {
                 RegisterOperator({domain, "Relu", 1, SameAsInput, Nothing});
               }).find("an operator cannot have this domain"),
               std::string::npos)
         << domain;
+  for (const char* name : {"", "x.Once"})
+    EXPECT_NE(
+        MessageOf([&] { Register(name, SameAsInput, Nothing); }).find("cannot be the name of an operator"),
+        std::string::npos);
   EXPECT_EQ(MessageOf([] { Register("NoKernel", SameAsInput, nullptr); }),
             "[test.NoKernel] the operator has no kernel; expected a function");
+}
+
+TEST(CustomOperators, ALibraryThatDoesNotFitIsTold) {
+  const auto told = [](const char* wrong) {
+    setenv("METE_TEST_OPERATORS", wrong, 1);
+    const std::string message = MessageOf([] { LoadOperators(METE_OPERATORS_LIBRARY); });
+    unsetenv("METE_TEST_OPERATORS");
+    return message;
+  };
+  EXPECT_NE(told("newer").find("built for other headers; got version 2, expected 1"), std::string::npos);
+  EXPECT_NE(told("throws").find("the library cannot register its operators: no licence"), std::string::npos);
 }
 
 TEST(CustomOperators, ALibraryRegistersItsOperatorsOnce) {
@@ -171,6 +187,22 @@ TEST(CustomOperators, ALibraryRegistersItsOperatorsOnce) {
   ModelProto m = Net("test.operators", "Scale");
   AddFloat(Mine(m), "by", 2);
   EXPECT_EQ(RunNet(m), (std::vector<float>{0, 4, 6, 8, 10, 12}));
+}
+
+// The domain is the program's own, and so are the meanings of names that ONNX has as well.
+TEST(CustomOperators, NamesOfOnnxHaveNoMeaningOfOnnx) {
+  std::string told;
+  const auto shapes = [&](const OperatorNode& node) {
+    told = std::to_string(node.attributes.Int("dtype", -1)) + " " +
+           std::to_string(node.attributes.Int("to", -1));
+    return SameAsInput(node);
+  };
+  RegisterOperator({"test", "Constant", 1, shapes, Nothing});
+  ModelProto m = Net("test", "Constant");
+  AddInt(Mine(m), "dtype", 1);
+  AddInt(Mine(m), "to", 100);
+  (void)RunNet(m);
+  EXPECT_EQ(told, "1 100");
 }
 
 TEST(CustomOperators, WhatIsNoLibraryOfOperatorsIsTold) {

@@ -18,6 +18,15 @@ void Check(const SessionPoolOptions& options) {
   if (options.sessions < 1) Invalid("sessions", "are too few; got {}, expected 1 or more", options.sessions);
   if (options.session.threads < 0)
     Invalid("threads", "cannot be negative; got {}, expected 0 or more", options.session.threads);
+  if (options.most_waiting < 1)
+    Invalid("most_waiting", "is too small; got {}, expected 1 or more", options.most_waiting);
+  if (options.sessions > 1 && !options.session.plan_json.empty())
+    Invalid("plan_json",
+            "has the threads and cores of one session; got a plan for {} sessions, expected none",
+            options.sessions);
+  if (const size_t speeds = options.session.speeds.size(); speeds % size_t(options.sessions) != 0)
+    Invalid("speeds", "cannot be divided among the sessions; got {} for {} sessions", speeds,
+            options.sessions);
   if (cores == 0) return;
   const size_t sessions = size_t(options.sessions), threads = size_t(options.session.threads);
   if (threads > 0 ? cores != sessions * threads : cores % sessions != 0)

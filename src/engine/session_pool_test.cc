@@ -118,6 +118,14 @@ TEST(SessionPools, WrongOptionsAreRefused) {
             "[cores] cannot be divided among the sessions; got 1 for 2 sessions of 1 threads");
   EXPECT_EQ(MessageOf([&] { SessionPool(model, {.sessions = 2, .session = {.threads = -1}}); }),
             "[threads] cannot be negative; got -1, expected 0 or more");
+  EXPECT_EQ(MessageOf([&] { SessionPool(model, {.sessions = 2, .most_waiting = 0}); }),
+            "[most_waiting] is too small; got 0, expected 1 or more");
+  EXPECT_EQ(MessageOf([&] { SessionPool(model, {.sessions = 2, .session = {.plan_json = "{}"}}); }),
+            "[plan_json] has the threads and cores of one session; got a plan for 2 sessions, expected none");
+  EXPECT_EQ(MessageOf([&] {
+              SessionPool(model, {.sessions = 2, .session = {.threads = 1, .speeds = {1, 1, 0.5}}});
+            }),
+            "[speeds] cannot be divided among the sessions; got 3 for 2 sessions");
 }
 
 TEST(SessionPools, EachSessionHasItsPartOfTheCores) {
@@ -127,6 +135,8 @@ TEST(SessionPools, EachSessionHasItsPartOfTheCores) {
     SessionPool(model, {.sessions = 2, .session = {.threads = 1, .cores = {0, 100000}}});
   });
   EXPECT_NE(told.find("100000"), std::string::npos) << told;
+  // A session that had both cores would say this as well.
+  EXPECT_EQ(told.find("a core for each thread"), std::string::npos) << told;
 }
 
 }  // namespace

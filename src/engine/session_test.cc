@@ -200,6 +200,22 @@ TEST_F(SessionTest, TheLogIsToldWhatNotesSay) {
   for (size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], "[test] " + model.notes()[i]);
 }
 
+TEST_F(SessionTest, WhatTakesTheLogMayCallTheSession) {
+  SessionOptions options;
+  options.tuning_cache = options.profile_cache = "";
+  Session session(WideNet(WideOutput::kFloat), options);
+  ASSERT_FALSE(session.settled());
+  bool told = false;
+  SetLog(
+      [&](LogLevel, std::string_view line) {
+        if (line.find("all kernels are measured") != line.npos) told = session.settled();
+      },
+      LogLevel::kDebug);
+  session.Settle();
+  SetLog({});
+  EXPECT_TRUE(told);
+}
+
 TEST_F(SessionTest, IsCancelledFromAnotherThread) {
   Session session(model_, SessionOptions::Estimated());
   CancelToken token;

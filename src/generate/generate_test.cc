@@ -39,6 +39,18 @@ TEST_F(GeneratorOfADecoder, TheCacheStandsForEarlierTokens) {
   }
 }
 
+TEST_F(GeneratorOfADecoder, ARunThatFailsHasSeenNothing) {
+  Session session(model_, SessionOptions::Estimated()), other(model_, SessionOptions::Estimated());
+  Generator interrupted(model_, session), whole(model_, other);
+  const std::vector<int64_t> tokens{3, 1, 4};
+  (void)interrupted.Next(std::span(tokens).first(1));
+  (void)whole.Next(std::span(tokens).first(1));
+  const RunOptions late{.deadline = std::chrono::steady_clock::now() - std::chrono::hours(1)};
+  EXPECT_THROW((void)interrupted.Next(std::span(tokens).subspan(1), late), Error);
+  EXPECT_EQ(interrupted.seen(), 1);
+  EXPECT_EQ(interrupted.Next(std::span(tokens).subspan(1)), whole.Next(std::span(tokens).subspan(1)));
+}
+
 TEST_F(GeneratorOfADecoder, RefusesNoToken) {
   Session session(model_, SessionOptions::Estimated());
   Generator generator(model_, session);

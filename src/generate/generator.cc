@@ -72,7 +72,13 @@ std::vector<float> Generator::Next(std::span<const int64_t> tokens, const RunOpt
 std::vector<float> Generator::Step(std::span<const int64_t> tokens, const RunOptions& options) {
   const size_t first = has_cache() ? tokens_.size() : 0;
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  const std::vector<Tensor> outputs = session_.Run(InputsFor(first), options);
+  std::vector<Tensor> outputs;
+  try {
+    outputs = session_.Run(InputsFor(first), options);
+  } catch (...) {
+    tokens_.resize(tokens_.size() - tokens.size());  // the caller may try them again
+    throw;
+  }
   for (size_t c = 0; c < caches_.size(); ++c) caches_[c] = outputs[ports_.caches[c].present];
   return LastRow(outputs[ports_.logits]);
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/custom_operators.h"
 #include "base/error.h"
 #include "graph/operators.h"
 
@@ -30,6 +31,15 @@ std::span<const std::string_view> BodyNames(std::string_view op) {
   if (op == "If") return kBranches;
   if (op == "Loop" || op == "Scan") return kBody;
   return {};
+}
+
+bool HasCustomOperator(const Node& node) {
+  if (node.op == kCustomOperator) return true;
+  for (const std::string_view name : BodyNames(node.op)) {
+    const GraphPtr body = node.attributes.GraphOf(name);
+    if (body && std::any_of(body->nodes.begin(), body->nodes.end(), HasCustomOperator)) return true;
+  }
+  return false;
 }
 
 size_t CapturesOf(const Attributes& attributes) { return size_t(attributes.Int(kCaptures, 0)); }

@@ -24,6 +24,9 @@ inline constexpr std::string_view kCaptures = "mete_captures";
 std::span<const std::string_view> BodyNames(std::string_view op);
 inline bool IsControlFlow(std::string_view op) { return !BodyNames(op).empty(); }
 
+// Whether the node, or one in its bodies, is of an operator that the program has registered.
+bool HasCustomOperator(const Node& node);
+
 // Returns the number of the node's inputs that are captures.
 size_t CapturesOf(const Attributes& attributes);
 

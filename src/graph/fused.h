@@ -1,8 +1,8 @@
 // The attributes of fused operators. The fusion passes write them, and every kernel that accepts a fused node
 // must follow them.
 //
-// 1. Epilogues: y = activation(product + bias + residual), on Conv, Gemm and MatMul.
-//    inputs      Conv: X, W, B?, residual?    Gemm: A, B, C?, residual?    MatMul: A, B, bias?, residual?
+// 1. Epilogues: y = activation(product + bias + residual), on Conv, ConvTranspose, Gemm and MatMul.
+//    inputs      Conv and ConvTranspose: X, W, B?, residual?    Gemm: A, B, C?, residual?    MatMul: A, B, bias?, residual?
 //                (the bias of MatMul has one element per output column; omitted inputs before a given one are
 //                kNoValue)
 //    residual    int 1: input 3 is a tensor of the output's shape and type, added before the activation

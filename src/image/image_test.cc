@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "base/errors_testing.h"
 #include "mete/error.h"
 
 namespace mete {
@@ -282,6 +283,15 @@ TEST(LoadImage, ReadsTheSamples) {
   EXPECT_EQ(cat.width * 1000 + cat.height, 512341);
   EXPECT_EQ(face.width * 1000 + face.height, 512355);
   EXPECT_EQ(hopper.width * 1000 + hopper.height, 512600);
+}
+
+TEST(PngOf, RefusesWhatIsNoPicture) {
+  const auto told = [](const Image& image) { return mete::ErrorOf([&] { PngOf(image); }); };
+  EXPECT_NE(told(Image()).find("no picture to encode; got 0x0 pixels in 0 bytes"), std::string::npos);
+  Image wrong(3, 2);
+  wrong.width = 4;
+  EXPECT_NE(told(wrong).find("got 4x2 pixels in 18 bytes, expected sides of 1 to 65536 and 3 bytes a pixel"),
+            std::string::npos);
 }
 
 }  // namespace

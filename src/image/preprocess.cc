@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "image/resize.h"
 #include "image/stages.h"
 #include "mete/image.h"
 
@@ -67,8 +68,6 @@ Shape WithBatch(int64_t count, const Shape& one) {
   return shape;
 }
 
-constexpr int64_t kMostSide = 1 << 16;  // the limit of ResizeImage()
-
 }  // namespace
 
 PictureShape PictureShapeOf(const Shape& s) {
@@ -77,7 +76,7 @@ PictureShape PictureShapeOf(const Shape& s) {
   PictureShape shape{true, s[0], s[2], s[3], s[1], TensorOrder::kNchw};
   if (is_channels(s[3]) && !is_channels(s[1])) shape = {true, s[0], s[1], s[2], s[3], TensorOrder::kNhwc};
   shape.known = is_channels(shape.channels) && shape.count >= 0 && shape.height > 0 && shape.width > 0 &&
-                shape.height <= kMostSide && shape.width <= kMostSide;
+                shape.height <= kMostPictureSide && shape.width <= kMostPictureSide;
   return shape;
 }
 
@@ -89,12 +88,17 @@ Tensor MakeInput(const Image& image, const Preprocess& p) {
   return input;
 }
 
-Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input) {
-  const PictureShape want = PictureShapeOf(input);
-  if (!want.known)
+PictureShape NeedPictureShape(const Shape& input) {
+  const PictureShape shape = PictureShapeOf(input);
+  if (!shape.known)
     Invalid("preprocess",
             "the input does not take pictures; got {}, expected Nx3xHxW, Nx1xHxW, NxHxWx3 or NxHxWx1",
             ToString(input));
+  return shape;
+}
+
+Tensor MakeInput(std::span<const Image> images, const Preprocess& preprocess, const Shape& input) {
+  const PictureShape want = NeedPictureShape(input);
   if (int64_t(images.size()) != want.count)
     Invalid("preprocess", "the input takes {} pictures at once; got {}, expected {}", want.count,
             images.size(), ToString(input));

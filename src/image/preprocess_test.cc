@@ -95,6 +95,15 @@ TEST(MakeInput, StagesRunInOrder) {
   EXPECT_EQ(t.as<float>()[12 * 16 + 5], expected.row(0)[5 * 3 + 1]);
 }
 
+TEST(PlaceOf, NeedsTheSizesOfAnInputOfPictures) {
+  const Image in(120, 90);
+  for (const Shape& shape : {Shape{1, 3, -1, -1}, Shape{3, 41, 32}, Shape{1, 5, 41, 32}})
+    EXPECT_NE(MessageOf([&] {
+                (void)PlaceOf(in, {}, shape);
+              }).find("the input does not take pictures; got " + ToString(shape)),
+              std::string::npos);
+}
+
 // Every pixel of an input made from a smooth picture is what the picture has at its place.
 TEST(PlaceOf, IsWhereMakeInputTookThePixelsFrom) {
   Image in(120, 90);

@@ -13,8 +13,6 @@
 namespace mete {
 namespace {
 
-constexpr int kMaxSide = 1 << 16;  // limits the size of the tables of weights
-
 // Returns the distance in output pixels at which the filter ends.
 int Reach(Interpolation interpolation) { return interpolation == Interpolation::kBicubic ? 2 : 1; }
 
@@ -142,7 +140,7 @@ RowResizer::RowResizer(int from, int to, Interpolation interpolation, bool porta
       resize_(portable ? ResizeRow : FastestResizeRow()) {}
 
 bool CanResizeTo(int width, int height, int from_height) {
-  return width > 0 && height > 0 && width <= kMaxSide && height <= kMaxSide &&
+  return width > 0 && height > 0 && width <= kMostPictureSide && height <= kMostPictureSide &&
          int64_t(width) * std::max(height, from_height) <= kMaxImagePixels;
 }
 
@@ -153,7 +151,7 @@ Image ResizeImage(const Image& image, int width, int height, Interpolation inter
     Invalid(
         "resize",
         "cannot make a picture of {} x {} out of {} x {}; expected sides of 1 to {} and at most {} pixels",
-        width, height, image.width, image.height, kMaxSide, kMaxImagePixels);
+        width, height, image.width, image.height, kMostPictureSide, kMaxImagePixels);
   if (width == image.width && height == image.height) return image;
   Image resized = width == image.width ? image : ResizeWidth(image, width, interpolation);
   if (height != image.height) resized = ResizeHeight(resized, height, interpolation);

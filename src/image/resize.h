@@ -12,6 +12,9 @@ namespace mete {
 // a weight.
 inline constexpr int kWeightBits = 22;
 
+// The greatest width and height, in pixels; limits the size of the tables of weights.
+inline constexpr int kMostPictureSide = 1 << 16;
+
 // The weights of a resize in one direction: for each output position, the first source position and the
 // weights from there on.
 struct Taps {

@@ -106,7 +106,7 @@ std::optional<PictureSize> SizeAtFirst(PictureSize image, const Preprocess& p) {
 }
 
 InputPlace PlaceOf(const Image& image, const Preprocess& preprocess, const Shape& input) {
-  const Preprocess p = SettingsFor(preprocess, PictureShapeOf(input));
+  const Preprocess p = SettingsFor(preprocess, NeedPictureShape(input));
   PictureSize size = SizeOf(image);
   InputPlace place{.picture_width = size.width, .picture_height = size.height, .transposed = p.transpose};
   for (const PictureStage& stage : StagesOf(size, p)) {

@@ -15,6 +15,9 @@ inline PictureSize SizeOf(const Image& image) { return {image.width, image.heigh
 
 Image ResizeTo(const Image& image, PictureSize size, const Preprocess& p);
 
+// Returns the form of an input of pictures; throws INVALID_ARGUMENT for other inputs and for open sizes.
+PictureShape NeedPictureShape(const Shape& input);
+
 // All stages.
 Image Stages(Image image, const Preprocess& p);
 

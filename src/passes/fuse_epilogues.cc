@@ -1,5 +1,5 @@
-// Fuses the residual addition and the activation that follow a Conv, Gemm or MatMul into its epilogue
-// (graph/fused.h, 1), and a table of bytes that follows a QLinearConv into it (9).
+// Fuses the residual addition and the activation that follow a Conv, ConvTranspose, Gemm or MatMul into its
+// epilogue (graph/fused.h, 1), and a table of bytes that follows a QLinearConv into it (9).
 #include "base/fused.h"
 #include "graph/traits.h"
 #include "passes/pass.h"

@@ -39,6 +39,8 @@ std::optional<Geometry> GeometryOf(const Graph& graph, const Node& node) {
   if (!constant || !x.known() || !y.known() || x.rank() != 4 || x.Elements() == 0 || y.Elements() == 0)
     return std::nullopt;
   const Attributes& a = node.attributes;
+  // An epilogue or another order of dimensions would be lost.
+  if (a.Has("residual") || a.Has("activation") || a.Has("layout")) return std::nullopt;
   const auto both = [](const Ints& values, int64_t value) {
     return values.empty() || (values[0] == value && values[1] == value);
   };

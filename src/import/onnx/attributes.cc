@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/custom_operators.h"
 #include "base/fused.h"
 #include "graph/bodies.h"
 #include "graph/operators.h"
@@ -45,10 +46,13 @@ std::optional<Attribute> TypeAttribute(const AttributeProto& a, const std::strin
   return std::nullopt;
 }
 
-std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, const std::string& where,
-                                 TensorReader& tensors, ImportProblems& problems) {
+// `custom`: the operator is one of the program's own, which may have the names of ONNX's operators and
+// attributes.
+std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op, bool custom,
+                                 const std::string& where, TensorReader& tensors, ImportProblems& problems) {
   const int kind = KindOf(a);
-  if (kind == AttributeProto::INT && NamesType(a.name())) return TypeAttribute(a, op, where, problems);
+  if (kind == AttributeProto::INT && NamesType(a.name()) && !custom)
+    return TypeAttribute(a, op, where, problems);
   switch (kind) {
     case AttributeProto::INT: return a.i();
     case AttributeProto::FLOAT: return a.f();
@@ -59,7 +63,7 @@ std::optional<Attribute> Convert(const AttributeProto& a, const std::string& op,
     case AttributeProto::TENSOR: return tensors.Read(a.t(), where + "." + a.name());
     case AttributeProto::GRAPH:
       // the importer reads it, with what is around it
-      if (IsControlFlow(op) || op == "FlexAttention") return std::nullopt;
+      if (!custom && (IsControlFlow(op) || op == "FlexAttention")) return std::nullopt;
       [[fallthrough]];
     case AttributeProto::GRAPHS:
       problems.Unsupported("operator " + op, "it has a subgraph, which only If, Loop and Scan may have here",
@@ -81,6 +85,7 @@ void RefuseAttribute(const std::string& where, const std::string& name, const st
 
 Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& where, TensorReader& tensors,
                           ImportProblems& problems) {
+  const bool custom = FindCustom(node.domain(), node.op_type()) != nullptr;
   Attributes out;
   for (const AttributeProto& a : node.attribute()) {
     if (out.Has(a.name())) {
@@ -92,7 +97,7 @@ Attributes ReadAttributes(const ::onnx::NodeProto& node, const std::string& wher
       continue;
     }
     try {
-      if (auto value = Convert(a, node.op_type(), where, tensors, problems))
+      if (auto value = Convert(a, node.op_type(), custom, where, tensors, problems))
         out.Set(a.name(), std::move(*value));
     } catch (const Error& e) {
       if (e.code() == Code::kUnimplemented)

@@ -271,7 +271,8 @@ void Importer::AddNode(FlatNode& flat) {
   const std::string node = NodeName(proto);
   const bool known = CheckOperator(flat, node);
   const Attributes attributes = known ? ReadAttributes(proto, node, tensors_, problems_) : Attributes();
-  if (known && proto.op_type() == "Constant") return AddConstantNode(proto, node, attributes);
+  if (known && proto.op_type() == "Constant" && !IsCustom(proto))
+    return AddConstantNode(proto, node, attributes);
 
   Upgrade upgrade{
       scope_->graph,  scope_->names, problems_, mixed_floats_, {node, proto.op_type(), {}, {}, attributes},

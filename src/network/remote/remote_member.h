@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/custom_operators.h"
+#include "graph/bodies.h"
 #include "network/remote/remote_device.h"
 #include "run/member.h"
 
@@ -40,7 +40,7 @@ class RemoteMember : public Member {
   }
   // What else the worker lacks is known when a program is made ready on it.
   std::string WhyNot(const Graph&, const Node& node) const override {
-    return node.op == kCustomOperator ? "an operator of the program's own is computed in its process" : "";
+    return HasCustomOperator(node) ? "an operator of the program's own is computed in its process" : "";
   }
   std::unique_ptr<Echo> OpenEcho() override;
   LinkProfile MeasureHandOver(Member& to) override { return device_.HandOver(processor_, to.processor()); }

@@ -34,6 +34,22 @@ TEST(RemoteMember, RefusesShapesThatDependOnData) {
   EXPECT_TELLS(processor.Prepare(b.graph), "cannot be computed elsewhere");
 }
 
+TEST(RemoteMember, RefusesOperatorsOfTheProgramInBranchesToo) {
+  Workers workers(1, 5);
+  const RemoteMember remote({"worker-1", workers.AddressOf(0)}, {});
+  const Node own{"own", "mete.Custom", {}, {}, {}}, relu{"relu", "Relu", {}, {}, {}};
+  const auto choice = [](const Node& inner) {
+    const auto branch = std::make_shared<Graph>();
+    branch->nodes.push_back(inner);
+    Node node{"choice", "If", {}, {}, {}};
+    node.attributes.Set("then_branch", GraphPtr(branch));
+    return node;
+  };
+  for (const Node& refused : {own, choice(own), choice(choice(own))})
+    EXPECT_EQ(remote.WhyNot({}, refused), "an operator of the program's own is computed in its process");
+  for (const Node& taken : {relu, choice(relu)}) EXPECT_EQ(remote.WhyNot({}, taken), "");
+}
+
 // The home, a processor of this process and a worker: pieces go between all three.
 TEST(RemoteMember, SharesAPlanWithProcessorsOfTheCallersProcess) {
   int divided = 0;

@@ -198,8 +198,9 @@ void ReadyOnCpu::Start(std::span<const ConstView> inputs, std::span<const View> 
                        const RunOptions& options) {
   const std::shared_ptr<Executor> executor = ExecutorFor(inputs);
   CheckViews("output", graph_, graph_.outputs, outputs, [&](size_t i) { return executor->output(i).shape; });
+  SettledLine line{graph_.name};
   std::lock_guard lock(mutex_);
-  MeasureSome();
+  MeasureSome(line);
   const Arenas::Loan loan(need_, *executor);
   RunOnce(*executor, inputs, outputs, options);
 }
@@ -217,6 +218,7 @@ bool ReadyOnCpu::settled() const {
 }
 
 void ReadyOnCpu::Settle(const std::function<bool()>& pause) {
+  SettledLine line{graph_.name};
   std::lock_guard lock(mutex_);
   if (!to_measure_ || to_measure_->done()) return;
   to_measure_->Resume();
@@ -225,28 +227,33 @@ void ReadyOnCpu::Settle(const std::function<bool()>& pause) {
     if (to_measure_->done()) break;
     if (pause && pause()) to_measure_->Resume();
   }
-  HaveSettled();
+  HaveSettled(line);
 }
 
 bool ReadyOnCpu::MeasureFor(double us) {
+  SettledLine line{graph_.name};
   std::lock_guard lock(mutex_);
   if (!to_measure_ || to_measure_->done()) return false;
   to_measure_->Resume();
   const int64_t end_ns = NowNs() + int64_t(us * 1e3);
   do to_measure_->Step();
   while (!to_measure_->done() && NowNs() < end_ns);
-  if (to_measure_->done()) HaveSettled();
+  if (to_measure_->done()) HaveSettled(line);
   return !to_measure_->done();
 }
 
 // Before a run, so that a session that runs once measures nothing.
-void ReadyOnCpu::MeasureSome() {
-  if (to_measure_ && spare_time_.Spend(*to_measure_) && to_measure_->done()) HaveSettled();
+void ReadyOnCpu::MeasureSome(SettledLine& line) {
+  if (to_measure_ && spare_time_.Spend(*to_measure_) && to_measure_->done()) HaveSettled(line);
+}
+
+ReadyOnCpu::SettledLine::~SettledLine() {
+  if (due) Log(LogLevel::kDebug, graph, "all kernels are measured and chosen for good");
 }
 
 // Other shapes have taken the estimated kernels, and take the measured ones when they come again.
-void ReadyOnCpu::HaveSettled() {
-  Log(LogLevel::kDebug, graph_.name, "all kernels are measured and chosen for good");
+void ReadyOnCpu::HaveSettled(SettledLine& line) {
+  line.due = true;
   if (variants_) variants_->Forget();
 }
 
@@ -262,8 +269,9 @@ std::vector<Tensor> ReadyOnCpu::Run(std::span<const Tensor> inputs, const RunOpt
     results[i] = Tensor(output.type, output.shape);
     out[i] = results[i].mutable_view();
   }
+  SettledLine line{graph_.name};
   std::lock_guard lock(mutex_);
-  MeasureSome();
+  MeasureSome(line);
   const Arenas::Loan loan(need_, *executor);
   RunOnce(*executor, in, out, options);
   for (size_t i = 0; i < results.size(); ++i) {

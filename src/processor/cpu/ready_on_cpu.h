@@ -62,6 +62,14 @@ class ReadyOnCpu : public Ready {
   ShapeStats shape_stats() const;
 
  private:
+  // Logs, if it is due, that all kernels are chosen. A function makes it before it takes the lock, so that
+  // the line is given when the lock is free: what takes the lines may call the session.
+  struct SettledLine {
+    const std::string& graph;
+    bool due = false;
+    ~SettledLine();
+  };
+
   ReadyOnCpu(std::unique_ptr<const Graph>&& owned, const Graph& graph, const SessionOptions& options,
              const std::optional<ThreadPlan>& threads, const CpuMemory& memory);
   KernelOptions OptionsOf(const SessionOptions& options, const CpuMemory& memory);
@@ -69,8 +77,8 @@ class ReadyOnCpu : public Ready {
   ThreadPlan PlanAgain(const Graph& graph) const;
   std::shared_ptr<Executor> ExecutorFor(std::span<const ConstView> inputs);
   SessionStats StatsOf(const SessionOptions& options) const;
-  void MeasureSome();
-  void HaveSettled();
+  void MeasureSome(SettledLine& line);
+  void HaveSettled(SettledLine& line);
   void RunOnce(Executor& executor, std::span<const ConstView> inputs, std::span<const View> outputs,
                const RunOptions& options);
   std::string TuningText() const;
