@@ -21,7 +21,7 @@ int64_t SumPiece(const Node& node) {
 
 // Returns why no kernel for images takes the operands of a convolution, null if one does.
 const char* WhyNotFast(const Graph& graph, const Node& node) {
-  if (!IsNhwc(node.attributes)) return "not in NHWC";
+  if (!IsNhwc(node.attributes)) return WhyNotNhwc(graph.value(node.inputs[0]).shape.rank());
   if (!IsF32(graph, node.inputs[0])) return "not f32";
   if (!IsF32(graph, node.inputs[1]) || !IsConstant(graph, node.inputs[1])) return "weights are not constant";
   if (node.input(2) != kNoValue && !IsConstant(graph, node.inputs[2])) return "the bias is not constant";

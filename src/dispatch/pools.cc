@@ -25,7 +25,7 @@ std::optional<PoolShape> PoolShapeOf(const Graph& graph, const Node& node, std::
 }
 
 std::optional<Pooling> PoolingOf(const Graph& graph, const Node& node, std::string* why) {
-  if (!IsNhwc(node.attributes)) return No("not in NHWC", why);
+  if (!IsNhwc(node.attributes)) return No(WhyNotNhwc(graph.value(node.inputs[0]).shape.rank()), why);
   if (!IsF32(graph, node.inputs[0]) || graph.value(node.inputs[0]).shape.Elements() == 0)
     return No("not f32, or empty", why);
   if (node.output(1) != kNoValue) return No("the indices are wanted", why);

@@ -26,4 +26,9 @@ inline Nothing No(std::string reason, std::string* why) {
   return {};
 }
 
+// Why a node whose kernels read images with their channels last does not: by the rank of its first input.
+inline const char* WhyNotNhwc(int rank) {
+  return rank == 5 ? "a volume that no pass has written as slices" : "not in NHWC";
+}
+
 }  // namespace mete

@@ -94,7 +94,8 @@ bool FusePatterns(Graph& graph);   // fuse_patterns.cc
 // transposed_convolutions.cc; the second one is for what has fast kernels of Conv alone: a GPU, and bytes
 bool WriteTransposedConvolutions(Graph& graph);
 void WriteEveryTransposedConvolution(Graph& graph);
-bool WidenLineConvolutions(Graph& graph);  // line_convolutions.cc
+bool WidenLineConvolutions(Graph& graph);    // line_convolutions.cc
+bool SliceVolumeConvolutions(Graph& graph);  // volume_convolutions.cc
 // round_operands.cc; RunPasses() gives it the user's precisions
 bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes = {});
 inline bool RoundNoOperands(Graph& graph) { return RoundOperands(graph, Precision::kF32); }

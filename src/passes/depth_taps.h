@@ -1,0 +1,52 @@
+// Volumes (N x C x D x H x W) as slices, a batch of images, and windows along the depth over them. The depth
+// is outermost (D * N x C x H x W), so that the slices of neighbouring depths are neighbours in memory
+// whatever the batch.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/window.h"
+#include "graph/graph.h"
+
+namespace mete {
+
+struct SlicesOfBatch {
+  ValueId id;     // D * N x C x H x W
+  int64_t batch;  // N
+};
+
+inline Shape ShapeOfSlices(const Shape& volume) {
+  return {volume[2] * volume[0], volume[1], volume[3], volume[4]};
+}
+
+// Adds a node and its output, which has the type of the first input, and returns the output.
+ValueId AddMade(Graph& graph, const std::string& op, const std::string& name, std::vector<ValueId> inputs,
+                Shape shape, Attributes attributes = {});
+
+// Adds the nodes that make slices of a volume, or the volume of its slices.
+ValueId CutVolume(Graph& graph, ValueId volume);
+void JoinSlices(Graph& graph, ValueId slices, ValueId volume);
+
+// Views of slices as D x N * C x H x W, where an index of the first axis is a depth, and back.
+ValueId AsDepths(Graph& graph, const std::string& name, SlicesOfBatch slices);
+ValueId AsSlices(Graph& graph, const std::string& name, SlicesOfBatch depths);
+
+// Returns the window of a convolution or pool over the volumes of shape `x`; nothing if it is not written as
+// one over slices.
+std::optional<Window> WindowOfTaps(const Attributes& attributes, const Shape& x, const Ints& kernel,
+                                   WindowKind kind);
+// The attributes of the same window over each slice.
+Attributes OfSlices(const Attributes& attributes);
+
+// Returns how many slices behind the last one a window reads. Windows may end before the padding that the
+// file states, and with ceil_mode behind it.
+int64_t PadEnd(const WindowAxis& depth);
+
+// Returns for each tap of the window along the depth the slices that it reads, one for each slice of the
+// output. Padding has the value `fill`.
+std::vector<ValueId> TapsOf(Graph& graph, const std::string& name, SlicesOfBatch slices,
+                            const WindowAxis& depth, float fill);
+
+}  // namespace mete

@@ -1,0 +1,255 @@
+// Writes convolutions and pools of volumes (N x C x D x H x W) as those of their slices, a batch of images
+// (D * N x C x H x W), for which there are fast kernels. Element-wise operators, Concat and Split between
+// them follow, so that volumes are needed only at the ends of a chain.
+//
+// A window along the depth reads several slices for one: its taps. The taps of a convolution become channels
+// of one convolution of images, or convolutions that are added up; those of a pool become inputs of a maximum
+// or a sum behind the pool of each slice.
+#include <limits>
+
+#include "graph/traits.h"
+#include "passes/depth_taps.h"
+#include "passes/pass.h"
+#include "passes/rewrite.h"
+
+namespace mete {
+namespace {
+
+// The most bytes of taps side by side as channels. Larger ones are convolved one after the other, so that a
+// chain needs memory for one more value and not for one of each tap. A guess: no cache keeps so many.
+constexpr int64_t kMostJoinedBytes = int64_t(64) << 20;
+
+Tensor SameBytes(const Tensor& t, const Shape& shape) {
+  return Tensor(t.type(), shape, t.data(), std::make_shared<Tensor>(t));
+}
+
+class VolumeSlicer {
+ public:
+  explicit VolumeSlicer(Graph& graph) : graph_(graph), slices_(graph.values.size(), kNoValue) {}
+
+  bool Run() {
+    std::vector<Node> nodes;
+    std::swap(nodes, graph_.nodes);
+    for (Node& node : nodes)
+      if (!Slice(node)) graph_.nodes.push_back(std::move(node));
+    return changed_;
+  }
+
+ private:
+  const Shape& ShapeOf(ValueId id) const { return graph_.value(id).shape; }
+  bool IsVolume(ValueId id) const {
+    return IsF32(graph_, id) && ShapeOf(id).rank() == 5 && ShapeOf(id).Elements() > 0;
+  }
+  bool IsSliced(ValueId id) const {
+    return id != kNoValue && size_t(id) < slices_.size() && slices_[size_t(id)] != kNoValue;
+  }
+
+  bool Slice(Node& node) {
+    if (node.inputs.empty() || node.outputs.empty()) return false;
+    if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return IsVolume(id); }))
+      return false;
+    if (IsVolume(node.inputs[0]) && node.outputs.size() == 1) {
+      if (node.op == "Conv") return SliceConvolution(node);
+      if (IsOneOf(node.op, {"MaxPool", "AveragePool"})) return SlicePool(node);
+      if (IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool"})) return SliceGlobalPool(node);
+    }
+    if (!std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return IsSliced(id); }))
+      return false;
+    if (IsOneOf(node.op, {"Concat", "Split"})) return SliceAxis(node);
+    return TraitsOf(node.op).orders == Orders::kAny && SliceElementwise(node);
+  }
+
+  bool SliceConvolution(Node& node) {
+    if (node.inputs.size() > 3 || !IsConstant(graph_, node.inputs[1])) return false;
+    const Tensor weights = graph_.value(node.inputs[1]).constant;
+    const Shape &w = weights.shape(), x = ShapeOf(node.inputs[0]), y = ShapeOf(node.outputs[0]);
+    const auto window = WindowOfTaps(node.attributes, x, {w[2], w[3], w[4]}, WindowKind::kConvolution);
+    if (!window) return false;
+    const std::vector<ValueId> taps =
+        TapsOf(graph_, node.name, {Slices(node.inputs[0]), x[0]}, (*window)[0], 0);
+    const int64_t joined_bytes = w[2] * y[2] * x.Elements() / x[2] * int64_t(sizeof(float));
+    const bool one_by_one = node.attributes.Int("group", 1) > 1 || joined_bytes > kMostJoinedBytes;
+    const Attributes attributes = OfSlices(node.attributes);
+    const ValueId out = one_by_one && w[2] > 1 ? TapByTap(node, attributes, taps, weights, y)
+                                               : Joined(node, attributes, taps, weights, y);
+    SetSlices(node.outputs[0], out);
+    return true;
+  }
+
+  ValueId Joined(const Node& node, Attributes attributes, const std::vector<ValueId>& taps,
+                 const Tensor& weights, const Shape& y) {
+    const Shape& w = weights.shape();
+    ValueId x = taps[0];
+    if (taps.size() > 1) {
+      Attributes axis;
+      axis.Set("axis", int64_t{1});
+      Shape s = ShapeOf(x);
+      s[1] *= w[2];
+      x = AddMade(graph_, "Concat", node.name + ".taps", taps, s, std::move(axis));
+    }
+    const Tensor ordered = taps.size() > 1 ? Permuted(weights, {0, 2, 1, 3, 4}) : weights;
+    const Shape shape{w[0], w[2] * w[1], w[3], w[4]};
+    return Convolution(node, node.name, x, SameBytes(ordered, shape), node.input(2), y,
+                       std::move(attributes));
+  }
+
+  ValueId TapByTap(const Node& node, const Attributes& attributes, const std::vector<ValueId>& taps,
+                   const Tensor& weights, const Shape& y) {
+    const Shape& w = weights.shape();
+    const auto ordered = std::make_shared<Tensor>(Permuted(weights, {2, 0, 1, 3, 4}));
+    const Shape shape{w[0], w[1], w[3], w[4]};
+    ValueId sum = kNoValue;
+    for (size_t t = 0; t < taps.size(); ++t) {
+      const Tensor of_tap(weights.type(), shape, ordered->as<float>() + int64_t(t) * shape.Elements(),
+                          ordered);
+      const std::string name = t == 0 ? node.name : node.name + ".tap" + std::to_string(t);
+      const ValueId product =
+          Convolution(node, name, taps[t], of_tap, t == 0 ? node.input(2) : kNoValue, y, attributes);
+      sum = t == 0 ? product : AddMade(graph_, "Add", name + ".sum", {product, sum}, ShapeOfSlices(y));
+    }
+    return sum;
+  }
+
+  ValueId Convolution(const Node& node, const std::string& name, ValueId x, const Tensor& weights,
+                      ValueId bias, const Shape& y, Attributes attributes) {
+    std::vector<ValueId> inputs = {x, graph_.AddConstant(name + ".weights", weights)};
+    if (bias != kNoValue) inputs.push_back(bias);
+    return AddMade(graph_, node.op, name, std::move(inputs), ShapeOfSlices(y), std::move(attributes));
+  }
+
+  bool SlicePool(const Node& node) {
+    const bool most = node.op == "MaxPool";
+    const Shape x = ShapeOf(node.inputs[0]), y = ShapeOf(node.outputs[0]);
+    const auto window =
+        WindowOfTaps(node.attributes, x, node.attributes.IntList("kernel_shape"), WindowKind::kPool);
+    if (!window) return false;
+    const WindowAxis& depth = (*window)[0];
+    // An average counts padding in some modes and not in others.
+    if (!most && (depth.pad > 0 || PadEnd(depth) > 0)) return false;
+    ValueId pooled = Slices(node.inputs[0]);
+    const auto moves = [](const WindowAxis& a) { return a.kernel > 1 || a.stride > 1 || a.in != a.out; };
+    if (moves((*window)[1]) || moves((*window)[2]))
+      pooled = AddMade(graph_, node.op, node.name, {pooled}, {x[2] * x[0], x[1], y[3], y[4]},
+                       OfSlices(node.attributes));
+    const float fill = -std::numeric_limits<float>::infinity();  // no average is padded
+    const auto taps = TapsOf(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
+    SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node.name, taps));
+    return true;
+  }
+
+  ValueId Most(const std::string& name, const std::vector<ValueId>& taps) {
+    ValueId most = taps[0];
+    for (size_t t = 1; t < taps.size(); ++t)
+      most = AddMade(graph_, "Max", name + ".most" + std::to_string(t), {most, taps[t]}, ShapeOf(most));
+    return most;
+  }
+
+  ValueId Mean(const std::string& name, const std::vector<ValueId>& taps) {
+    if (taps.size() == 1) return taps[0];
+    const Shape shape = ShapeOf(taps[0]);
+    const float part = 1.f / float(taps.size());
+    const ValueId parts = graph_.AddConstant(name + ".part", Tensor::Floats({}, {&part, 1}));
+    return AddMade(graph_, "Mul", name + ".mean", {AddMade(graph_, "Sum", name + ".sum", taps, shape), parts},
+                   shape);
+  }
+
+  bool SliceGlobalPool(const Node& node) {
+    const Shape x = ShapeOf(node.inputs[0]);
+    const ValueId image = AddMade(graph_, node.op, node.name, {Slices(node.inputs[0])},
+                                  {x[2] * x[0], x[1], 1, 1}, OfSlices(node.attributes));
+    const char* reduce = node.op == "GlobalMaxPool" ? "ReduceMax" : "ReduceMean";
+    const std::string name = node.name + ".depth";
+    const ValueId whole =
+        AddMade(graph_, reduce, name,
+                {AsDepths(graph_, name, {image, x[0]}), AddInts(graph_, name + ".axes", Ints{0})},
+                {1, x[0] * x[1], 1, 1});
+    SetSlices(node.outputs[0], AsSlices(graph_, name, {whole, x[0]}));
+    return true;
+  }
+
+  // Along the channels, rows or columns.
+  bool SliceAxis(Node& node) {
+    const int64_t given = node.attributes.Int("axis", TraitsOf(node.op).axis);
+    const int64_t axis = given < 0 ? given + 5 : given;
+    const bool concat = node.op == "Concat";
+    const size_t parts = concat ? node.inputs.size() : 1;
+    const auto is_volume = [&](ValueId id) { return IsVolume(id); };
+    if (axis == 0 || axis == 2 ||
+        !std::all_of(node.inputs.begin(), node.inputs.begin() + int(parts), is_volume))
+      return false;
+    node.attributes.Set("axis", axis == 1 ? axis : axis - 1);
+    for (size_t i = 0; i < parts; ++i) node.inputs[i] = Slices(node.inputs[i]);
+    Emit(std::move(node));
+    return true;
+  }
+
+  // How an element-wise operator over slices reads an input that is broadcast to volumes.
+  enum class Form { kNone, kSame, kSlices, kOneSlice };
+
+  Form FormOf(ValueId id, const Shape& to) const {
+    if (id == kNoValue) return Form::kSame;
+    const Shape& s = ShapeOf(id);
+    if (!s.known()) return Form::kNone;
+    if (s.rank() < 3 || (s.rank() == 3 && s[0] == 1)) return Form::kSame;
+    if (s.rank() == 4 && s[1] == 1 && IsConstant(graph_, id)) return Form::kOneSlice;
+    if (s.rank() != 5) return Form::kNone;
+    if (s[0] == 1 && s[2] == 1) return IsConstant(graph_, id) ? Form::kOneSlice : Form::kSlices;
+    return s[0] == to[0] && s[2] == to[2] ? Form::kSlices : Form::kNone;
+  }
+
+  bool SliceElementwise(Node& node) {
+    const Shape to = ShapeOf(node.outputs[0]);
+    for (ValueId id : node.inputs)
+      if (FormOf(id, to) == Form::kNone) return false;
+    for (ValueId& id : node.inputs) {
+      const Form form = FormOf(id, to);
+      if (form == Form::kSlices) id = Slices(id);
+      else if (form == Form::kOneSlice) id = OneSlice(id);
+    }
+    Emit(std::move(node));
+    return true;
+  }
+
+  // A constant that all slices read.
+  ValueId OneSlice(ValueId id) {
+    const Tensor t = graph_.value(id).constant;
+    const Shape& s = t.shape();
+    const Shape shape{1, s[s.rank() - 4], s[s.rank() - 2], s[s.rank() - 1]};
+    return graph_.AddConstant(graph_.value(id).name + ".slice", SameBytes(t, shape));
+  }
+
+  void Emit(Node node) {
+    const std::vector<ValueId> volumes = node.outputs;
+    for (ValueId& id : node.outputs)
+      id = graph_.AddValue(graph_.value(id).name + ".slices", DType::kF32, ShapeOfSlices(ShapeOf(id)));
+    const std::vector<ValueId> made = node.outputs;
+    graph_.nodes.push_back(std::move(node));
+    for (size_t i = 0; i < made.size(); ++i) SetSlices(volumes[i], made[i]);
+  }
+
+  // Remembers the slices of a volume that had a node of its own, and makes the volume of them for its other
+  // readers.
+  void SetSlices(ValueId volume, ValueId slices) {
+    slices_.resize(graph_.values.size(), kNoValue);
+    slices_[size_t(volume)] = slices;
+    JoinSlices(graph_, slices, volume);
+    changed_ = true;
+  }
+
+  ValueId Slices(ValueId volume) {
+    if (IsSliced(volume)) return slices_[size_t(volume)];
+    const ValueId slices = CutVolume(graph_, volume);
+    slices_.resize(graph_.values.size(), kNoValue);
+    return slices_[size_t(volume)] = slices;
+  }
+
+  Graph& graph_;
+  std::vector<ValueId> slices_;  // per value: the slices of this volume, or kNoValue
+  bool changed_ = false;
+};
+
+}  // namespace
+
+bool SliceVolumeConvolutions(Graph& graph) { return VolumeSlicer(graph).Run(); }
+
+}  // namespace mete
