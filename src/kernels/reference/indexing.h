@@ -66,18 +66,15 @@ class AxisMap {
     if (empty_) return;
     for (int d = 0; d < out.rank(); ++d) {
       tables_[size_t(d)] = scratch.Get<int64_t>(size_t(out[d]));
-      Set(d, [](int64_t i) { return i; });
+      FillTable(d, [](int64_t i) { return i; });
     }
   }
 
   template <class F>
   void Set(int axis, F&& source) {
     if (empty_) return;
-    int64_t* table = tables_[size_t(axis)];
-    for (int64_t i = 0; i < out_[axis]; ++i) {
-      const int64_t from = source(i);
-      table[i] = from < 0 ? kNone : from * steps_[size_t(axis)];
-    }
+    whole_ = std::max(whole_, axis + 1);
+    FillTable(axis, source);
   }
 
   // Copies `in` to `out`. `fill` points to one element; null means a fill value of zero.
@@ -90,10 +87,19 @@ class AxisMap {
   }
 
  private:
+  template <class F>
+  void FillTable(int axis, F&& source) {
+    int64_t* table = tables_[size_t(axis)];
+    for (int64_t i = 0; i < out_[axis]; ++i) {
+      const int64_t from = source(i);
+      table[i] = from < 0 ? kNone : from * steps_[size_t(axis)];
+    }
+  }
+
   template <class T>
   void CopyAxis(int axis, const T* from, T*& to, T fill) const {
-    if (axis == out_.rank()) {
-      *to++ = *from;
+    if (axis == whole_) {
+      to = std::copy_n(from, out_.Elements(axis, out_.rank()), to);
       return;
     }
     const int64_t* table = tables_[size_t(axis)];
@@ -112,6 +118,7 @@ class AxisMap {
   Shape out_;
   Steps steps_;
   bool empty_;
+  int whole_ = 0;  // from this axis on, indices stay the same, and elements lie side by side
   std::array<int64_t*, Shape::kMaxRank> tables_{};
 };
 
