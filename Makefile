@@ -18,7 +18,7 @@ help:
 	@echo "                    the same for 8-bit files that ONNX Runtime's quantizer writes"
 	@echo "  make compare-bf16 the same in bf16"
 	@echo "  make compare-users"
-	@echo "                    the same for recurrent networks, an If, 3D and transposed convolutions and detectors, beside ONNX Runtime"
+	@echo "                    the same for recurrent networks, an If, 3D and transposed convolutions, detectors (one in Caffe's form) and a decoder"
 	@echo "  make compare-functions"
 	@echo "                    how exact sigmoid, tanh, exp and erf are beside those engines, and what an element takes"
 	@echo "  make compare-litert LITERT_FLAGS=net.tflite"

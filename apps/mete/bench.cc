@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 
+#include "chain.h"
 #include "checks.h"
 #include "commands.h"
 #include "pool.h"
@@ -30,6 +31,9 @@ constexpr int kLeastRuns = 5;  // with fewer runs a median and its spread mean n
 // guess: a larger share of a run's time in reference kernels gets a note
 constexpr double kMuchReference = 0.1;
 
+// Runs of a chain. This value is a guess: more tokens than decoders take.
+constexpr int kMostSteps = 1 << 20;
+
 // Milliseconds. This value is a guess: a session that has settled takes less to say so.
 constexpr double kMuchSettling = 0.1;
 
@@ -42,13 +46,16 @@ struct BenchFlags {
   double seconds = 3;
   int streams = 1;
   uint64_t seed = 1;
+  int steps = 1;
+  std::vector<std::string> feeds;
   bool on_command = false;
 };
 
 // A session with its own threads and inputs. Several streams run at the same time.
 struct Stream {
-  Stream(const Model& model, Session made, const std::vector<Tensor>& inputs, const Context& context)
-      : session(std::move(made)), runner(model, session, inputs, context) {}
+  Stream(const Model& model, Session made, const std::vector<Tensor>& inputs, const Chain& chain,
+         const Context& context)
+      : session(std::move(made)), runner(model, session, inputs, context, chain) {}
 
   Session session;
   Runner runner;
@@ -276,11 +283,11 @@ Json SettingsOf(const BenchFlags& flags, const Session& session) {
 }
 
 Streams MakeStreams(const Model& model, const ModelFlags& flags, int count, const std::vector<Tensor>& inputs,
-                    const Context& context) {
+                    const Chain& chain, const Context& context) {
   Streams streams;
   for (int i = 0; i < count; ++i)
     streams.push_back(std::make_unique<Stream>(
-        model, MakeSession(model, FlagsOfStream(flags, i, count), context), inputs, context));
+        model, MakeSession(model, FlagsOfStream(flags, i, count), context), inputs, chain, context));
   return streams;
 }
 
@@ -376,7 +383,8 @@ void Bench(const BenchFlags& flags, const Context& context) {
   FillRandom(model, flags.seed, inputs);
   ModelFlags chosen = flags.model;
   const auto frequencies = ApplyObjective(model, chosen, context);  // must live as long as the session
-  Streams streams = MakeStreams(model, chosen, flags.streams, inputs, context);
+  const Chain chain = ChainOf(model, flags.steps, flags.feeds);
+  Streams streams = MakeStreams(model, chosen, flags.streams, inputs, chain, context);
   Session& session = streams[0]->session;
   Runner& runner = streams[0]->runner;
   start.loaded_ns = MonotonicNs();
@@ -391,6 +399,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   result.reference_share = ReferenceShare(*streams[0], flags, context);
   result.interrupted = Measure(streams, flags, context);
   Gather(streams, model, result);
+  if (!chain.feeds.empty()) result.gflop = result.computed_gflop = 0;  // shapes differ from run to run
   {
     const Progress progress(context, "measuring the machine's peak");
     const int cores = int(ThisDevice().cores.size());  // more threads than cores add nothing
@@ -489,6 +498,23 @@ void AddBench(CLI::App& app, Context& context) {
       ->excludes(runs)
       ->excludes(streams)
       ->group("Measurement");
+  auto* steps =
+      command
+          ->add_option("--steps", flags->steps,
+                       "runs of a chain, each on outputs of the one before (--feed): times are of chains")
+          ->type_name("N")
+          ->check(Between(1, kMostSteps))
+          ->excludes(processors)
+          ->group("Measurement");
+  command
+      ->add_option("--feed", flags->feeds,
+                   "an input that gets an output of the run before, as a decoder's cache")
+      ->type_name("INPUT=OUTPUT")
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(steps)
+      ->group("Measurement");
+  steps->needs(command->get_option("--feed"));
   processors->excludes(command->get_option("--warmup"));
   for (const char* other : {"--seconds", "--lanes", "--deadline", "--on-command"})
     command->get_option("--beside")->excludes(command->get_option(other));
@@ -499,6 +525,7 @@ void AddBench(CLI::App& app, Context& context) {
       "  mete bench resnet50.onnx --cores 0,1 --seconds 10 --profile\n"
       "  mete bench net.onnx --batch 4 --runs 100 --json\n"
       "  mete bench net.onnx --streams 2\n"
+      "  mete bench decoder.onnx --steps 64 --feed past_keys=present_keys --feed past_values=present_values\n"
       "  mete bench resnet50.onnx --processors home.toml --runs 1000");
   command->callback([flags, &context] { context.command = [flags, &context] { Bench(*flags, context); }; });
 }

@@ -1,10 +1,11 @@
-// Runs a session repeatedly on the same inputs. The outputs are allocated only once if the model's shapes are
-// known.
+// Runs a session, or a chain of its runs, repeatedly on the same inputs. The outputs of single runs are
+// allocated only once if the model's shapes are known.
 #pragma once
 
 #include <utility>
 #include <vector>
 
+#include "chain.h"
 #include "context.h"
 #include "mete/engine.h"
 #include "stopwatch.h"
@@ -13,8 +14,9 @@ namespace mete::cli {
 
 class Runner {
  public:
-  Runner(const Model& model, Session& session, std::vector<Tensor> inputs, const Context& context)
-      : session_(session), inputs_(std::move(inputs)), context_(context) {
+  Runner(const Model& model, Session& session, std::vector<Tensor> inputs, const Context& context,
+         Chain chain = {})
+      : session_(session), inputs_(std::move(inputs)), context_(context), chain_(std::move(chain)) {
     for (const Tensor& t : inputs_) views_.push_back(t.view());
     for (const Port& p : model.outputs()) fixed_ &= p.shape.known() && p.type != DType::kUnknown;
     for (const Port& p : model.outputs()) {
@@ -24,10 +26,12 @@ class Runner {
     }
   }
 
+  // The time is that of the whole chain, and the trace that of its last run.
   double RunMs(Trace* trace = nullptr) {
     const RunOptions options{context_.cancel, trace};
     const Stopwatch watch;
-    if (fixed_) session_.Run(views_, outputs_, options);
+    if (!chain_.feeds.empty()) results_ = RunChain(session_, chain_, inputs_, options);
+    else if (fixed_) session_.Run(views_, outputs_, options);
     else results_ = session_.Run(inputs_, options);
     return watch.ms();
   }
@@ -38,6 +42,7 @@ class Runner {
   Session& session_;
   const std::vector<Tensor> inputs_;
   const Context& context_;
+  const Chain chain_;
   bool fixed_ = true;
   std::vector<ConstView> views_;
   std::vector<Tensor> results_;

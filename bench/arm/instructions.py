@@ -44,7 +44,7 @@ def emulated(options):
 
 
 def mete(options, prepared, cpu, folder):
-    command = [options.mete, "bench", prepared.path, "--on-command", "--threads", 1, "--tune", "never", *prepared.input_words()]
+    command = [options.mete, "bench", prepared.mete_path, "--on-command", "--threads", 1, "--tune", "never", *prepared.input_words()]
     return count(Emulator(cpu, options.sysroot, folder), command, folder / "outputs", [f"METE_CACHE={folder}/cache"])
 
 

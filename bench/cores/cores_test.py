@@ -194,7 +194,7 @@ class Slowed(unittest.TestCase):
 
     def measure(self, folder, difference, broken=()):
         class PreparedNode:
-            path, reasons = "net.onnx", {"ncnn": "not converted: x"}
+            mete_path, reasons = "net.onnx", {"ncnn": "not converted: x"}
 
             def input_words(self):
                 return ["--input", "x=x.npy"]

@@ -52,9 +52,9 @@ def go_to_peers(flags):
 def commands(flags, prepared, cache, pair):
     """{who: (command, cores)}"""
     fast, both = [(pair["fast"], None)], [(pair["fast"], None), (pair["slow"], None)]
-    started = {"mete fast": cores.serve(flags, prepared.path, cache, fast, *prepared.input_words())}
+    started = {"mete fast": cores.serve(flags, prepared.mete_path, cache, fast, *prepared.input_words())}
     for policy in kOurPolicies:
-        started[f"mete {policy}"] = cores.serve(flags, prepared.path, cache, both, "--policy", policy, *prepared.input_words())
+        started[f"mete {policy}"] = cores.serve(flags, prepared.mete_path, cache, both, "--policy", policy, *prepared.input_words())
     for engine in filter(prepared.can, flags.engines):
         for threads, on in enumerate((fast, both), 1):
             started[f"{engine} {threads}"] = prepared.command(engine, threads), {core for core, _ in on}

@@ -9,6 +9,7 @@ import tempfile
 
 kHere = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(kHere, "..", "common"))
+import beside
 import engines
 import machine
 import measure
@@ -71,7 +72,7 @@ def commands(flags, prepared, threads, cache):
     cores = ",".join(map(str, flags.cores[:threads]))
     words = ["--threads", str(threads), "--cores", cores, *prepared.input_words(), *shape_words(flags),
              *(("--precision", flags.precision) if flags.precision != "f32" else ())]
-    started = {"mete": on_command(flags.mete, prepared.path, cache, *words)}
+    started = {"mete": on_command(flags.mete, prepared.mete_path, cache, *words)}
     return {**started, **{name: prepared.command(name, threads, flags.precision) for name in flags.engines if prepared.can(name)}}
 
 
@@ -81,10 +82,10 @@ def measure_model(flags, model, form, threads, work):
         path = quantized.quantized_file(path, form, os.path.join(flags.work, "..", "models", "quantized"))
         name = f"{name} {form}"
     prepared = engines.prepare(flags.mete, name, path, flags.engines, work, shape_words(flags))
-    files = [path, *((prepared.converted["param"], prepared.converted["bin"]) if prepared.converted else ())]
+    files = [path, *prepared.beside.mete_files, *((prepared.converted["param"], prepared.converted["bin"]) if prepared.converted else ())]
     started = commands(flags, prepared, threads, os.path.join(work, "cache"))
     result = measure.measure(started, set(flags.cores[:threads]), os.path.join(work, "outputs"),
-                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=tolerance(flags),
+                             tensors.difference, rounds=flags.rounds, starts=flags.starts, tolerance=prepared.beside.tolerance or tolerance(flags),
                              before_start=lambda: [read_whole(file) for file in files])
     result["failed"].update(prepared.reasons)
     result["failed"] = {engine: reason.replace(work, "") for engine, reason in result["failed"].items()}
@@ -145,7 +146,7 @@ def main():
                 print(report.report(documents[-1], flags.markdown) + "\n", flush=True)
         if flags.json:
             write_json(flags.json, documents)
-    except BadModel as problem:
+    except (BadModel, beside.BadTable) as problem:
         say(problem)
         return kBadFile
     except OSError as problem:

@@ -12,6 +12,7 @@ import unittest.mock
 
 kHere = pathlib.Path(__file__).parent
 sys.path[:0] = [str(kHere), str(kHere.parent / "common")]
+import beside
 import convert
 import machine
 import measure
@@ -156,6 +157,42 @@ class Report(unittest.TestCase):
             self.assertIn("peak MiB", text)
             for words in ("2 threads on Z80", "net: ncnn: not converted: x", "bad: all: mete: y"):
                 self.assertIn(words, text)
+
+
+class Tables(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.net = os.path.join(folder.name, "net.onnx")
+
+    def test_without_a_table_mete_runs_the_file_once(self):
+        alone = beside.Beside(self.net)
+        self.assertEqual((alone.mete_files, alone.is_chain(), alone.words(), alone.chain(), alone.tolerance), ([self.net], False, [], {}, None))
+
+    def test_a_chain_is_told_to_mete_and_to_workers(self):
+        beside.write(self.net, feed={"past": "present", "token": "next"}, steps=3, tolerance=1e-5)
+        chain = beside.Beside(self.net)
+        self.assertEqual(chain.words(), ["--feed", "past=present", "--feed", "token=next", "--steps", "3"])
+        self.assertEqual((chain.chain(), chain.tolerance), ({"feed": {"past": "present", "token": "next"}, "steps": 3}, 1e-5))
+
+    def test_mete_may_read_other_files(self):
+        beside.write(self.net, mete=["net.prototxt", "net.caffemodel"])
+        folder = os.path.dirname(self.net)
+        self.assertEqual(beside.Beside(self.net).mete_files, [os.path.join(folder, "net.prototxt"), os.path.join(folder, "net.caffemodel")])
+
+    def test_a_key_that_is_none_is_an_error(self):
+        beside.write(self.net, feeds={})
+        with self.assertRaisesRegex(beside.BadTable, "not a table beside a model; got"):
+            beside.Beside(self.net)
+
+    @unittest.skipUnless(importlib.util.find_spec("numpy"), "NumPy is not installed")
+    def test_a_peer_that_runs_no_chains_has_a_reason(self):
+        import engines
+        beside.write(self.net, feed={"past": "present"}, steps=3)
+        with unittest.mock.patch.object(engines.networks, "mete", lambda *words: {"inputs": []}):
+            prepared = engines.prepare("mete", "net", self.net, ["onnxruntime", "ncnn"], os.path.dirname(self.net))
+        self.assertEqual(prepared.reasons, {"ncnn": "its worker runs no chains"})
+        self.assertEqual(json.loads(prepared.command("onnxruntime", 1)[-1])["steps"], 3)
 
 
 class Protocol(unittest.TestCase):

@@ -8,7 +8,7 @@ kSeed = 1
 kTypes = {"f32": np.float32, "f64": np.float64, "f16": np.float16, "i8": np.int8, "u8": np.uint8, "i32": np.int32,
           "i64": np.int64, "bool": np.bool_}
 # Integers may be indices: 0 or 1 unless the model is known to look them up in a table of this many rows.
-kVocabulary = {"bert6": 30522, "char_rnn": 65, "llama8": 128}  # a Llama's token is also a position, of which the cache leaves 128
+kVocabulary = {"bert6": 30522, "char_rnn": 65, "llama8": 128, "growing_decoder": 1000}  # a Llama's token is also a position, of which the cache leaves 128
 
 
 def make_inputs(ports, model_name, folder):

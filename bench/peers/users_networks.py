@@ -1,4 +1,5 @@
-"""Networks as users' exporters write them: recurrent ones, an If, ConvTranspose, 3D convolutions, a detector that ends in NonMaxSuppression.
+"""Networks as users' exporters write them: recurrent ones, an If, ConvTranspose, 3D convolutions, a detector that ends in NonMaxSuppression, a decoder
+whose cache grows.
 
     python users_networks.py FOLDER     writes FOLDER/<name>.onnx of each, with seeded random weights, and prints the paths
 
@@ -11,64 +12,10 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-OPSET = 17
+import beside
+from network_writer import Network
+
 ZOO = ["yolox_nano", "nanodet", "conformer4", "llama8"]
-
-
-class Network:
-    """A graph that grows by nodes; `add` returns the name of what a node makes."""
-
-    def __init__(self, seed):
-        self.random, self.nodes, self.constants, self.inputs, self.outputs = np.random.default_rng(seed), [], [], [], []
-
-    def input(self, name, shape, kind=TensorProto.FLOAT):
-        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
-        return name
-
-    def constant(self, values, kind=np.float32):
-        name = f"c{len(self.constants)}"
-        self.constants.append(numpy_helper.from_array(np.asarray(values, kind), name))
-        return name
-
-    def integers(self, *values):
-        return self.constant(values, np.int64)
-
-    def weights(self, *shape):
-        """Uniform, so wide that values neither grow nor fade through layers."""
-        fan = int(np.prod(shape[1:])) or 1
-        return self.constant(self.random.uniform(-1, 1, shape) * np.sqrt(3 / fan))
-
-    def add(self, op, *inputs, outputs=1, **attributes):
-        names = [f"{op.lower()}_{len(self.nodes)}" + (f"_{i}" if i else "") for i in range(outputs)]
-        self.nodes.append(helper.make_node(op, list(inputs), names, name=names[0], **attributes))
-        return names[0] if outputs == 1 else names
-
-    def output(self, value, name, shape=None, kind=TensorProto.FLOAT):
-        self.nodes.append(helper.make_node("Identity", [value], [name]))
-        self.outputs.append(helper.make_tensor_value_info(name, kind, shape))
-
-    def conv(self, x, channels, out, kernel, dims=2, activation="Relu", op="Conv", group=1, **attributes):
-        shape = (channels, out) if op == "ConvTranspose" else (out, channels // group)
-        pads = attributes.pop("pads", [kernel // 2] * 2 * dims)
-        y = self.add(op, x, self.weights(*shape, *[kernel] * dims), self.constant(self.random.uniform(-0.1, 0.1, out)), group=group,
-                     kernel_shape=[kernel] * dims, pads=pads, **attributes)
-        return self.add(activation, y) if activation else y
-
-    def recurrent(self, op, x, size, hidden, directions=1, state=(), **attributes):
-        gates = {"LSTM": 4, "GRU": 3, "RNN": 1}[op]
-        words = {"hidden_size": hidden, "direction": "bidirectional" if directions == 2 else "forward", **attributes}
-        outputs = 3 if op == "LSTM" else 2
-        return self.add(op, x, self.weights(directions, gates * hidden, size), self.weights(directions, gates * hidden, hidden),
-                        self.constant(self.random.uniform(-0.1, 0.1, (directions, 2 * gates * hidden))), *state, outputs=outputs, **words)
-
-    def dense(self, x, size, out):
-        return self.add("Add", self.add("MatMul", x, self.weights(size, out)), self.constant(self.random.uniform(-0.1, 0.1, out)))
-
-    def model(self, name):
-        graph = helper.make_graph(self.nodes, name, self.inputs, self.outputs, self.constants)
-        made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], producer_name="users_networks", ir_version=8)
-        onnx.checker.check_model(made)
-        return made
 
 
 def recurrent_layers(seed, op, size, hidden, classes, directions=1, **attributes):
@@ -177,7 +124,57 @@ def detector_with_suppression():
     return n.model("detector_with_suppression")
 
 
+DECODER_LAYERS = 4
+
+
+def growing_decoder():
+    """One token through four layers, whose keys and values join those of earlier tokens; the next token is the one with the best score."""
+    n = Network(9)
+    hidden, heads, vocabulary, longest = 256, 4, 1000, 256
+    depth = hidden // heads
+
+    def norm(x):
+        return n.add("LayerNormalization", x, n.constant(n.random.uniform(0.5, 1.5, hidden)), n.constant(n.random.uniform(-0.1, 0.1, hidden)), axis=-1)
+
+    def by_head(x):
+        return n.add("Transpose", n.add("Reshape", x, n.integers(1, 1, heads, depth)), perm=[0, 2, 1, 3])
+
+    def joined(kind, layer, of_token):
+        past = n.input(f"past_{kind}_{layer}", [1, heads, "past", depth])
+        name = f"present_{kind}_{layer}"
+        n.output(n.add("Concat", past, of_token, name=name, axis=2), name, [1, heads, "present", depth])
+        return name
+
+    def gelu(x):
+        return n.add("Mul", n.add("Mul", x, n.add("Add", n.add("Erf", n.add("Div", x, n.constant(2 ** 0.5))), n.constant(1.0))), n.constant(0.5))
+
+    token = n.input("token", [1, 1], TensorProto.INT64)
+    position = n.add("Unsqueeze", n.add("Slice", n.add("Shape", "past_key_0"), n.integers(2), n.integers(3)), n.integers(0))
+    x = n.add("Add", n.add("Gather", n.weights(vocabulary, hidden), token), n.add("Gather", n.weights(longest, hidden), position))
+    for layer in range(DECODER_LAYERS):
+        y = norm(x)
+        query = by_head(n.dense(y, hidden, hidden))
+        keys, values = (joined(kind, layer, by_head(n.dense(y, hidden, hidden))) for kind in ("key", "value"))
+        scores = n.add("Softmax", n.add("Div", n.add("MatMul", query, n.add("Transpose", keys, perm=[0, 1, 3, 2])), n.constant(depth ** 0.5)), axis=-1)
+        y = n.add("Reshape", n.add("Transpose", n.add("MatMul", scores, values), perm=[0, 2, 1, 3]), n.integers(1, 1, hidden))
+        x = n.add("Add", x, n.dense(y, hidden, hidden))
+        x = n.add("Add", x, n.dense(gelu(n.dense(norm(x), hidden, 4 * hidden)), 4 * hidden, hidden))
+    logits = n.dense(norm(x), hidden, vocabulary)
+    n.output(logits, "logits", [1, 1, vocabulary])
+    n.output(n.add("ArgMax", logits, axis=-1, keepdims=0), "next", [1, 1], TensorProto.INT64)
+    return n.model("growing_decoder")
+
+
 NETWORKS = [lstm_speech, bidirectional_lstm, gru_speech, voice_activity, super_resolution, video_3d, detector_with_suppression]
+
+
+def write_growing_decoder(folder):
+    """The decoder and what follows from run to run: 64 tokens, each with the one before and a cache that is longer by it."""
+    path = os.path.join(folder, "growing_decoder.onnx")
+    onnx.save(growing_decoder(), path)
+    feed = {f"past_{kind}_{layer}": f"present_{kind}_{layer}" for layer in range(DECODER_LAYERS) for kind in ("key", "value")}
+    beside.write(path, feed={"token": "next", **feed}, steps=64, shapes=["past=1"], tolerance=1e-5)
+    return path
 
 
 def main():
@@ -187,7 +184,7 @@ def main():
         path = os.path.join(folder, f"{network.__name__}.onnx")
         onnx.save(network(), path)
         print(path)
-    print(*ZOO, sep="\n")
+    print(write_growing_decoder(folder), *ZOO, sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
-"""One peer in a process of its own: worker.py ENGINE CONFIG, driven by lines of JSON (apps/mete/serve.h has the protocol).
+"""One peer in a process of its own: worker.py ENGINE CONFIG, driven by lines of JSON (apps/mete/on_command.h has the protocol).
 
 CONFIG is JSON: {"model": file, "threads": n, "precision": "f32" or "bf16", "inputs": {name: .npy}, "shapes": {name: [...]}, and what convert.py found for ncnn}.
+A chain of runs also has {"feed": {input: output of the run before}, "steps": n} (beside.py), where the engine can: its run() is a whole chain.
 An engine is a module engine_NAME.py with a class Engine:
     version         a string
     load(config)    opens and prepares the model; gives {setting: value}, as the engine itself reports them where it can

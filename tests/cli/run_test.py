@@ -184,6 +184,30 @@ class Commands(Cli):
             self.assertEqual(done.returncode, USAGE, done.stderr)
             self.assertIn("--on-command", done.stderr)
 
+    def test_bench_feeds_outputs_to_the_next_run(self):
+        net = self.path("growing.onnx", model([("x", [1]), ("past", ["P"])], [("Concat", ["past", "x"], ["present"], {"axis": 0}),
+                                                                              ("Add", ["x", "x"], ["twice"])], ["present", "twice"]))
+        inputs = [f"--input=x={self.path('x.npy', npy('<f4', [1], struct.pack('<f', 1)))}",
+                  f"--input=past={self.path('past.npy', npy('<f4', [2], struct.pack('<2f', 0.25, 0.5)))}"]
+        chain = ["--steps", "4", "--feed", "past=present", "--feed", "x=twice"]
+        commands = [{"do": "time", "runs": 2}, {"do": "save", "folder": str(self.path("fed"))}]
+        done = subprocess.run([cli_testing.METE, "bench", net, "--on-command", "--threads", "1", *inputs, *chain], capture_output=True, text=True,
+                              input="".join(json.dumps(c) + "\n" for c in commands), timeout=cli_testing.LONG_S)
+        self.assertEqual(done.returncode, OK, done.stderr)
+        _, times, saved = map(json.loads, done.stdout.splitlines())
+        self.assertEqual(len(times["ns"]), 2)  # chains
+        present, twice = (pathlib.Path(f).read_bytes() for f in saved["files"])
+        self.assertEqual(struct.unpack("<6f", present[-24:]), (0.25, 0.5, 1, 2, 4, 8))
+        self.assertEqual(struct.unpack("<f", twice[-4:]), (16,))
+        self.assertEqual(self.answer("bench", net, *inputs, *chain, "--runs", 3, "--threads", 1)["runs"], 3)
+        feed = lambda *words: ["bench", net, *inputs, "--steps", 2, *(word for text in words for word in ("--feed", text))]
+        self.fails(USAGE, "no input of the model; got 'pest'", *feed("pest=present", "past=twice"))
+        self.fails(USAGE, "no output of the model; got 'presents'", *feed("past=presents", "pest=twice"))
+        self.fails(USAGE, "input 'past' is given twice", *feed("past=present", "past=twice"))
+        self.fails(USAGE, "not an assignment", *feed("past"))
+        self.fails(USAGE, "--steps", "bench", net, *inputs, "--feed", "past=present")
+        self.fails(USAGE, "--feed", "bench", net, *inputs, "--steps", 2)
+
     def test_compare_finds_its_script_and_hands_on_its_flags(self):
         if not pathlib.Path(cli_testing.METE).read_bytes().startswith(b"\x7fELF"):
             self.skipTest("mete is a script that starts the program under an emulator; a copy of it is no copy of the program")
