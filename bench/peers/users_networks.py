@@ -1,5 +1,5 @@
 """Networks as users' exporters write them: recurrent ones, an If, ConvTranspose, 3D convolutions, a detector that ends in NonMaxSuppression, a decoder
-whose cache grows.
+whose cache grows, and an SSD in Caffe's form with its twin in ONNX.
 
     python users_networks.py FOLDER     writes FOLDER/<name>.onnx of each, with seeded random weights, and prints the paths
 
@@ -13,6 +13,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import beside
+import caffe_ssd
 from network_writer import Network
 
 ZOO = ["yolox_nano", "nanodet", "conformer4", "llama8"]
@@ -184,7 +185,7 @@ def main():
         path = os.path.join(folder, f"{network.__name__}.onnx")
         onnx.save(network(), path)
         print(path)
-    print(write_growing_decoder(folder), *ZOO, sep="\n")
+    print(write_growing_decoder(folder), caffe_ssd.write(folder), *ZOO, sep="\n")
 
 
 if __name__ == "__main__":
