@@ -125,6 +125,7 @@ target_link_libraries(opencl_ready_bench PRIVATE mete_engine mete_opencl_gpu)
 foreach(folder kernels cpu image quantize)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-O3>)
 endforeach()
+set_source_files_properties(src/base/boxes.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)  # loops over scores and boxes
 set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
 # The importers of Caffe and TensorFlow Lite, partition, and dispatch are smaller at -Os, Caffe's and partition by 155 KB, dispatch by 29. `mete plan resnet50.onnx --processors rk3399x6` took 118 and 121 ms with it, 118 and

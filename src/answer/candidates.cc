@@ -40,8 +40,9 @@ std::vector<int64_t> BoxCandidates::Kept() const {
     const int64_t count = int64_t(candidates.size());
     SortByScore(scores_.data(), candidates.data(), count);
     std::vector<int64_t> kept(size_t(std::min<int64_t>(count, settings_.most)));
+    std::vector<float> memory(static_cast<size_t>(KeptBoxes::Floats(int64_t(kept.size()))));
     kept.resize(size_t(KeepApart(boxes_.data(), candidates.data(), count, int64_t(kept.size()),
-                                 settings_.overlap, kept.data())));
+                                 settings_.overlap, memory.data(), kept.data())));
     all.insert(all.end(), kept.begin(), kept.end());
   }
   return all;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "base/boxes.h"
 #include "kernels/reference/index_kernels.h"
@@ -33,9 +34,9 @@ Limits LimitsOf(const RefArgs& args) {
 
 // Writes the candidates of one class, best score first, and returns their number.
 int64_t SortCandidates(const float* scores, int64_t boxes, const Limits& limits, int64_t* candidates) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < boxes; ++i)
-    if (!limits.has_score || scores[i] > limits.score) candidates[count++] = i;
+  int64_t count = boxes;
+  if (limits.has_score) count = PlacesAbove(limits.score, scores, boxes, candidates);
+  else std::iota(candidates, candidates + boxes, int64_t{0});
   SortByScore(scores, candidates, count);
   return count;
 }
@@ -52,6 +53,7 @@ void RunNonMaxSuppression(RefArgs& args) {
   int64_t* kept = args.scratch.Get<int64_t>(size_t(groups * per_class));
   int64_t* kept_counts = args.scratch.Get<int64_t>(size_t(groups));
   int64_t* candidates = args.scratch.Get<int64_t>(size_t(count));
+  float* apart = args.scratch.Get<float>(size_t(KeptBoxes::Floats(per_class)));
   CornerBox* corners = args.scratch.Get<CornerBox>(size_t(groups == 0 ? 0 : count));
   int64_t total = 0;
   for (int64_t g = 0; g < groups; ++g) {
@@ -59,7 +61,8 @@ void RunNonMaxSuppression(RefArgs& args) {
       for (int64_t i = 0; i < count; ++i)
         corners[i] = BoxAt(boxes.as<float>() + (g / classes * count + i) * 4, center);
     const int64_t found = SortCandidates(scores.as<float>() + g * count, count, limits, candidates);
-    kept_counts[g] = KeepApart(corners, candidates, found, limits.most, limits.overlap, kept + g * per_class);
+    kept_counts[g] =
+        KeepApart(corners, candidates, found, per_class, limits.overlap, apart, kept + g * per_class);
     total += kept_counts[g];
   }
   args.allocate(0, DType::kI64, {total, 3});

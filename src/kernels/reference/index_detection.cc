@@ -74,23 +74,22 @@ struct WorkingMemory {
   float* scores;
   int64_t* order;
   uint8_t* kept;
+  float* apart;
 };
 
 // Writes the boxes of one class of one image that overlap none of a better score. Returns their number.
 int64_t KeepOfClass(const Decoder& decoder, const Limits& limits, int64_t image, int64_t label,
                     const WorkingMemory& memory, Detection* to) {
-  int64_t candidates = 0, n = 0;
-  for (int64_t i = 0; i < decoder.count(); ++i)
-    if (memory.scores[i] > limits.score) memory.order[candidates++] = i;
+  int64_t candidates = PlacesAbove(limits.score, memory.scores, decoder.count(), memory.order), n = 0;
   SortByScore(memory.scores, memory.order, candidates);
   candidates = std::min(candidates, limits.of_class);
   float threshold = limits.overlap;
+  KeptBoxes apart(memory.apart);
   for (int64_t c = 0; c < candidates; ++c) {
     const int64_t i = memory.order[c];
     const CornerBox box = decoder.BoxOf(image, label, i);
-    bool good = true;
-    for (int64_t k = 0; k < n && good; ++k) good = !Overlap(box, to[k].box, threshold);
-    if (!good) continue;
+    if (apart.AnyOverlaps(box, threshold)) continue;
+    apart.Keep(box);
     to[n++] = {float(image), float(label), memory.scores[i], box};
     if (limits.eta < 1 && threshold > 0.5f) threshold *= limits.eta;
   }
@@ -133,7 +132,8 @@ void RunDetectionOutput(RefArgs& args) {
   const Limits limits = LimitsOf(args.attributes, boxes, labels);
   const int64_t most = labels * limits.of_class, room = std::max(boxes, most);
   const WorkingMemory memory{args.scratch.Get<float>(size_t(room)), args.scratch.Get<int64_t>(size_t(room)),
-                             args.scratch.Get<uint8_t>(size_t(room))};
+                             args.scratch.Get<uint8_t>(size_t(room)),
+                             args.scratch.Get<float>(size_t(KeptBoxes::Floats(limits.of_class)))};
   auto* found = args.scratch.Get<Detection>(size_t(images * limits.of_image + most));
   const float* confidence = args.in[1].as<float>();
   int64_t total = 0;
