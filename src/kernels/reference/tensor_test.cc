@@ -61,6 +61,12 @@ TEST(TileKernel, Repeats) {
 TEST(ExpandKernel, BroadcastsBothWays) {
   EXPECT_EQ(RunFor<float>("Expand", {}, {F({2, 1}, {1, 2}), L({2, 1, 2})}), (Vf{1, 1, 2, 2, 1, 1, 2, 2}));
   EXPECT_EQ(RunFor<float>("Expand", {}, {F({}, {7}), L({2})}), (Vf{7, 7}));
+  // Rows, and pairs of rows, are repeated whole.
+  const Tensor rows = F({2, 1, 1, 3}, {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(RunFor<float>("Expand", {}, {rows, L({2, 2, 1, 3})}), (Vf{1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6}));
+  EXPECT_EQ(RunFor<float>("Expand", {}, {F({1, 2, 1, 2}, {1, 2, 3, 4}), L({2, 1, 1, 1})}),
+            (Vf{1, 2, 3, 4, 1, 2, 3, 4}));
+  EXPECT_EQ(RunFor<float>("Expand", {}, {F({2, 1, 0}, {}), L({2, 3, 0})}), Vf{});
 }
 
 TEST(CenterCropPadKernel, OddElementGoesToTheEnd) {
