@@ -17,6 +17,35 @@ namespace HWY_NAMESPACE {
 
 constexpr int64_t kStep = static_cast<int64_t>(kLanes);
 
+#if HWY_TARGET <= HWY_AVX3
+// The lanes of the three vectors that hold 16 pixels of three channels: the first lookup takes the first two
+// channels, the second one puts the third channel between them.
+struct PixelLanes {
+  int32_t of_two[3][16] = {}, of_third[3][16] = {};
+  constexpr PixelLanes() {
+    for (int e = 0; e < 48; ++e) {
+      const int pixel = e / 3, channel = e % 3, vector = e / 16, lane = e % 16;
+      of_two[vector][lane] = channel == 1 ? 16 + pixel : pixel;
+      of_third[vector][lane] = channel == 2 ? 16 + pixel : lane;
+    }
+  }
+};
+inline constexpr PixelLanes kPixelLanes;
+
+// StoreInterleaved3 works within blocks of 128 bits, with some three times as many shuffles.
+HWY_INLINE void StorePixels(V32 a, V32 b, V32 c, float* to) {
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i) {
+    const __m512i of_two = _mm512_loadu_si512(kPixelLanes.of_two[i]),
+                  of_third = _mm512_loadu_si512(kPixelLanes.of_third[i]);
+    const __m512 two = _mm512_permutex2var_ps(a.raw, of_two, b.raw);
+    _mm512_storeu_ps(to + 16 * i, _mm512_permutex2var_ps(two, of_third, c.raw));
+  }
+}
+#else
+HWY_INLINE void StorePixels(V32 a, V32 b, V32 c, float* to) { hn::StoreInterleaved3(a, b, c, F32(), to); }
+#endif
+
 // Interleaves one vector of each of kRows rows and stores the kRows resulting vectors side by side.
 template <int kRows>
 HWY_INLINE void InterleaveVectors(const float* from, int64_t stride, float* to) {
@@ -26,7 +55,7 @@ HWY_INLINE void InterleaveVectors(const float* from, int64_t stride, float* to) 
     hn::StoreInterleaved2(a, b, d, to);
   } else {
     const V32 c = hn::LoadU(d, from + 2 * stride);
-    if constexpr (kRows == 3) hn::StoreInterleaved3(a, b, c, d, to);
+    if constexpr (kRows == 3) StorePixels(a, b, c, to);
     else hn::StoreInterleaved4(a, b, c, hn::LoadU(d, from + 3 * stride), d, to);
   }
 }

@@ -143,6 +143,12 @@ class RowTranspose : public PreparedNode {
   int64_t outer_ = 1, blocks_ = 1;
 };
 
+// Copies runs of a size that the compiler knows, for example the corners of boxes, without a call for each.
+template <size_t kRun>
+void CopyRunsOf(const std::byte* from, size_t from_step, std::byte* to, size_t to_step, int64_t count) {
+  for (int64_t i = 0; i < count; ++i, from += from_step, to += to_step) std::memcpy(to, from, kRun);
+}
+
 // Copies runs of `run` bytes, those of the given numbers, which are `from_step` and `to_step` bytes apart.
 // Short runs, such as a few channels of a pixel, are copied without a call for each: in pieces, of which the
 // last ends with the run.
@@ -151,6 +157,8 @@ void CopyRuns(const std::byte* from, size_t from_step, std::byte* to, size_t to_
   constexpr size_t kPiece = 16, kShort = 128;
   from += size_t(numbers.begin) * from_step;
   to += size_t(numbers.begin) * to_step;
+  if (run == 4) return CopyRunsOf<4>(from, from_step, to, to_step, numbers.size());
+  if (run == 8) return CopyRunsOf<8>(from, from_step, to, to_step, numbers.size());
   for (int64_t i = numbers.begin; i < numbers.end; ++i, from += from_step, to += to_step) {
     if (run < kPiece || run > kShort) {
       std::memcpy(to, from, run);
