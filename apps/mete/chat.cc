@@ -47,7 +47,7 @@ class Conversation {
   // The model sees what was said before.
   Continuation Continue(const std::string& prompt) {
     const auto place = generator_.seen() == 0 ? Tokenizer::Place::kFirst : Tokenizer::Place::kLater;
-    std::vector<int64_t> tokens = tokenizer_.Encode(prompt, place);
+    std::vector<int64_t> tokens = tokenizer_->Encode(prompt, place);
     if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
     if (tokens.empty()) return {};
     Continuation done;
@@ -55,10 +55,10 @@ class Conversation {
     while (int(done.tokens.size()) < flags_.most_tokens) {
       CheckCancelled(context_);
       last_ = NextOf(tokens);
-      if (Tokenizer::IsEnd(last_)) break;
+      if (tokenizer_->IsEnd(last_)) break;
       if (done.tokens.empty()) done.first_ms = watch.ms();
       done.tokens.push_back(last_);
-      Say(tokenizer_.TextOf(last_, Tokenizer::Place::kLater), done);
+      Say(tokenizer_->TextOf(last_, Tokenizer::Place::kLater), done);
       tokens = {last_};
     }
     done.all_ms = watch.ms();
@@ -81,7 +81,7 @@ class Conversation {
 
   const ChatFlags& flags_;
   const Context& context_;
-  const Tokenizer tokenizer_;
+  const std::unique_ptr<const Tokenizer> tokenizer_;
   Generator generator_;
   std::mt19937_64 random_;
   int64_t last_ = -1;  // -1: the model has given none
@@ -121,7 +121,9 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
   CLI::Option* prompt =
       command.add_option("--prompt", flags.prompt, "continue this text, and end")->type_name("TEXT");
   CLI::Option* tokenizer =
-      command.add_option("--tokenizer", flags.tokenizer, "how its tokens are text: llama2.c's tokenizer.bin")
+      command
+          .add_option("--tokenizer", flags.tokenizer,
+                      "how its tokens are text: Hugging Face's tokenizer.json, or llama2.c's tokenizer.bin")
           ->type_name("FILE");
   CLI::Option* temperature =
       command

@@ -62,6 +62,16 @@ def tokenizer(*texts):
     return bytes(4) + b"".join(struct.pack("<fi", 0, len(p.encode())) + p.encode() for p in pieces)
 
 
+def tokenizer_json(*texts):
+    """The same in Hugging Face's form, without merges."""
+    added = [{"id": i, "content": text, "normalized": False, "special": True} for i, text in enumerate(("<unk>", "<s>", "</s>"))]
+    vocabulary = {text.replace(" ", "\u2581"): i for i, text in enumerate(["<unk>", "<s>", "</s>", *texts])}
+    return {"added_tokens": added, "model": {"type": "BPE", "vocab": vocabulary, "merges": []},
+            "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": False},
+            "post_processor": {"type": "BertProcessing", "cls": ["<s>", 1], "sep": ["</s>", 2]},
+            "decoder": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"}}
+
+
 class Show(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -156,6 +166,7 @@ class Text(unittest.TestCase):
         cls.pieces = 3 + len(letters)
         (cls.root / "net.onnx").write_bytes(counter(cls.pieces))
         (cls.root / "words.bin").write_bytes(tokenizer(*letters))
+        (cls.root / "words.json").write_text(json.dumps(tokenizer_json(*letters)))
 
     fails = cli_testing.Cli.fails
     answer = cli_testing.Cli.answer
@@ -173,6 +184,17 @@ class Text(unittest.TestCase):
         text = self.run_text("--prompt", "ab", "--most-tokens", 3)
         self.assertTrue(text.startswith("ababc\n3 tokens, "), text)
         self.assertIn("the first after", text)
+
+    def test_a_tokenizer_of_hugging_face(self):
+        # <s>, the space, "ab" and </s> are 5 tokens
+        told = self.answer("run", self.root / "net.onnx", "--prompt", "ab", "--tokenizer", self.root / "words.json", "--most-tokens", 3)
+        self.assertEqual((told["text"], told["tokens"]), ("bcd", [5, 6, 7]))
+        other = self.root / "other.json"
+        other.write_text(json.dumps({**tokenizer_json("a"), "normalizer": {"type": "NFC"}, "decoder": {"type": "CTC"}}))
+        error = mete("run", self.root / "net.onnx", "--prompt", "a", "--tokenizer", other)
+        self.assertEqual(error.returncode, BAD_FILE, error.stderr)
+        for part in ("normalizer] a part of a kind that is not understood; got 'NFC'", "decoder] a part of a kind that is not understood; got 'CTC'"):
+            self.assertIn(part, error.stderr)
 
     def test_an_empty_prompt_begins_a_text(self):
         self.assertEqual(json.loads(self.run_text("--prompt", "", "--most-tokens", 3, "--json"))["tokens"], [])  # 1 ends a text

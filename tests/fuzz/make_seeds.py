@@ -4,7 +4,7 @@
 tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels; and
 networks of the forms that passes rewrite.
 tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fuzz/caffe_fuzz: a net a layer type, with blobs.
-tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces.
+tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces of each kind.
 """
 import collections
 import io
@@ -208,6 +208,28 @@ def write(folder, name, raw):
 def tokenizer_seeds():
     pieces = [b"<unk>", b"<s>", b"</s>", b"<0x61>", b" ", b"a", b"b", b"ab", "\u00e4".encode()]
     write("tokenizer_fuzz", "small.bin", bytes(4) + b"".join(struct.pack("<fi", -i, len(piece)) + piece for i, piece in enumerate(pieces)))
+
+    special = [{"id": 0, "content": "<s>", "lstrip": True, "rstrip": True, "normalized": False, "special": True},
+               {"id": 9, "content": "aB", "normalized": True, "special": False}]
+    frame = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": "<s>", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
+             "special_tokens": {"<s>": {"id": "<s>", "ids": [0], "tokens": ["<s>"]}}}
+    pairs = {"type": "BPE", "vocab": {"<s>": 0, "a": 1, "b": 2, "ab": 3, "\u2581": 4, "<0x20>": 5, "\u0120": 6}, "merges": ["a b"], "unk_token": "<s>",
+             "fuse_unk": True, "byte_fallback": True, "ignore_merges": True}
+    kinds = {
+        "bytes": {"model": pairs, "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": True}, "decoder": {"type": "ByteLevel"},
+                  "post_processor": {"type": "ByteLevel"}},
+        "characters": {"model": {**pairs, "merges": [["a", "b"]]}, "post_processor": frame, "normalizer": {"type": "Sequence", "normalizers": [
+            {"type": "Prepend", "prepend": "\u2581"}, {"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"}, {"type": "Lowercase"}]},
+            "decoder": {"type": "Sequence", "decoders": [{"type": "Replace", "pattern": {"String": "\u2581"}, "content": " "}, {"type": "ByteFallback"},
+                                                         {"type": "Fuse"}, {"type": "Strip", "content": " ", "start": 1, "stop": 0}]}},
+        "metaspace": {"model": pairs, "post_processor": {"type": "RobertaProcessing", "sep": ["<s>", 0], "cls": ["<s>", 0]},
+                      "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first", "split": True},
+                      "decoder": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "first"}},
+        "words": {"model": {"type": "WordPiece", "vocab": {"<s>": 0, "a": 1, "##b": 2}, "unk_token": "<s>", "max_input_chars_per_word": 9},
+                  "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece", "prefix": "##"}},
+    }
+    for name, kind in kinds.items():
+        write("tokenizer_fuzz", f"{name}.json", json.dumps({"added_tokens": special, **kind}).encode())
 
 
 def image_seeds():

@@ -1,0 +1,42 @@
+// Characters of texts in UTF-8, and what Unicode says of them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mete {
+
+inline constexpr char32_t kNoCharacter = 0xffffffff;  // of a byte that is no part of UTF-8
+
+struct Character {
+  char32_t code = kNoCharacter;
+  size_t size = 1;  // bytes
+};
+
+// Returns the first character of a text that is not empty. A byte that is no UTF-8 is a character of its own.
+Character FirstCharacter(std::string_view text);
+void AppendCharacter(std::string& text, char32_t code);
+
+// Calls `use(code, bytes)` for each character.
+template <class F>
+void ForEachCharacter(std::string_view text, F&& use) {
+  while (!text.empty()) {
+    const Character c = FirstCharacter(text);
+    use(c.code, text.substr(0, c.size));
+    text.remove_prefix(c.size);
+  }
+}
+
+// Unicode's general categories, as far as tokenizers tell them apart: L, N, Mn, P, and of C those that are
+// characters (Cc, Cf, Co). The others are symbols, separators, and what has no character yet.
+enum class CharacterKind : uint8_t { kOther, kLetter, kNumber, kMark, kPunctuation, kControl };
+CharacterKind KindOf(char32_t code);
+bool IsSpace(char32_t code);
+
+// The character decomposed, without the marks that take no place of their own: "e" for "é".
+void AppendWithoutMarks(std::string& text, char32_t code);
+void AppendLowercase(std::string& text, char32_t code);
+
+}  // namespace mete

@@ -1,0 +1,65 @@
+// A part of a JSON file whose keys are read one by one. What nobody asks for has not been understood.
+#pragma once
+
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/problems.h"
+
+namespace mete {
+
+// The objects of these files have a key for each token, which the library's ordered objects would search from
+// the first one.
+using TextJson = nlohmann::json;
+
+// Problems are collected, and the values that they concern are then those of a missing key.
+class JsonPart {
+ public:
+  // `json` and `problems` live longer. A part that is null has no keys.
+  JsonPart(const TextJson& json, std::string where, SharedProblems& problems);
+
+  bool given() const { return !json_.is_null(); }
+  SharedProblems& problems() const { return problems_; }
+
+  // Values of keys; null counts as missing.
+  std::string Text(const char* key, const std::string& otherwise = "");
+  std::optional<bool> FlagIfAny(const char* key);
+  bool Flag(const char* key, bool otherwise) { return FlagIfAny(key).value_or(otherwise); }
+  int64_t Number(const char* key, int64_t otherwise);  // from 0 to kMostTokens
+  const TextJson& Value(const char* key);
+  JsonPart Part(const char* key);
+  std::vector<JsonPart> Parts(const char* key);  // of a list
+  void Leave(std::initializer_list<const char*> keys) {
+    asked_.insert(asked_.end(), keys.begin(), keys.end());
+  }
+
+  // Add problems: this part is none that is understood, or is of none of these
+  // kinds; a key that nobody has asked for has a value.
+  void Refuse(const std::string& what, const std::string& got, const std::string& expected) const;
+  void RefuseKind(const std::string& type, const std::string& kinds) const;
+  void RefuseOthers() const;
+
+ private:
+  std::string Inside(const char* key) const;
+
+  const TextJson& json_;
+  std::string where_;
+  SharedProblems& problems_;
+  std::vector<std::string> asked_;
+};
+
+// Numbers of tokens are below this bound, which is a guess: no vocabulary has 16 millions, and floats count
+// so far.
+inline constexpr int64_t kMostTokens = int64_t(1) << 24;
+
+// Returns the number of a token. Nothing, and a problem of the part: it is none.
+std::optional<int64_t> TokenNumber(const TextJson& json, const char* what, const JsonPart& part);
+
+// Returns text of a file for a message: short and without control characters.
+std::string Shown(const std::string& text);
+
+}  // namespace mete

@@ -1,0 +1,203 @@
+#include "text/json_tokenizer.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <random>
+
+#include "base/errors_testing.h"
+#include "base/json.h"
+#include "text/byte_letters.h"
+#include "text/characters.h"
+
+namespace mete {
+namespace {
+
+using Place = Tokenizer::Place;
+using Ids = std::vector<int64_t>;
+
+const std::string kFolder = "src/text/tokenizers/";  // tests run in the source root
+
+TextJson FileOf(const std::string& name) {
+  std::ifstream file(kFolder + name);
+  EXPECT_TRUE(file.good()) << name;
+  return TextJson::parse(file);
+}
+
+JsonTokenizer Parsed(const TextJson& json) { return JsonTokenizer::Parse(json.dump(), "t.json"); }
+
+// expected.json has what the library of the format's authors makes of each text with each file.
+class KindOfTokenizer : public testing::TestWithParam<const char*> {};
+
+TEST_P(KindOfTokenizer, GivesTheIdsAndTextsOfTheFormatsAuthors) {
+  const std::string name = GetParam();
+  const auto tokenizer = Tokenizer::Load(kFolder + name);
+  const TextJson cases = FileOf("expected.json").at(name);
+  ASSERT_GT(cases.size(), 20u);
+  for (const TextJson& each : cases) {
+    const std::string text = each.at("text");
+    const Ids ids = each.at("ids");
+    EXPECT_EQ(tokenizer->Encode(text, Place::kFirst), ids) << text;
+    EXPECT_EQ(tokenizer->Decode(ids), each.at("decoded").get<std::string>()) << text;
+  }
+}
+
+TEST_P(KindOfTokenizer, AnyBytesAreTokens) {
+  const auto tokenizer = Tokenizer::Load(kFolder + GetParam());
+  std::mt19937 random(3);
+  for (int i = 0; i < 300; ++i) {
+    std::string text(size_t(random() % 30), ' ');
+    for (char& c : text) c = char(random());
+    const Ids ids = tokenizer->Encode(text, Place::kLater);
+    for (const int64_t id : ids) EXPECT_LT(id, tokenizer->size());
+    // WordPiece has no tokens for other bytes, and leaves out space.
+    if (std::string(GetParam()) != "words.json") {
+      std::string again;
+      for (const int64_t id : ids) again += tokenizer->TextOf(id, Place::kLater);
+      EXPECT_EQ(again, text);
+    }
+  }
+}
+
+TEST_P(KindOfTokenizer, ATextThatGoesOnHasNoBeginAndNoSpaceInFront) {
+  const auto tokenizer = Tokenizer::Load(kFolder + GetParam());
+  const Ids ids = tokenizer->Encode("the", Place::kLater);
+  ASSERT_FALSE(ids.empty());
+  EXPECT_FALSE(tokenizer->IsEnd(ids.front()));
+  EXPECT_FALSE(tokenizer->IsEnd(ids.back()));
+  EXPECT_EQ(tokenizer->Decode(ids), "the");
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTokenizer,
+                         testing::Values("bytes.json", "characters.json", "metaspace.json", "words.json"));
+
+TEST(JsonTokenizer, AddedTokensMayTakeSpaceAndNormalizedText) {
+  TextJson json = FileOf("words.json");
+  const int64_t next = Parsed(json).size();
+  const auto add = [&](const char* text, bool left, bool right, bool normalized) {
+    json["added_tokens"].push_back({{"id", next + int64_t(json["added_tokens"].size())},
+                                    {"content", text},
+                                    {"lstrip", left},
+                                    {"rstrip", right},
+                                    {"normalized", normalized},
+                                    {"special", false}});
+    return json["added_tokens"].back()["id"].get<int64_t>();
+  };
+  const int64_t raw = add("<Raw>", true, true, false), lower = add("<LOWER>", false, false, true);
+  const JsonTokenizer t = Parsed(json);
+  const Ids the = t.Encode("the", Place::kLater);
+  Ids want = the;
+  want.push_back(raw);
+  want.insert(want.end(), the.begin(), the.end());
+  want.push_back(lower);
+  EXPECT_EQ(t.Encode("the <Raw>  the<lOweR>", Place::kLater), want);
+}
+
+TEST(JsonTokenizer, TellsAllThatItDoesNotUnderstandAtOnce) {
+  TextJson json = FileOf("characters.json");
+  json["normalizer"] = {{"type", "Sequence"},
+                        {"normalizers", {{{"type", "NFC"}}, {{"type", "Prepend"}, {"prepend", "_"}}}}};
+  json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "a|b"}}}};
+  json["decoder"] = {{"type", "Metaspace"}, {"replacement", 5}, {"colour", "red"}};
+  json["post_processor"] = {{"type", "Other\x1b"}};
+  json["model"]["dropout"] = 0.5;
+  json["model"]["merges"].push_back("no piece");
+  json["added_tokens"][0]["id"] = -1;
+  json["more"] = 1;
+  const std::string error = ErrorOf([&] { Parsed(json); });
+  for (const char* part :
+       {"[t.json: normalizer.normalizers[0]] a part of a kind that is not understood; got 'NFC'",
+        "[t.json: pre_tokenizer] a part of a kind", "[t.json: decoder] 'replacement' is no text; got number",
+        "[t.json: decoder] an unknown key; got 'colour'", "got 'Other?'", "'dropout' makes tokens random",
+        "a merge is none of two pieces", "id is no number of a token; got -1",
+        "[t.json:] an unknown key; got 'more'"})
+    EXPECT_NE(error.find(part), std::string::npos) << part << " in:\n" << error;
+}
+
+TEST(JsonTokenizer, DamagedFilesAreErrors) {
+  const std::string whole = FileOf("words.json").dump();
+  for (size_t n = 1; n < whole.size(); n += 97) {
+    const std::string_view part = std::string_view(whole).substr(0, n);
+    EXPECT_TELLS(JsonTokenizer::Parse(part, "t.json"), "not a tokenizer");
+  }
+  EXPECT_TELLS(JsonTokenizer::Parse("{}", "t.json"), "got null, expected BPE or WordPiece");
+  EXPECT_TELLS(JsonTokenizer::Parse(R"({"model": [1]})", "t.json"), "a part is no object");
+  EXPECT_TELLS(
+      JsonTokenizer::Parse(R"({"model": {"type": "BPE", "vocab": {"a": 1e30}, "merges": []}})", "t.json"),
+      "no number of a token");
+  EXPECT_TELLS(
+      JsonTokenizer::Parse(R"({"model": )" + std::string(100, '[') + std::string(100, ']') + "}", "t.json"),
+      "nested too deep");
+}
+
+TEST(JsonTokenizer, ACharacterWithoutATokenIsAnErrorWhereNoneStandsForIt) {
+  const JsonTokenizer t = JsonTokenizer::Parse(
+      R"({"model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "decoder": {"type": "Fuse"}})",
+      "t.json");
+  EXPECT_EQ(t.Encode("aa", Place::kFirst), (Ids{0, 0}));
+  EXPECT_TELLS(t.Encode("ab", Place::kFirst), "no piece for a character; got 'b'");
+}
+
+TEST(SplitAsGpt2, IsTheirRegularExpression) {
+  const auto words = [](std::string_view text) {
+    const auto views = SplitAsGpt2(text);
+    return std::vector<std::string>(views.begin(), views.end());
+  };
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(words("I'll've 12ab  x?!'s \n\n y "),
+            (Words{"I", "'ll", "'ve", " 12", "ab", " ", " x", "?!'", "s", " \n\n", " y", " "}));
+  EXPECT_EQ(words("\xc3\xa4\xc2\xbd\xe2\x82\xac\xff \xc3\xa4"),  // a letter, a number, a symbol and a byte
+            (Words{"\xc3\xa4", "\xc2\xbd", "\xe2\x82\xac\xff", " \xc3\xa4"}));
+  EXPECT_EQ(words("   "), (Words{"   "}));
+  EXPECT_EQ(words("\n a"), (Words{"\n", " a"}));
+}
+
+TEST(Characters, HaveUnicodesKinds) {
+  EXPECT_EQ(KindOf('a'), CharacterKind::kLetter);
+  EXPECT_EQ(KindOf('7'), CharacterKind::kNumber);
+  EXPECT_EQ(KindOf('+'), CharacterKind::kOther);
+  EXPECT_EQ(KindOf('!'), CharacterKind::kPunctuation);
+  EXPECT_EQ(KindOf(0), CharacterKind::kControl);
+  EXPECT_EQ(KindOf(0x301), CharacterKind::kMark);
+  EXPECT_EQ(KindOf(0x4e2d), CharacterKind::kLetter);
+  EXPECT_EQ(KindOf(0x10ffff), CharacterKind::kOther);  // no character
+  EXPECT_EQ(KindOf(kNoCharacter), CharacterKind::kOther);
+  const auto made_of = [](void (*append)(std::string&, char32_t), char32_t code) {
+    std::string text;
+    append(text, code);
+    return text;
+  };
+  EXPECT_EQ(made_of(AppendWithoutMarks, 0xe9), "e");
+  EXPECT_EQ(made_of(AppendWithoutMarks, 0x1ec7), "e");  // two marks
+  EXPECT_EQ(made_of(AppendWithoutMarks, 0x301), "");
+  EXPECT_EQ(made_of(AppendWithoutMarks, 0xac01), "\xe1\x84\x80\xe1\x85\xa1\xe1\x86\xa8");
+  EXPECT_EQ(made_of(AppendLowercase, 0xc9), "\xc3\xa9");
+  EXPECT_EQ(made_of(AppendLowercase, 0x130), "i\xcc\x87");
+}
+
+TEST(Characters, OfUtf8MakeARoundTrip) {
+  for (char32_t code = 0; code <= 0x10ffff; code += 7) {
+    std::string text;
+    AppendCharacter(text, code);
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    EXPECT_EQ(FirstCharacter(text).code, surrogate ? kNoCharacter : code);
+    EXPECT_EQ(FirstCharacter(text).size, surrogate ? 1 : text.size());
+    EXPECT_EQ(FirstCharacter(text.substr(0, 1)).code, text.size() == 1 ? code : kNoCharacter);
+  }
+  for (const char* no_utf8 : {"\xc0\x80", "\xe0\x80\x80", "\xf4\x90\x80\x80", "\x80", "\xff"})
+    EXPECT_EQ(FirstCharacter(no_utf8).code, kNoCharacter);
+}
+
+TEST(ByteLetters, MakeARoundTrip) {
+  std::string bytes;
+  for (int i = 0; i < 256; ++i) bytes += char(i);
+  const std::string letters = LettersOfBytes(bytes);
+  EXPECT_EQ(LettersOfBytes(" a"),
+            "\xc4\xa0"
+            "a");
+  EXPECT_EQ(BytesOfLetters(letters), bytes);
+  EXPECT_EQ(BytesOfLetters("<| |>"), "<| |>");  // a space is none of the letters
+}
+
+}  // namespace
+}  // namespace mete

@@ -1,0 +1,86 @@
+#include "text/piece_texts.h"
+
+#include "text/byte_letters.h"
+#include "text/pieces.h"
+#include "text/text_changes.h"
+
+namespace mete {
+namespace {
+
+constexpr const char* kKinds =
+    "ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip or WordPiece";
+
+void AddWordPiece(JsonPart& part, std::vector<PieceChange>& changes) {
+  const std::string prefix = part.Text("prefix", "##");
+  const bool clean = part.Flag("cleanup", true);
+  changes.push_back([=](std::string piece, bool is_first) {
+    if (!is_first) piece = piece.starts_with(prefix) ? piece.substr(prefix.size()) : " " + piece;
+    if (!clean) return piece;
+    for (const char* joined : {".", "?", "!", ",", "n't", "'m", "'s", "'ve", "'re"})
+      piece = Replaced(piece, std::string(" ") + joined, joined);
+    return piece;
+  });
+}
+
+void AddMetaspace(JsonPart& part, std::vector<PieceChange>& changes) {
+  const std::string mark = part.Text("replacement", "\xe2\x96\x81");
+  const bool adds_mark =
+      part.Text("prepend_scheme", "always") != "never" && part.Flag("add_prefix_space", true);
+  part.Leave({"split", "str_rep"});
+  if (mark.empty()) return part.Refuse("'replacement' is empty", "no character", "one");
+  changes.push_back([=](std::string piece, bool is_first) {
+    return Replaced(piece, mark, is_first && adds_mark ? "" : " ");
+  });
+}
+
+void AddReplace(JsonPart& part, std::vector<PieceChange>& changes) {
+  JsonPart pattern = part.Part("pattern");
+  const std::string from = pattern.Text("String"), to = part.Text("content");
+  if (from.empty())
+    pattern.Refuse("a pattern is no text", "another kind", "'String' with a character or more");
+  else changes.push_back([=](std::string piece, bool) { return Replaced(piece, from, to); });
+}
+
+// Characters at the begin of the whole text, which stands behind Fuse.
+void AddStrip(JsonPart& part, bool fused, std::vector<PieceChange>& changes) {
+  const std::string content = part.Text("content", " ");
+  const int64_t start = part.Number("start", 0), stop = part.Number("stop", 0);
+  if (!fused || stop != 0 || content.empty())
+    return part.Refuse("characters are taken from each piece, or from the end of a text", "'Strip'",
+                       "it behind Fuse, with 'stop' 0");
+  changes.push_back([=](std::string piece, bool is_first) {
+    for (int64_t i = 0; is_first && i < start && piece.starts_with(content); ++i)
+      piece.erase(0, content.size());
+    return piece;
+  });
+}
+
+void Read(JsonPart part, bool& fused, std::vector<PieceChange>& changes) {
+  const std::string type = part.Text("type");
+  if (type == "Sequence")
+    for (JsonPart& each : part.Parts("decoders")) Read(std::move(each), fused, changes);
+  else if (type == "ByteLevel") {
+    part.Leave({"add_prefix_space", "trim_offsets", "use_regex"});
+    changes.push_back([](std::string piece, bool) { return BytesOfLetters(piece); });
+  } else if (type == "ByteFallback")
+    changes.push_back([](std::string piece, bool) {
+      const auto byte = ByteOf(piece);
+      return byte ? std::string(1, char(*byte)) : piece;
+    });
+  else if (type == "Fuse") fused = true;
+  else if (type == "Strip") AddStrip(part, fused, changes);
+  else if (type == "Replace") AddReplace(part, changes);
+  else if (type == "Metaspace") AddMetaspace(part, changes);
+  else if (type == "WordPiece") AddWordPiece(part, changes);
+  else return part.RefuseKind(type, kKinds);
+  part.RefuseOthers();
+}
+
+}  // namespace
+
+void ReadPieceChanges(JsonPart part, std::vector<PieceChange>& changes) {
+  bool fused = false;
+  Read(std::move(part), fused, changes);
+}
+
+}  // namespace mete

@@ -1,0 +1,29 @@
+// How a text is changed before it is divided into words: the normalizer of a tokenizer.json.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/json_part.h"
+
+namespace mete {
+
+// Where a stretch of text lies that has no added token in it.
+enum class StretchPlace {
+  kFirst,     // at the begin of the first text
+  kGoesOn,    // at the begin of a text that goes on: it gets no space in front
+  kElsewhere  // behind an added token
+};
+
+using TextChange = std::function<std::string(std::string_view text, StretchPlace place)>;
+
+// Adds the changes of a normalizer, in their order; those that are not understood are problems of the part.
+void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes);
+std::string Changed(std::string text, StretchPlace place, const std::vector<TextChange>& changes);
+
+// Returns the text with each `from`, which is not empty, replaced.
+std::string Replaced(std::string_view text, const std::string& from, const std::string& to);
+
+}  // namespace mete

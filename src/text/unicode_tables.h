@@ -1,0 +1,19 @@
+// Tables of Unicode 14, which tools/unicode_tables.py makes of Python's module unicodedata.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace mete {
+
+// A first character above these bits, and its CharacterKind, which holds until the next number's character.
+inline constexpr int kKindBits = 3;
+inline constexpr uint32_t kKindMask = (1 << kKindBits) - 1;
+std::span<const uint32_t> KindRuns();
+
+// A character with this bit, and then those that it becomes.
+inline constexpr uint32_t kChangedCharacter = 0x80000000;
+std::span<const uint32_t> DecomposedCharacters();  // NFD without the category Mn; without Korean
+std::span<const uint32_t> LowercaseCharacters();
+
+}  // namespace mete

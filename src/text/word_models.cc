@@ -1,0 +1,197 @@
+#include "text/word_models.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "base/error.h"
+#include "text/characters.h"
+#include "text/merges.h"
+
+namespace mete {
+namespace {
+
+// Byte pair encoding: of neighbouring tokens those become one that come first in the list of merges.
+struct PairModel {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::string name;
+  std::unordered_map<uint64_t, MergedPair> merges;  // by both tokens
+  std::optional<int64_t> unknown;
+  bool joins_unknown = false, knows_bytes = false, takes_whole_words = false;
+
+  static uint64_t KeyOf(int64_t left, int64_t right) { return uint64_t(left) << 32 | uint64_t(right); }
+
+  void Encode(std::string_view word, std::vector<int64_t>& tokens) const {
+    if (takes_whole_words)
+      if (const auto whole = vocabulary->Find(word)) return tokens.push_back(*whole);
+    std::vector<int64_t> begin;
+    bool was_unknown = false;
+    ForEachCharacter(word, [&](char32_t, std::string_view bytes) {
+      const bool known = AddKnown(bytes, begin);
+      if (!known && !(joins_unknown && was_unknown)) begin.push_back(Unknown(bytes));
+      was_unknown = !known;
+    });
+    const auto merged = Merge(begin, [&](int64_t left, int64_t right) -> std::optional<MergedPair> {
+      const auto found = merges.find(KeyOf(left, right));
+      return found == merges.end() ? std::nullopt : std::optional(found->second);
+    });
+    tokens.insert(tokens.end(), merged.begin(), merged.end());
+  }
+
+  // A character without a piece of its own may have one for each byte.
+  bool AddKnown(std::string_view character, std::vector<int64_t>& tokens) const {
+    if (const auto whole = vocabulary->Find(character)) {
+      tokens.push_back(*whole);
+      return true;
+    }
+    if (!knows_bytes) return false;
+    std::vector<int64_t> bytes;
+    for (const char c : character)
+      if (const auto byte = vocabulary->Find(fmt::format("<0x{:02X}>", uint8_t(c)))) bytes.push_back(*byte);
+    if (bytes.size() != character.size()) return false;
+    tokens.insert(tokens.end(), bytes.begin(), bytes.end());
+    return true;
+  }
+
+  int64_t Unknown(std::string_view character) const {
+    if (unknown) return *unknown;
+    Invalid(name,
+            "the tokenizer has no piece for a character; got '{}', expected one of its vocabulary; try "
+            "other words",
+            Shown(std::string(character)));
+  }
+};
+
+// The longest piece that the word begins with, then the longest one that goes on, and so forth.
+struct LongestPieceModel {
+  std::shared_ptr<const Vocabulary> vocabulary;
+  std::string prefix;  // of pieces that go on a word
+  int64_t unknown = 0;
+  size_t most_characters = 0;
+
+  void Encode(std::string_view word, std::vector<int64_t>& tokens) const {
+    size_t characters = 0;
+    ForEachCharacter(word, [&](char32_t, std::string_view) { ++characters; });
+    const size_t before = tokens.size();
+    for (std::string_view rest = word; characters <= most_characters && !rest.empty();) {
+      const size_t size = AddLongest(rest, rest.size() < word.size(), tokens);
+      if (size == 0) break;
+      rest.remove_prefix(size);
+      if (rest.empty()) return;
+    }
+    tokens.resize(before);
+    tokens.push_back(unknown);
+  }
+
+  // Returns the number of bytes that the piece has of the word; 0: there is none.
+  size_t AddLongest(std::string_view rest, bool goes_on, std::vector<int64_t>& tokens) const {
+    const std::string begin = goes_on ? prefix : "";
+    const std::string_view most = rest.substr(0, vocabulary->longest());
+    std::vector<size_t> ends;  // of characters
+    ForEachCharacter(most, [&](char32_t, std::string_view bytes) {
+      ends.push_back((ends.empty() ? 0 : ends.back()) + bytes.size());
+    });
+    std::string piece = begin + std::string(most);
+    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
+      piece.resize(begin.size() + *end);
+      if (const auto token = vocabulary->Find(piece)) {
+        tokens.push_back(*token);
+        return *end;
+      }
+    }
+    return 0;
+  }
+};
+
+void ReadVocabulary(JsonPart& part, Vocabulary& vocabulary) {
+  const TextJson& vocab = part.Value("vocab");
+  if (!vocab.is_object() || vocab.empty())
+    return part.Refuse("'vocab' has no tokens", vocab.type_name(), "an object of pieces and their numbers");
+  for (const auto& [piece, number] : vocab.items())
+    if (const auto token = TokenNumber(number, "a value of 'vocab'", part)) vocabulary.Add(piece, *token);
+}
+
+// Returns the two pieces of a merge, which older files have in one text.
+std::optional<std::pair<std::string, std::string>> ReadPair(const TextJson& merge) {
+  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string())
+    return std::pair(merge[0].get<std::string>(), merge[1].get<std::string>());
+  if (!merge.is_string()) return std::nullopt;
+  const std::string text = merge.get<std::string>();
+  const size_t space = text.find(' ');
+  if (space == text.npos || text.find(' ', space + 1) != text.npos) return std::nullopt;
+  return std::pair(text.substr(0, space), text.substr(space + 1));
+}
+
+void ReadMerges(JsonPart& part, PairModel& model) {
+  const TextJson& merges = part.Value("merges");
+  if (!merges.is_array()) return part.Refuse("'merges' is no list", merges.type_name(), "a list");
+  if (int64_t(merges.size()) > kMostTokens)
+    return part.Refuse("too many merges", std::to_string(merges.size()),
+                       fmt::format("{} at most", kMostTokens));
+  for (size_t i = 0; i < merges.size(); ++i) {
+    const auto pair = ReadPair(merges[i]);
+    const auto left = pair ? model.vocabulary->Find(pair->first) : std::nullopt,
+               right = pair ? model.vocabulary->Find(pair->second) : std::nullopt,
+               both = pair ? model.vocabulary->Find(pair->first + pair->second) : std::nullopt;
+    if (left && right && both) model.merges[PairModel::KeyOf(*left, *right)] = {*both, -float(i)};
+    else
+      part.Refuse("a merge is none of two pieces of the vocabulary",
+                  Shown(merges[i].dump(-1, ' ', false, TextJson::error_handler_t::replace)),
+                  "two pieces that make a third one");
+  }
+}
+
+std::optional<int64_t> UnknownToken(JsonPart& part, const Vocabulary& vocabulary) {
+  const std::string piece = part.Text("unk_token");
+  if (piece.empty()) return std::nullopt;
+  const auto token = vocabulary.Find(piece);
+  if (!token) part.Refuse("'unk_token' is not in the vocabulary", Shown(piece), "one of its pieces");
+  return token;
+}
+
+WordModel ReadPairModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocabulary,
+                        const std::string& name) {
+  const auto model = std::make_shared<PairModel>();
+  model->vocabulary = vocabulary;
+  model->name = name;
+  ReadMerges(part, *model);
+  model->unknown = UnknownToken(part, *vocabulary);
+  model->joins_unknown = part.Flag("fuse_unk", false);
+  model->knows_bytes = part.Flag("byte_fallback", false);
+  model->takes_whole_words = part.Flag("ignore_merges", false);
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
+    if (const std::string mark = part.Text(key); !mark.empty())
+      part.Refuse(fmt::format("'{}' marks parts of words", key), fmt::format("'{}'", Shown(mark)), "none");
+  if (const TextJson& dropout = part.Value("dropout"); !dropout.is_null() && dropout != 0)
+    part.Refuse("'dropout' makes tokens random", Shown(dropout.dump()), "null");
+  return [model](std::string_view word, std::vector<int64_t>& tokens) { model->Encode(word, tokens); };
+}
+
+WordModel ReadLongestPieceModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocabulary) {
+  constexpr int64_t kMostCharacters = 100;  // where the file does not say it: the format's own
+  LongestPieceModel model{vocabulary, part.Text("continuing_subword_prefix", "##")};
+  const auto unknown = UnknownToken(part, *vocabulary);
+  if (!unknown) part.Refuse("no token stands for unknown words", "none", "'unk_token'");
+  model.unknown = unknown.value_or(0);
+  model.most_characters = size_t(part.Number("max_input_chars_per_word", kMostCharacters));
+  return [model](std::string_view word, std::vector<int64_t>& tokens) { model.Encode(word, tokens); };
+}
+
+}  // namespace
+
+WordModel ReadWordModel(JsonPart part, const std::shared_ptr<Vocabulary>& vocabulary,
+                        const std::string& name) {
+  std::string type = part.Text("type");
+  if (type.empty() && part.Value("merges").is_array()) type = "BPE";  // older files do not name it
+  if (type != "BPE" && type != "WordPiece") {
+    part.RefuseKind(type, "BPE or WordPiece");
+    return {};
+  }
+  ReadVocabulary(part, *vocabulary);
+  WordModel model =
+      type == "BPE" ? ReadPairModel(part, vocabulary, name) : ReadLongestPieceModel(part, vocabulary);
+  part.RefuseOthers();
+  return model;
+}
+
+}  // namespace mete
