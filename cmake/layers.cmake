@@ -253,8 +253,9 @@ mete_exceptions("they simulate in virtual time or compare planners, which are ex
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
   apps/mete/run.cc LAYERS zoo
   apps/mete/zoo.cc LAYERS zoo)
-mete_exceptions("it makes text of tokens, which sessions take and give"
-  apps/mete/chat.cc LAYERS generate text)
+mete_exceptions("they make text of tokens, which sessions take and give"
+  apps/mete/chat.cc LAYERS generate text
+  apps/mete/show_text.cc LAYERS text)
 mete_exceptions("they are the worker's side, ask workers for their state, or manage keys, which are no part of running a model"
   apps/mete/network/devices.cc LAYERS discovery machine make_processor remote
   apps/mete/network/keys.cc LAYERS keys

@@ -154,7 +154,8 @@ void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& st
         "{}{}{}{}\n", s.bold, answer.pictures[i], s.reset,
         answer.turned[i].empty() ? "" : fmt::format(" ({}, as its EXIF orientation says)", answer.turned[i]));
   if (answer.row >= 0) fmt::print("{}row {} of {}{}\n", s.bold, answer.row, answer.batch, s.reset);
-  if (answer.found) PrintFound(*answer.found, style.labels);
+  if (answer.said) PrintSaid(*answer.said);
+  else if (answer.found) PrintFound(*answer.found, style.labels);
   else if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
   else PrintOutputs(model, answer);
   fmt::print("answered in {}{}\n\n", FormatMs(answer.ms),
@@ -177,6 +178,7 @@ Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& sty
       json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
   }
   if (answer.found) json.update(FoundJson(*answer.found, style.labels));
+  if (answer.said) json.update(SaidJson(*answer.said));
   json["outputs"] = Json::array();
   for (size_t i = 0; i < answer.outputs.size(); ++i)
     json["outputs"].push_back(OutputJson(model.outputs()[i], answer.outputs[i]));

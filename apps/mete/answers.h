@@ -12,6 +12,7 @@
 #include "mete/image.h"
 #include "pictures.h"
 #include "show.h"
+#include "show_text.h"
 
 namespace mete::cli {
 
@@ -24,8 +25,9 @@ struct Answer {
   double ms = 0;      // milliseconds of the run
   int64_t batch = 1;  // number of pictures, or of rows of tensors, in that run
   int64_t row = -1;   // the row of the tensors; -1: the answer has all rows, or belongs to a picture
-  std::vector<Image> images = {};   // of the pictures, where something is looked for in them
-  std::optional<Found> found = {};  // what was found
+  std::vector<Image> images = {};     // of the pictures, where something is looked for in them
+  std::optional<Found> found = {};    // what was found
+  std::optional<SaidText> said = {};  // the text, where outputs are tokens
 };
 
 // Returns the index of the output to rank: the output called `name`; or, if `wanted`, the only output that

@@ -28,19 +28,13 @@ struct Continuation {
   double tokens_per_s() const { return all_ms > 0 ? double(tokens.size()) * 1e3 / all_ms : 0; }
 };
 
-// A model may give any bytes, also those that control terminals.
-std::string ForTerminals(std::string text) {
-  for (char& c : text)
-    if ((c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-  return text;
-}
-
 class Conversation {
  public:
-  Conversation(const ChatFlags& flags, const Model& model, Session& session, const Context& context)
+  Conversation(const ChatFlags& flags, const std::string& tokenizer, const Model& model, Session& session,
+               const Context& context)
       : flags_(flags),
         context_(context),
-        tokenizer_(Tokenizer::Load(flags.tokenizer)),
+        tokenizer_(Tokenizer::Load(tokenizer)),
         generator_(model, session),
         random_(flags.seed) {}
 
@@ -120,11 +114,6 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
                                        "--shape says the lengths for which it is planned first");
   CLI::Option* prompt =
       command.add_option("--prompt", flags.prompt, "continue this text, and end")->type_name("TEXT");
-  CLI::Option* tokenizer =
-      command
-          .add_option("--tokenizer", flags.tokenizer,
-                      "how its tokens are text: Hugging Face's tokenizer.json, or llama2.c's tokenizer.bin")
-          ->type_name("FILE");
   CLI::Option* temperature =
       command
           .add_option(
@@ -145,24 +134,16 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
           ->type_name("N")
           ->check(Between(1, 1 << 20));
   chat->excludes(prompt);
-  for (CLI::Option* option : {chat, prompt, tokenizer, temperature, top_p, seed, most}) option->group(kGroup);
+  for (CLI::Option* option :
+       {chat, prompt, command.get_option("--tokenizer"), temperature, top_p, seed, most})
+    option->group(kGroup);
 }
 
-void CheckChatFlags(const ChatFlags& flags) {
-  if (flags.given() && flags.tokenizer.empty())
-    throw UsageError(
-        "[--tokenizer] the model's file does not say how its tokens are text; got none, expected a file; try "
-        "--tokenizer tokenizer.bin");
-  if (!flags.given() && !flags.tokenizer.empty())
-    throw UsageError(
-        "[--tokenizer] there is no text; got a tokenizer alone, expected --chat or --prompt; try --prompt "
-        "'Once'");
-}
-
-void Chat(const ChatFlags& flags, const ModelFlags& model_flags, const Context& context) {
+void Chat(const ChatFlags& flags, const std::string& tokenizer, const ModelFlags& model_flags,
+          const Context& context) {
   const Model model = LoadQuietly(model_flags, context);
   Session session = MakeSession(model, model_flags, context);
-  Conversation conversation(flags, model, session, context);
+  Conversation conversation(flags, tokenizer, model, session, context);
   const auto answer = [&](const std::string& prompt) {
     const Continuation done = conversation.Continue(prompt);
     if (context.json) PrintJson(JsonOf(prompt, done));

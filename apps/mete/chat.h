@@ -14,7 +14,6 @@ namespace mete::cli {
 struct ChatFlags {
   bool chat = false;
   std::optional<std::string> prompt;
-  std::string tokenizer;
   float temperature = 0, top_p = 1;  // as SamplerOptions has them
   uint64_t seed = 0;
   int most_tokens = 256;  // of an answer; this value is a guess: a page of text
@@ -22,12 +21,11 @@ struct ChatFlags {
   bool given() const { return chat || prompt; }
 };
 
+// Adds the flags to a command that has those of pictures, of which --tokenizer is one, already.
 void AddChatFlags(CLI::App& command, ChatFlags& flags);
 
-// UsageError if the flags lack the tokenizer, or have it without a text to continue.
-void CheckChatFlags(const ChatFlags& flags);
-
-// Continues the prompt, or each line of stdin, and prints the text as it comes.
-void Chat(const ChatFlags& flags, const ModelFlags& model, const Context& context);
+// Continues the prompt, or each line of stdin, and prints the text as it comes. `tokenizer` is a file.
+void Chat(const ChatFlags& flags, const std::string& tokenizer, const ModelFlags& model,
+          const Context& context);
 
 }  // namespace mete::cli

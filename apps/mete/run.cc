@@ -23,6 +23,7 @@
 #include "output_folder.h"
 #include "pictures.h"
 #include "show.h"
+#include "show_text.h"
 #include "site_run.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -54,7 +55,7 @@ struct Loaded {
   Preprocess preprocess;
 
   const Port& port() const { return model.inputs()[size_t(picture_port)]; }
-  bool finds() const { return picture_port >= 0 && !preprocess.head.name.empty(); }
+  bool finds() const { return picture_port >= 0 && !preprocess.head.name.empty(); }  // in pictures
 };
 
 // The data that all answers share.
@@ -69,6 +70,7 @@ struct Job {
   Trace trace;                 // of the last run
   std::vector<Tensor> inputs;  // the inputs of the last call of `run`
   bool told = false;           // whether the user was told how pictures get the input's size
+  TextReader read_text = {};   // none: outputs are shown in other ways
 };
 
 Answer RunOnce(Job& job, const RunFunction& run, const std::vector<Tensor>& inputs) {
@@ -86,16 +88,18 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
     folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
-// What the network has found in the answer's picture.
-Found FindIn(const Job& job, const Answer& answer) {
+// Adds what the outputs say: the text that they are, or what the network has found in the answer's picture.
+void Interpret(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style,
+               const TextReader& read_text, Answer& answer) {
+  if (read_text) answer.said = read_text(loaded.model, answer.outputs);
+  if (read_text || !loaded.finds()) return;
   if (answer.images.size() != 1)
     throw UsageError(
         fmt::format("[--batch] the outputs of {} pictures cannot be divided; got one answer, "
                     "expected one for each picture; try --batch 1",
                     answer.images.size()));
-  const Loaded& loaded = job.loaded;
-  return FindIn(answer.images[0], loaded.model, answer.outputs, loaded.preprocess, loaded.port().shape,
-                job.style.labels, job.flags.show);
+  answer.found = FindIn(answer.images[0], loaded.model, answer.outputs, loaded.preprocess,
+                        loaded.port().shape, style.labels, flags.show);
 }
 
 // Prints the answers, or adds them to `results` as JSON.
@@ -104,10 +108,34 @@ void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
   if (tensors) AddOutputs(job, batch, folder);
   for (Answer& answer : AnswersOf(std::move(batch), job.style)) {
     if (!tensors) AddOutputs(job, answer, folder);
-    if (job.loaded.finds()) answer.found = FindIn(job, answer);
+    Interpret(job.flags, job.loaded, job.style, job.read_text, answer);
     if (job.context.json) results.push_back(AnswerJson(job.loaded.model, answer, job.style));
     else PrintAnswer(job.loaded.model, answer, job.style);
   }
+}
+
+// Returns the settings that do not depend on an input, such as the tokenizer: those of flags, or of the TOML.
+Preprocess TextSettings(const RunFlags& flags) {
+  return PreprocessOf(flags.model.model, Port{}, flags.preprocess);
+}
+
+TextReader ReaderFor(const RunFlags& flags) {
+  if (!flags.show.tokens()) return {};
+  const Preprocess settings = TextSettings(flags);
+  return ReaderOfText(settings.tokenizer, settings.top_k);
+}
+
+// UsageError if text is asked for without a tokenizer, or the other way round.
+void CheckText(const RunFlags& flags) {
+  const bool text = flags.chat.given() || flags.show.tokens();
+  if (text && TextSettings(flags).tokenizer.empty())
+    throw UsageError(
+        "[--tokenizer] the model's file does not say how its tokens are text; got none, expected a file; try "
+        "--tokenizer tokenizer.json");
+  if (!text && flags.preprocess.given("tokenizer"))
+    throw UsageError(
+        "[--tokenizer] there is no text; got a tokenizer alone, expected --chat, --prompt or --show tokens; "
+        "try --prompt 'Once'");
 }
 
 // Returns the port that takes the pictures: the only one for which --input gives no tensor.
@@ -321,6 +349,7 @@ AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context&
   if (flags.preprocess.given("pad") && !settings.letterbox)
     PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
   CheckHead(flags.show, settings, setting("head"));
+  if (flags.show.tokens()) return {};
   if (loaded.finds()) {
     AnswerStyle style;
     if (!settings.labels.empty())
@@ -465,15 +494,16 @@ void CheckChat(const RunFlags& flags) {
 }
 
 void Run(const RunFlags& flags, const Context& context) {
-  CheckChatFlags(flags.chat);
+  CheckText(flags);
   if (flags.chat.given()) {
     CheckChat(flags);
-    return Chat(flags.chat, flags.model, context);
+    return Chat(flags.chat, TextSettings(flags).tokenizer, flags.model, context);
   }
   CheckExplains(flags);
   const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);
   CheckShow(flags.show, flags.pictures);
+  const TextReader read_text = ReaderFor(flags);
   if (flags.site.given()) CheckSiteObjective(ObjectiveAtSite(flags), flags.site.deadline_ms);
   else CheckObjective(flags.model, flags.pool.given());
   CheckCores(flags.model);
@@ -507,7 +537,7 @@ void Run(const RunFlags& flags, const Context& context) {
                        return last_batch.Run(in, options);
                      }));
   };
-  Job job{flags, context, loaded, style, run, smaller, {}, {}, told};
+  Job job{flags, context, loaded, style, run, smaller, {}, {}, told, read_text};
   Json results = flags.pictures.empty() ? RunTensors(job, folder) : RunPictures(job, folder);
   const auto files_written = folder.Commit();
   Json json{{"model", flags.model.model},
@@ -577,6 +607,8 @@ void AddRun(CLI::App& app, Context& context) {
       "  mete run detector.onnx street.jpg --preprocess unit --head fastestdet --show boxes\n"
       "  mete run resnet18.onnx cat.jpg --site site.toml --explain\n"
       "  mete run decoder.onnx --prompt Once --tokenizer tokenizer.bin --most-tokens 100\n"
+      "  mete run bert.onnx --input ids=ids.npy --input mask=mask.npy --show tokens --tokenizer "
+      "tokenizer.json\n"
       "  mete run encoder.onnx --input ids=ids.npy --input mask=mask.npy --output results --profile");
   command->callback([flags, &context] { context.command = [flags, &context] { Run(*flags, context); }; });
 }

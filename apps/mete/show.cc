@@ -55,9 +55,12 @@ Json WithLabel(Json json, int label, std::span<const std::string> labels) {
 void AddShowFlags(CLI::App& command, ShowFlags& flags) {
   std::vector<std::string> words;
   for (const AnswerKind kind : kKinds) words.push_back(Name(kind));
+  words.push_back("tokens");
   command
-      .add_option("--show", flags.kind,
-                  "write a picture of what was found in each picture; --head says how the outputs say it")
+      .add_option(
+          "--show", flags.kind,
+          "write a picture of what was found in each picture; --head says how the outputs say it. tokens: "
+          "print the text of outputs that are tokens or their logits, by --tokenizer")
       ->type_name("WHAT")
       ->check(OneOf(words))
       ->group("Pictures");
@@ -70,6 +73,8 @@ void AddShowFlags(CLI::App& command, ShowFlags& flags) {
 }
 
 void CheckShow(const ShowFlags& flags, const std::vector<std::string>& pictures) {
+  if (flags.tokens() && !flags.out.empty())
+    throw UsageError("[--out] is the file of a picture; got --show tokens, which prints; try without --out");
   if (!flags.given()) return;
   if (pictures.empty())
     throw UsageError("[--show] shows what is in a picture; got none, expected one or more; try a picture");

@@ -14,10 +14,11 @@
 namespace mete::cli {
 
 struct ShowFlags {
-  std::string kind;  // as Name(AnswerKind); empty: nothing is shown
+  std::string kind;  // as Name(AnswerKind), or "tokens"; empty: nothing is shown
   std::string out;   // empty: a name made of the picture's, in the working folder
 
-  bool given() const { return !kind.empty(); }
+  bool tokens() const { return kind == "tokens"; }
+  bool given() const { return !kind.empty() && !tokens(); }  // a picture is drawn
 };
 
 void AddShowFlags(CLI::App& command, ShowFlags& flags);

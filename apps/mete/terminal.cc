@@ -79,6 +79,12 @@ void PrintText(const std::string& text) {
   for (const std::string& line : WrapText(text, TerminalColumns(STDOUT_FILENO))) fmt::print("{}\n", line);
 }
 
+std::string ForTerminals(std::string text) {
+  for (char& c : text)
+    if ((c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
+  return text;
+}
+
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent) {
   return mete::FormatTable(rows,
                            {.align = align, .indent = indent, .columns = TerminalColumns(STDOUT_FILENO)});

@@ -40,6 +40,9 @@ void PrintJson(const Json& json, FILE* to = stdout);  // bytes that are not UTF-
 void PrintJsonLine(const Json& json);                 // to stderr, in one line
 void PrintText(const std::string& text);              // to stdout, with lines broken at the terminal's width
 
+// Returns bytes of others, such as a model's text, without the characters that control terminals.
+std::string ForTerminals(std::string text);
+
 // Formats a table for stdout, no wider than the terminal (base/table.h). `align`: as in TableLayout.
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent = "");
 // Formats two columns without a header; texts of the last column may be broken.

@@ -1,5 +1,5 @@
 // What a network's outputs say about a picture: boxes, a mask, another picture, or points, in pixels of the
-// picture that the input was made from.
+// picture that the input was made from; or which tokens of a text they are.
 // Preprocess::head (mete/image.h) names the form of the outputs and says which boxes count; the TOML beside
 // the model may have it.
 #pragma once
@@ -66,5 +66,21 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
 // Returns the picture with the answer drawn over it, or the answer itself if that is a picture. labels[i] is
 // the name of class i; classes without one have their number.
 Image DrawAnswer(const Image& picture, const PictureAnswer& answer, std::span<const std::string> labels);
+
+struct LikelyToken {
+  int64_t token = 0;
+  float probability = 0;  // by the softmax of the logits of its position
+};
+
+struct TokenAnswer {
+  std::vector<int64_t> tokens;    // of logits the likeliest at each position
+  std::vector<LikelyToken> last;  // of logits the likeliest at the last position, the best first
+};
+
+// Returns the tokens that the outputs give: integers N or 1xN, or logits 1xNxV. Of several such outputs it is
+// the one with 'logit', 'token', 'ids' or 'sequence' in its name. `most`: how many `last` has. What text they
+// are is the tokenizer's business, which `mete run --show tokens` reads. Error INVALID_ARGUMENT if no output,
+// or more than one, can be tokens.
+TokenAnswer DecodeTokens(std::span<const HeadOutput> outputs, int most = 5);
 
 }  // namespace mete

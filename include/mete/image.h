@@ -120,6 +120,7 @@ struct Preprocess {
   bool softmax = false;  // convert scores to probabilities first
   std::string classify;  // name of the output with the scores; empty: the only output that can have them
   HeadSettings head;
+  std::string tokenizer;  // path of the file that says how tokens are text, as that of `labels`
 };
 
 // A set of values that many models share. The documentation of a model tells which values it was trained

@@ -224,6 +224,53 @@ TEST(DecodeAnswer, PointsAreTheHighestCells) {
   EXPECT_EQ(points[0].label, 0);
 }
 
+TokenAnswer TokensIn(const std::vector<NamedTensor>& outputs, int most = 5) {
+  std::vector<HeadOutput> all;
+  for (const NamedTensor& output : outputs) all.push_back({output.name, output.tensor.view()});
+  return DecodeTokens(all, most);
+}
+
+TEST(DecodeTokens, IdsAreThemselves) {
+  const std::vector<int64_t> wide{7, 0, -1};
+  const std::vector<int32_t> narrow{5, 6};
+  const Tensor row = Tensor::Of<int64_t>(DType::kI64, {1, 3}, wide),
+               flat = Tensor::Of<int32_t>(DType::kI32, {2}, narrow);
+  EXPECT_EQ(TokensIn({{"out", row}}).tokens, wide);
+  EXPECT_EQ(TokensIn({{"scores", Filled({1, 2}, 0, {})}, {"out", flat}}).tokens,
+            (std::vector<int64_t>{5, 6}));
+  EXPECT_EQ(TokensIn({{"lengths", row}, {"sequences", flat}}).tokens, (std::vector<int64_t>{5, 6}));
+  EXPECT_TRUE(TokensIn({{"out", row}}).last.empty());
+}
+
+TEST(DecodeTokens, LogitsGiveTheLikeliestOnes) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor logits =
+      Values({1, 3, 4}, {0, 9, 1, 9, nan, -5, -4, nan, std::log(2.f), std::log(6.f), 0, std::log(1.f)});
+  const TokenAnswer found = TokensIn({{"hidden", Filled({1, 3, 2}, 0, {})}, {"logits", logits}}, 3);
+  EXPECT_EQ(found.tokens, (std::vector<int64_t>{1, 2, 1}));
+  ASSERT_EQ(found.last.size(), 3u);
+  const std::vector<int64_t> order{1, 0, 2};  // of equal ones the first
+  const std::vector<float> chances{.6f, .2f, .1f};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(found.last[i].token, order[i]);
+    EXPECT_NEAR(found.last[i].probability, chances[i], 1e-6);  // a few roundings of numbers below 1
+  }
+  EXPECT_EQ(TokensIn({{"logits", logits}}, 100).last.size(), 4u);
+  EXPECT_TRUE(TokensIn({{"logits", Values({1, 0, 4}, {})}}).tokens.empty());
+}
+
+TEST(DecodeTokens, OutputsThatAreNoneAreErrors) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<NamedTensor> none, two{{"a", Filled({1, 2, 3}, 0, {})}, {"b", Filled({1, 4, 3}, 0, {})}},
+      texts{{"logits", Filled({2, 2, 3}, 0, {})}}, numbers{{"logits", Filled({1, 2, 3}, nan, {})}},
+      empty{{"logits", Values({1, 2, 0}, {})}};
+  EXPECT_TELLS(TokensIn(none), "no output can be the tokens");
+  EXPECT_TELLS(TokensIn(two), "several outputs can be the tokens; got 'a' 1x2x3, 'b' 1x4x3");
+  EXPECT_TELLS(TokensIn(texts), "got 'logits' 2x2x3");
+  EXPECT_TELLS(TokensIn(numbers), "without any logit that is a number");
+  EXPECT_TELLS(TokensIn(empty), "no output can be the tokens");
+}
+
 TEST(DecodeAnswer, OutputsThatDoNotFitAreErrors) {
   const Tensor four = Filled({1, 3, 4}, 0, {}), scores = Filled({1, 3, 2}, 0, {});
   const std::vector<NamedTensor> none, boxes{{"boxes", four}}, both{{"boxes", four}, {"scores", scores}},

@@ -195,6 +195,8 @@ constexpr Field kFields[] = {
     {{"anchors", "w,h[,...]",
       "widths and heights of the anchors of the head yolo-grid, the finest grid's first"},
      [](const Text& t, Preprocess& p) { p.head.anchors = Numbers(t, "numbers with commas between them"); }},
+    {{"tokenizer", "FILE", "how tokens are text: Hugging Face's tokenizer.json, or llama2.c's tokenizer.bin"},
+     [](const Text& t, Preprocess& p) { p.tokenizer = t.value; }},
 };
 
 // The settings are those of the networks' own training or evaluation scripts. Crops are written as fractions,
@@ -252,6 +254,7 @@ void SetRecipe(const Text& t, Preprocess& p) {
   fresh.softmax = p.softmax;
   fresh.classify = p.classify;
   fresh.head = p.head;
+  fresh.tokenizer = p.tokenizer;
   p = ParsePreprocess(SettingsOf(t), std::string(t.value), fresh);
 }
 
@@ -327,8 +330,11 @@ Preprocess LoadPreprocess(const std::string& path, const Preprocess& defaults) {
   const auto file = MappedFile::Open(path);
   Preprocess p = ParsePreprocess({reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()},
                                  path, defaults);
-  if (!p.labels.empty() && p.labels != defaults.labels)
-    p.labels = (std::filesystem::path(path).parent_path() / p.labels).string();
+  const auto resolve = [&](std::string& file, const std::string& before) {
+    if (!file.empty() && file != before) file = (std::filesystem::path(path).parent_path() / file).string();
+  };
+  resolve(p.labels, defaults.labels);
+  resolve(p.tokenizer, defaults.tokenizer);
   return p;
 }
 

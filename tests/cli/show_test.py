@@ -8,7 +8,7 @@ import unittest
 import zlib
 
 import cli_testing
-from cli_testing import BAD_FILE, FAILURE, OK, USAGE, mete, png
+from cli_testing import BAD_FILE, FAILURE, OK, USAGE, mete, npy, png
 from onnx_files import kInt64, model
 
 SHARED = pathlib.Path(os.environ.get("METE_SHARED", "../shared")).resolve()
@@ -196,6 +196,38 @@ class Text(unittest.TestCase):
         for part in ("normalizer] a part of a kind that is not understood; got 'NFC'", "decoder] a part of a kind that is not understood; got 'CTC'"):
             self.assertIn(part, error.stderr)
 
+    def test_outputs_are_text(self):
+        # Logits of two positions: the likeliest are 4 and 5, "a" and "b".
+        pieces, ids, net = self.pieces, self.root / "ids.npy", self.root / "logits.onnx"
+        rows = [float(v == 4) * 9 for v in range(pieces)] + [{5: 2.0, 6: 1.0}.get(v, -50.0) for v in range(pieces)]
+        nodes = [("Gather", ["table", "ids"], ["logits"])]
+        net.write_bytes(model([("ids", [1, "T"], kInt64)], nodes, ["logits"], weights=[("table", [2, pieces], rows)]))
+        ids.write_bytes(npy("<i8", [1, 2], struct.pack("<2q", 0, 1)))
+        words = ("run", net, "--input", f"ids={ids}", "--show", "tokens", "--tokenizer")
+        for name in ("words.bin", "words.json"):
+            said = self.answer(*words, self.root / name, "--top-k", 2)["results"][0]
+            self.assertEqual((said["tokens"], said["text"]), ([4, 5], "ab"))
+            self.assertEqual([(t["token"], t["text"], round(t["probability"], 3)) for t in said["last"]], [(5, "b", 0.731), (6, "c", 0.269)])
+        text = mete(*words, self.root / "words.json").stdout
+        self.assertIn("2 tokens: ab\n", text)
+        self.assertIn('"b"', text)
+        (self.root / "logits.toml").write_text('tokenizer = "words.json"\n')  # beside the model
+        self.assertEqual(self.answer(*words[:-1])["results"][0]["text"], "ab")
+        # Tokens themselves.
+        same = self.root / "same.onnx"
+        same.write_bytes(model([("ids", [1, "T"], kInt64)], [("Identity", ["ids"], ["out"])], ["out"]))
+        ids.write_bytes(npy("<i8", [1, 4], struct.pack("<4q", 1, 4, 5, 99)))
+        said = self.answer("run", same, *words[2:], self.root / "words.json")["results"][0]
+        self.assertEqual((said["tokens"], said["text"]), ([1, 4, 5, 99], "ab"))
+        self.assertNotIn("last", said)
+        self.fails(USAGE, "got none, expected a file", "run", same, *words[2:-1])
+        self.fails(USAGE, "which prints", "run", same, *words[2:], self.root / "words.bin", "--out", "x.png")
+        self.fails(BAD_FILE, "not a tokenizer", "run", same, *words[2:], ids)
+        scores = self.root / "scores.onnx"
+        scores.write_bytes(model([("ids", [1, 2])], [("Relu", ["ids"], ["out"])], ["out"]))
+        ids.write_bytes(npy("<f4", [1, 2], struct.pack("<2f", 0, 1)))
+        self.fails(BAD_FILE, "no output can be the tokens; got 'out' 1x2", "run", scores, *words[2:], self.root / "words.bin")
+
     def test_an_empty_prompt_begins_a_text(self):
         self.assertEqual(json.loads(self.run_text("--prompt", "", "--most-tokens", 3, "--json"))["tokens"], [])  # 1 ends a text
 
@@ -225,7 +257,7 @@ class Text(unittest.TestCase):
     def test_mistakes(self):
         net, words = self.root / "net.onnx", self.root / "words.bin"
         self.fails(USAGE, "--tokenizer", "run", net, "--prompt", "a")
-        self.fails(USAGE, "expected --chat or --prompt", "run", net, "--tokenizer", words)
+        self.fails(USAGE, "expected --chat, --prompt or --show tokens", "run", net, "--tokenizer", words)
         self.fails(BAD_FILE, "none.bin", "run", net, "--prompt", "a", "--tokenizer", self.root / "none.bin")
         self.fails(BAD_FILE, "not a tokenizer", "run", net, "--prompt", "a", "--tokenizer", net)
         self.fails(BAD_FILE, "no piece for a byte", "run", net, "--prompt", "z", "--tokenizer", words)

@@ -1,4 +1,5 @@
 """Small files in the place of those that snippets name and that nobody has: nets, pictures, tensors, labels. Standard library only."""
+import json
 import pathlib
 import struct
 import sys
@@ -44,6 +45,13 @@ def decoder():
                  weights=weights)
 
 
+def language_model():
+    """Logits of each of the encoder's tokens."""
+    inputs = [(name, ["N", "T"], kInt64) for name in ("ids", "mask")]
+    table = ("table", [CLASSES, CLASSES], [float(i % 7) for i in range(CLASSES * CLASSES)])
+    return model(inputs, [("Mul", ["ids", "mask"], ["kept"]), ("Gather", ["table", "kept"], ["logits"])], ["logits"], weights=[table])
+
+
 def prototxt():
     return b"""name: "stand-in"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 32 dim: 32 } } }
@@ -84,8 +92,14 @@ def tokenizer():
     return bytes(4) + b"".join(struct.pack("<fi", 0, len(piece)) + piece for piece in pieces)
 
 
-BY_NAME = {"decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words,
-           "tokenizer.bin": tokenizer}
+def tokenizer_json():
+    """Hugging Face's form, with as many words as there are classes."""
+    words = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, **{f"word{i}": i for i in range(1, CLASSES)}}}
+    return json.dumps({"model": words, "decoder": {"type": "WordPiece"}}).encode()
+
+
+BY_NAME = {"bert.onnx": language_model, "decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words,
+           "tokenizer.bin": tokenizer, "tokenizer.json": tokenizer_json}
 BY_ENDING = {".onnx": classifier, ".prototxt": prototxt, ".caffemodel": caffemodel, ".jpg": picture, ".png": picture, ".npy": pixels,
              ".txt": labels}
 
