@@ -44,6 +44,13 @@ std::map<int, int64_t> PixelsOf(const PictureMask& mask) {
 
 std::string Pixels(float v) { return fmt::format("{:.1f}", v); }
 
+std::string PointsText(std::span<const PicturePoint> points) {
+  std::string text;
+  for (const PicturePoint& p : points)
+    text += fmt::format("{}{},{}", text.empty() ? "" : " ", Pixels(p.x), Pixels(p.y));
+  return text;
+}
+
 Json WithLabel(Json json, int label, std::span<const std::string> labels) {
   json["class"] = label;
   json["label"] = LabelOf(label, labels);
@@ -129,10 +136,15 @@ void PrintFound(const Found& found, std::span<const std::string> labels) {
   Rows rows;
   switch (answer.kind) {
     case AnswerKind::kBoxes:
-      rows = {{"class", "score", "left", "top", "right", "bottom", "label"}};
-      for (const PictureBox& b : answer.boxes)
-        rows.push_back({std::to_string(b.label), fmt::format("{:.4f}", b.score), Pixels(b.x0), Pixels(b.y0),
-                        Pixels(b.x1), Pixels(b.y1), LabelOf(b.label, labels)});
+      rows = {
+          {"class", "score", "left", "top", "right", "bottom", answer.points.empty() ? "label" : "points"}};
+      for (size_t i = 0; i < answer.boxes.size(); ++i) {
+        const PictureBox& b = answer.boxes[i];
+        rows.push_back(
+            {std::to_string(b.label), fmt::format("{:.4f}", b.score), Pixels(b.x0), Pixels(b.y0),
+             Pixels(b.x1), Pixels(b.y1),
+             answer.points.empty() ? LabelOf(b.label, labels) : PointsText(PointsOfBox(answer, i))});
+      }
       break;
     case AnswerKind::kPoints:
       rows = {{"point", "score", "x", "y", "label"}};
@@ -158,10 +170,14 @@ void PrintFound(const Found& found, std::span<const std::string> labels) {
 Json FoundJson(const Found& found, std::span<const std::string> labels) {
   const PictureAnswer& answer = found.answer;
   Json json, items = Json::array();
-  for (const PictureBox& b : answer.boxes)
+  for (size_t i = 0; i < answer.boxes.size(); ++i) {
+    const PictureBox& b = answer.boxes[i];
     items.push_back(WithLabel({{"box", {b.x0, b.y0, b.x1, b.y1}}, {"score", b.score}}, b.label, labels));
-  for (const PicturePoint& p : answer.points)
-    items.push_back(WithLabel({{"point", {p.x, p.y}}, {"score", p.score}}, p.label, labels));
+    for (const PicturePoint& p : PointsOfBox(answer, i)) items.back()["points"].push_back({p.x, p.y});
+  }
+  if (answer.kind == AnswerKind::kPoints)
+    for (const PicturePoint& p : answer.points)
+      items.push_back(WithLabel({{"point", {p.x, p.y}}, {"score", p.score}}, p.label, labels));
   for (const auto& [label, pixels] : PixelsOf(answer.mask))
     items.push_back(WithLabel({{"pixels", pixels}}, label, labels));
   if (answer.kind == AnswerKind::kPicture)

@@ -35,7 +35,7 @@ struct PictureBox {
 struct PicturePoint {
   float x = 0, y = 0;
   float score = 0;
-  int label = 0;  // the number of the heat map
+  int label = 0;  // the number of the heat map, or of the point of a box
 };
 
 // The class of each pixel of the picture; kOutside: the input had nothing of the pixel.
@@ -48,6 +48,8 @@ struct PictureMask {
 struct PictureAnswer {
   AnswerKind kind = AnswerKind::kBoxes;
   std::vector<PictureBox> boxes;  // the best score first
+  // Of kBoxes: points.size() / boxes.size() for each box, in the order of the boxes; none where the network
+  // gives none. They may lie outside of the picture.
   std::vector<PicturePoint> points;
   PictureMask mask;
   Image picture;
@@ -62,6 +64,9 @@ struct HeadOutput {
 // input from the picture. Error INVALID_ARGUMENT if there is no such head, or the outputs do not fit it.
 PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& picture,
                            const Preprocess& settings, const Shape& input);
+
+// Returns the points of box `i`.
+std::span<const PicturePoint> PointsOfBox(const PictureAnswer& answer, size_t i);
 
 // Returns the picture with the answer drawn over it, or the answer itself if that is a picture. labels[i] is
 // the name of class i; classes without one have their number.

@@ -23,7 +23,8 @@ constexpr HeadRow kHeads[] = {
       "Ultra-Light-Fast-Generic-Face-Detector without its decoding: offsets 1xNx4 and scores 1xNx2"},
      UltraFaceBoxes},
     {{"retinaface", AnswerKind::kBoxes,
-      "RetinaFace with steps of 8, 16 and 32 pixels: offsets 1xNx4 and scores 1xNx2"},
+      "RetinaFace with steps of 8, 16 and 32 pixels: offsets 1xNx4, scores 1xNx2 and, where there are "
+      "points, 1xNx10"},
      RetinaFaceBoxes},
     {{"fastestdet", AnswerKind::kBoxes, "FastestDet: one grid 1x(5+C)xHxW"}, FastestDetBoxes},
     {{"centernet", AnswerKind::kBoxes, "CenterNet: heat maps 1xCxHxW, sizes and offsets 1x2xHxW, in cells"},
@@ -81,12 +82,23 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
   const HeadInput from{picture, settings, input, PlaceOf(picture, settings, input)};
   PictureAnswer answer{.kind = row.head.kind};
   switch (row.head.kind) {
-    case AnswerKind::kBoxes: answer.boxes = row.boxes(found, from); break;
+    case AnswerKind::kBoxes: {
+      Boxes boxes = row.boxes(found, from);
+      answer.boxes = std::move(boxes.boxes);
+      answer.points = std::move(boxes.points);
+      break;
+    }
     case AnswerKind::kMask: answer.mask = ClassMask(found, from); break;
     case AnswerKind::kPicture: answer.picture = OutputPicture(found, from); break;
     case AnswerKind::kPoints: answer.points = HeatPoints(found, from); break;
   }
   return answer;
+}
+
+std::span<const PicturePoint> PointsOfBox(const PictureAnswer& answer, size_t i) {
+  if (answer.kind != AnswerKind::kBoxes || i >= answer.boxes.size()) return {};
+  const size_t each = answer.points.size() / answer.boxes.size();
+  return std::span(answer.points).subspan(i * each, each);
 }
 
 }  // namespace mete

@@ -110,6 +110,38 @@ TEST(DecodeAnswer, UltraFaceOffsetsAreFromPriorBoxes) {
   ExpectBox(found[0], 20 + 16 - 8, 0, 20 + 16 + 8, 12 + 16, .75f, 1);
 }
 
+TEST(DecodeAnswer, RetinaFaceHasPointsOfItsBoxes) {
+  // 64x32 pixels are 8x4 + 4x2 + 2x1 cells with two prior boxes each. The first one of the cell in row 1 and
+  // column 2 of the first grid has 16 pixels, and a second one, better, the first cell of the second grid.
+  const Shape input{1, 3, 32, 64};
+  const size_t first = (1 * 8 + 2) * 2, second = 32 * 2;
+  const Tensor scores = Filled({1, 84, 2}, 0, {{first * 2 + 1, .75f}, {second * 2 + 1, .9f}});
+  const Tensor boxes = Filled({1, 84, 4}, 0, {});
+  const Tensor points =
+      Filled({1, 84, 10}, 0, {{first * 10 + 2, 5}, {first * 10 + 9, -2.5f}, {second * 10, 1}});
+  const std::vector<NamedTensor> outputs{{"loc", boxes}, {"conf", scores}, {"landms", points}};
+  const PictureAnswer found = Decode("retinaface", outputs, {}, input, Image(128, 64));
+  ASSERT_EQ(found.boxes.size(), 2u);
+  ASSERT_EQ(found.points.size(), 10u);
+  ExpectBox(found.boxes[1], 2 * (20 - 8), 2 * (12 - 8), 2 * (20 + 8), 2 * (12 + 8), .75f, 1);
+  const auto of_first = PointsOfBox(found, 1), of_second = PointsOfBox(found, 0);
+  for (int k = 0; k < 5; ++k) {
+    EXPECT_NEAR(of_first[k].x, 2 * (20 + (k == 1 ? 8 : 0)), kTolerance);
+    EXPECT_NEAR(of_first[k].y, 2 * (12 - (k == 4 ? 4 : 0)), kTolerance);
+    EXPECT_FLOAT_EQ(of_first[k].score, .75f);
+    EXPECT_EQ(of_first[k].label, k);
+  }
+  EXPECT_NEAR(of_second[0].x, 2 * (8 + .1f * 64),
+              kTolerance);  // the prior box of 64 pixels is as wide as the input
+  EXPECT_TRUE(PointsOfBox(found, 2).empty());
+  const std::vector<NamedTensor> without{{"loc", boxes}, {"conf", scores}};
+  const PictureAnswer none = Decode("retinaface", without, {}, input, Image(128, 64));
+  EXPECT_EQ(none.boxes.size(), 2u);
+  EXPECT_TRUE(none.points.empty());
+  EXPECT_TRUE(PointsOfBox(none, 0).empty());
+  EXPECT_NE(DrawAnswer(Image(128, 64), found, {}).rgb, DrawAnswer(Image(128, 64), none, {}).rgb);
+}
+
 TEST(DecodeAnswer, FastestDetHasABoxForEachCell) {
   const size_t cells = 4 * 8, cell = 1 * 8 + 3;
   const Tensor grid =

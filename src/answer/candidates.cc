@@ -14,18 +14,24 @@ BestClass BestOf(const float* scores, int64_t count, int64_t step, int first) {
   return best;
 }
 
-void BoxCandidates::Add(const CornerBox& box, float score, int label) {
+void BoxCandidates::Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points) {
   const bool finite = std::isfinite(box.x0) && std::isfinite(box.y0) && std::isfinite(box.x1) &&
                       std::isfinite(box.y1) && std::isfinite(score);
   if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0) return;
   boxes_.push_back(box);
   scores_.push_back(score);
   labels_.push_back(label);
+  points_.push_back(std::move(points));
 }
 
-void BoxCandidates::AddRelative(const CornerBox& box, float score, int label) {
+void BoxCandidates::AddRelative(const CornerBox& box, float score, int label,
+                                std::vector<PicturePoint> points) {
   const float width = float(place_.input_width), height = float(place_.input_height);
-  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label);
+  for (PicturePoint& point : points) {
+    point.x *= width;
+    point.y *= height;
+  }
+  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label, std::move(points));
 }
 
 void BoxCandidates::AddCentered(float x, float y, float width, float height, float score, int label) {
@@ -61,7 +67,15 @@ PictureBox BoxCandidates::InPicture(int64_t candidate) const {
           labels_[size_t(candidate)]};
 }
 
-std::vector<PictureBox> BoxCandidates::Boxes(Overlapping overlapping) const {
+// A point may lie outside of its box and of the picture.
+void BoxCandidates::AddPoints(int64_t candidate, std::vector<PicturePoint>& points) const {
+  for (PicturePoint point : points_[size_t(candidate)]) {
+    const auto [x, y] = place_.InPicture(point.x, point.y);
+    points.push_back({float(x), float(y), scores_[size_t(candidate)], point.label});
+  }
+}
+
+Boxes BoxCandidates::Boxes(Overlapping overlapping) const {
   std::vector<int64_t> kept;
   if (overlapping == Overlapping::kLeaveOut) {
     kept = Kept();
@@ -71,10 +85,14 @@ std::vector<PictureBox> BoxCandidates::Boxes(Overlapping overlapping) const {
   }
   SortByScore(scores_.data(), kept.data(), int64_t(kept.size()));
   kept.resize(std::min(kept.size(), size_t(settings_.most)));
-  std::vector<PictureBox> boxes;
-  for (const int64_t i : kept)
-    if (const PictureBox box = InPicture(i); box.x1 > box.x0 && box.y1 > box.y0) boxes.push_back(box);
-  return boxes;
+  mete::Boxes found;
+  for (const int64_t i : kept) {
+    const PictureBox box = InPicture(i);
+    if (!(box.x1 > box.x0 && box.y1 > box.y0)) continue;
+    found.boxes.push_back(box);
+    AddPoints(i, found.points);
+  }
+  return found;
 }
 
 }  // namespace mete

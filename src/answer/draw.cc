@@ -104,6 +104,7 @@ Image DrawAnswer(const Image& picture, const PictureAnswer& answer, std::span<co
   Image drawn = picture;
   if (answer.kind == AnswerKind::kBoxes) DrawBoxes(drawn, answer.boxes, labels);
   if (answer.kind == AnswerKind::kPoints) DrawPoints(drawn, answer.points, labels);
+  if (answer.kind == AnswerKind::kBoxes) DrawPoints(drawn, answer.points, {});  // whose labels are no classes
   if (answer.kind == AnswerKind::kMask) DrawMask(drawn, answer.mask);
   return drawn;
 }

@@ -1,6 +1,7 @@
 // Detectors of faces whose boxes are offsets from prior boxes of fixed sizes in the cells of several grids.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <span>
 
 #include "answer/candidates.h"
@@ -40,6 +41,17 @@ std::vector<PriorBox> PriorsOf(std::span<const PriorGrid> grids, int width, int 
 // Both families are trained with offsets that are divided by these variances.
 constexpr float kCenterVariance = 0.1f, kSizeVariance = 0.2f;
 
+// A face's eyes, nose and corners of the mouth, where the network gives them.
+constexpr int64_t kFacePoints = 5;
+
+std::vector<PicturePoint> PointsOf(const float* offsets, const PriorBox& prior) {
+  std::vector<PicturePoint> points;
+  for (int k = 0; k < kFacePoints; ++k)
+    points.push_back({prior.x + offsets[2 * k] * kCenterVariance * prior.width,
+                      prior.y + offsets[2 * k + 1] * kCenterVariance * prior.height, 0, k});
+  return points;
+}
+
 Boxes PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<const PriorGrid> grids) {
   const HeadValues scores = outputs.Find("scores", {1, HeadOutputs::kAny, 2}, {"score", "conf"});
   const HeadValues offsets = outputs.Find("boxes", {1, HeadOutputs::kAny, 4}, {"box", "loc"});
@@ -48,6 +60,7 @@ Boxes PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<c
   if (scores.dim(1) != count || offsets.dim(1) != count)
     outputs.Fail("the boxes are not those of the input's size",
                  fmt::format("{} for {}x{}", count, input.place.input_width, input.place.input_height));
+  const std::optional<HeadValues> points = outputs.FindIfAny({1, count, 2 * kFacePoints}, {"land", "point"});
   BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < count; ++i) {
     const PriorBox& prior = priors[size_t(i)];
@@ -56,7 +69,9 @@ Boxes PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<c
                 y = prior.y + v[1] * kCenterVariance * prior.height,
                 right = prior.width * std::exp(v[2] * kSizeVariance) / 2,
                 down = prior.height * std::exp(v[3] * kSizeVariance) / 2;
-    candidates.AddRelative({x - right, y - down, x + right, y + down}, scores.row(i, 2)[1], 1);
+    candidates.AddRelative(
+        {x - right, y - down, x + right, y + down}, scores.row(i, 2)[1], 1,
+        points ? PointsOf(points->row(i, 2 * kFacePoints), prior) : std::vector<PicturePoint>());
   }
   return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
 }

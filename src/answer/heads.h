@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "answer/candidates.h"
 #include "answer/outputs.h"
 #include "mete/answer.h"
 
@@ -15,8 +16,6 @@ struct HeadInput {
   const Shape& shape;  // of the network's input
   InputPlace place;
 };
-
-using Boxes = std::vector<PictureBox>;
 
 // faces.cc: boxes that are offsets from prior boxes
 Boxes UltraFaceBoxes(const HeadOutputs& outputs, const HeadInput& input);

@@ -43,16 +43,24 @@ void HeadOutputs::Fail(const std::string& problem, const std::string& expected) 
           problem, got, expected);
 }
 
-HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,
-                             std::initializer_list<const char*> names, const std::string& except) const {
+std::optional<HeadValues> HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
+                                                 std::initializer_list<const char*> names,
+                                                 const std::string& except) const {
   const HeadOutput* found = nullptr;
   for (const HeadOutput& output : all_) {
     if (!Fits(output.values.shape, dims) || output.name == except) continue;
     if (HasOneOf(output.name, names)) return ValuesOf(output);
     if (!found) found = &output;
   }
-  if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
+  if (!found) return std::nullopt;
   return ValuesOf(*found);
+}
+
+HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,
+                             std::initializer_list<const char*> names, const std::string& except) const {
+  std::optional<HeadValues> found = FindIfAny(dims, names, except);
+  if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
+  return std::move(*found);
 }
 
 std::vector<HeadValues> HeadOutputs::OfRank(const char* what, int rank) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,6 +33,10 @@ class HeadOutputs {
   // message.
   HeadValues Find(const char* what, std::initializer_list<int64_t> dims,
                   std::initializer_list<const char*> names = {}, const std::string& except = "") const;
+  // The same, or nothing.
+  std::optional<HeadValues> FindIfAny(std::initializer_list<int64_t> dims,
+                                      std::initializer_list<const char*> names = {},
+                                      const std::string& except = "") const;
   // Returns all outputs with this number of dimensions. Error if there is none.
   std::vector<HeadValues> OfRank(const char* what, int rank) const;
 

@@ -44,6 +44,19 @@ def detector():
     return model([("image", [1, 1, 16, 16])], nodes, ["found"], weights=[("zero", [1, 1, 1, 1], [0.0]), ("rows", [1, 1, 2, 7], rows)])
 
 
+def faces():
+    """RetinaFace's outputs for 16x16 pixels, which have 2x2, 1x1 and 1x1 cells with two prior boxes each: the second cell has a face of 16 pixels."""
+    count, face = 12, 2
+    outputs = {"loc": [0.0] * (count * 4), "conf": [0.0] * (count * 2), "landms": [0.0] * (count * 10)}
+    outputs["conf"][face * 2 + 1] = 0.75
+    outputs["landms"][face * 10:face * 10 + 10] = [-2.5, -2.5, 2.5, -2.5, 0, 0, -2.5, 2.5, 2.5, 2.5]  # tenths of the prior box
+    nodes = [("ReduceMean", ["image"], ["mean"], {"axes": [1, 2], "keepdims": 0}), ("ReduceMean", ["mean"], ["number"], {"axes": [1], "keepdims": 0}),
+             ("Mul", ["number", "zero"], ["nothing"])]
+    nodes += [("Add", ["nothing", f"{name}_values"], [name]) for name in outputs]
+    weights = [("zero", [1], [0.0])] + [(f"{name}_values", [1, count, len(values) // count], values) for name, values in outputs.items()]
+    return model([("image", [1, 3, 16, 16])], nodes, list(outputs), weights=weights)
+
+
 def same_picture():
     return model([("image", [1, 3, 16, 16])], [("Relu", ["image"], ["again"])], ["again"])
 
@@ -98,6 +111,17 @@ class Show(unittest.TestCase):
         before = pixels(self.root / "picture.png")[2]
         self.assertEqual(rows[31], before[31])
         self.assertNotEqual(rows[15][16 * 3:48 * 3], before[15][16 * 3:48 * 3])
+
+    def test_faces_have_points(self):
+        net, picture, out = self.root / "faces.onnx", self.root / "picture.png", self.root / "faces.png"
+        net.write_bytes(faces())
+        words = ("run", net, picture, "--std", 255, "--head", "retinaface")
+        box, = self.answer(*words, "--show", "boxes", "--out", out)["results"][0]["boxes"]
+        # The cell's centre, (12, 4) of 16x16 pixels, is (48, 8) of 64x32; points are 4 pixels of the input from it.
+        self.assertEqual((box["box"], box["score"]), ([16, 0, 64, 24], 0.75))
+        self.assertEqual(box["points"], [[32, 0], [64, 0], [48, 8], [32, 16], [64, 16]])
+        self.assertNotEqual(pixels(out)[2][8][48 * 3:49 * 3], pixels(picture)[2][8][48 * 3:49 * 3])
+        self.assertIn("32.0,0.0 64.0,0.0 48.0,8.0 32.0,16.0 64.0,16.0", mete(*words).stdout)
 
     def test_boxes_without_a_picture(self):
         done = mete("run", self.root / "boxes.onnx", self.root / "picture.png", "--least-score", 0.2)
