@@ -186,6 +186,38 @@ TEST(DecodeAnswer, YoloGridsHaveAnchors) {
   EXPECT_TELLS(Decode("yolo-grid", grids, settings), "[anchors]");
 }
 
+TEST(DecodeAnswer, EarlierYolosHaveAnchorsAndExponentialSizes) {
+  Preprocess settings;
+  settings.head.anchors = {10, 20, 12, 24, 40, 8, 44, 10};  // two for each grid
+  // Two classes. The second anchor of the second cell of the coarse grid, 1x2, has a box.
+  const size_t channel = 7 * 2 + 1;  // of a cell, where each channel has two
+  const Tensor coarse = Filled({1, 14, 1, 2}, -20,
+                               {{channel, Logit(.25f)},
+                                {channel + 2, 0},
+                                {channel + 4, std::log(1.5f)},
+                                {channel + 6, std::log(.5f)},
+                                {channel + 8, Logit(.8f)},
+                                {channel + 12, 20}});
+  const Tensor fine = Filled({1, 14, 2, 4}, -20, {});
+  const std::vector<NamedTensor> grids{{"coarse", coarse}, {"fine", fine}};
+  const auto v3 = Decode("yolo-v3", grids, settings).boxes;
+  ASSERT_EQ(v3.size(), 1u);
+  ExpectBox(v3[0], (125 - 33) * 2, (50 - 2.5f) * 2, (125 + 33) * 2, (50 + 2.5f) * 2, .8f, 1);
+  const auto v4 = Decode("yolo-v4", grids, settings).boxes;
+  ASSERT_EQ(v4.size(), 1u);
+  const float x = (1 + .25f * 1.05f - .025f) * 100;
+  ExpectBox(v4[0], (x - 33) * 2, (50 - 2.5f) * 2, (x + 33) * 2, (50 + 2.5f) * 2, .8f, 1);
+  const std::vector<NamedTensor> three{{"a", fine}, {"b", coarse}, {"c", fine}};
+  for (const char* head : {"yolo-v3", "yolo-v4"}) {
+    EXPECT_TELLS(Decode(head, three, settings), "no anchors for 3 grids; got 8 numbers");
+    settings.head.anchors.resize(4);  // one for each grid of 14 channels is a network of 9 classes
+    EXPECT_TRUE(Decode(head, grids, settings).boxes.empty());
+    settings.head.anchors.resize(12, 5);
+    EXPECT_TELLS(Decode(head, grids, settings), "'fine' is no grid of 3 anchors");
+    settings.head.anchors.resize(8);
+  }
+}
+
 TEST(DecodeAnswer, CenterNetFindsPeaks) {
   const Tensor heat = Filled({1, 1, 4, 8}, 0, {{10, .9f}, {11, .8f}, {30, .6f}});
   const Tensor sizes = Filled({1, 2, 4, 8}, 2, {}), offsets = Filled({1, 2, 4, 8}, .5f, {});

@@ -31,11 +31,15 @@ Boxes DetrBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes FastestDetBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input);
 
-// yolo.cc
+// yolo.cc: rows and columns of boxes
 Boxes YoloV5Boxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes YoloV8Boxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes YoloXBoxes(const HeadOutputs& outputs, const HeadInput& input);
+
+// yolo_grids.cc: boxes of anchors in the cells of several grids
 Boxes YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input);
+Boxes YoloV3Boxes(const HeadOutputs& outputs, const HeadInput& input);
+Boxes YoloV4Boxes(const HeadOutputs& outputs, const HeadInput& input);
 
 // planes.cc: outputs with a plane for each class, colour or point
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input);

@@ -1,10 +1,8 @@
 // The families of YOLO. Boxes are centre, width and height in pixels of the input.
-#include <algorithm>
 #include <cmath>
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
-#include "answer/numbers.h"
 #include "base/error.h"
 
 namespace mete {
@@ -68,43 +66,6 @@ Boxes YoloXBoxes(const HeadOutputs& outputs, const HeadInput& input) {
         candidates.AddCentered((v[0] + float(x)) * unit, (v[1] + float(y)) * unit, std::exp(v[2]) * unit,
                                std::exp(v[3]) * unit, v[4] * best.score, best.label);
       }
-  return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
-}
-
-// Raw grids 1x(A*(5+C))xHxW of YOLOv5, which has A anchors for each cell of each grid.
-Boxes YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input) {
-  std::vector<HeadValues> grids = outputs.OfRank("grids of boxes", 4);
-  std::sort(grids.begin(), grids.end(), [](const auto& a, const auto& b) { return a.dim(2) > b.dim(2); });
-  const std::vector<float>& anchors = input.settings.head.anchors;
-  const int64_t of_grid = int64_t(anchors.size()) / 2 / int64_t(grids.size());
-  if (of_grid == 0 || anchors.size() % (2 * grids.size()) != 0)
-    Invalid("anchors",
-            "no anchors for {} grids; got {} numbers, expected a width and a height for each anchor of each "
-            "grid; "
-            "try --anchors 10,13,16,30,... as the network's configuration has them",
-            grids.size(), anchors.size());
-  BoxCandidates candidates(input.settings.head, input.place);
-  const float* anchor = anchors.data();
-  for (const HeadValues& grid : grids) {
-    const int64_t channels = grid.dim(1) / of_grid, height = grid.dim(2), width = grid.dim(3),
-                  cells = height * width;
-    if (channels <= kBoxValues || channels * of_grid != grid.dim(1))
-      outputs.Fail(fmt::format("'{}' is no grid of {} anchors", grid.name, of_grid),
-                   "6 channels or more for each");
-    const float step_x = float(input.place.input_width) / float(width),
-                step_y = float(input.place.input_height) / float(height);
-    for (int64_t a = 0; a < of_grid; ++a, anchor += 2)
-      for (int64_t cell = 0; cell < cells; ++cell) {
-        const float* v = grid.values.data() + a * channels * cells + cell;
-        const auto sigmoid = [&](int64_t channel) { return SigmoidOf(v[channel * cells]); };
-        const BestClass best = BestOf(v + kBoxValues * cells, channels - kBoxValues, cells);
-        const float right = 2 * sigmoid(2), down = 2 * sigmoid(3);
-        candidates.AddCentered((2 * sigmoid(0) - 0.5f + float(cell % width)) * step_x,
-                               (2 * sigmoid(1) - 0.5f + float(cell / width)) * step_y,
-                               right * right * anchor[0], down * down * anchor[1],
-                               sigmoid(4) * SigmoidOf(best.score), best.label);
-      }
-  }
   return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
 }
 

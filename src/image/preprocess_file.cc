@@ -193,7 +193,8 @@ constexpr Field kFields[] = {
     {{"most_boxes", "N", "keep the N best boxes (default: 100)"},
      [](const Text& t, Preprocess& p) { p.head.most = Positive(t, t.value, "a number from 1 on"); }},
     {{"anchors", "w,h[,...]",
-      "widths and heights of the anchors of the head yolo-grid, the finest grid's first"},
+      "widths and heights of the anchors of the heads yolo-grid, yolo-v3 and yolo-v4, the finest grid's "
+      "first"},
      [](const Text& t, Preprocess& p) { p.head.anchors = Numbers(t, "numbers with commas between them"); }},
     {{"tokenizer", "FILE", "how tokens are text: Hugging Face's tokenizer.json, or llama2.c's tokenizer.bin"},
      [](const Text& t, Preprocess& p) { p.tokenizer = t.value; }},
