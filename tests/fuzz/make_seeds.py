@@ -4,7 +4,8 @@
 tests/fuzz/onnx: a few small models an operator, whose inputs became initializers, so that constant folding runs the kernels; and
 networks of the forms that passes rewrite.
 tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fuzz/caffe_fuzz: a net a layer type, with blobs.
-tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces of each kind.
+tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces of each kind. tests/fuzz/answer_fuzz:
+outputs of a few heads.
 """
 import collections
 import io
@@ -232,6 +233,17 @@ def tokenizer_seeds():
         write("tokenizer_fuzz", f"{name}.json", json.dumps({"added_tokens": special, **kind}).encode())
 
 
+def answer_seeds():
+    """The number of a head, then outputs: the number of a name, a rank and dimensions; and the values of all of them."""
+    def outputs(*shapes):
+        return bytes([len(shapes)]) + b"".join(bytes([name, len(shape), *shape]) for name, shape in shapes)
+    values = struct.pack("<4f", 0.75, -0.5, 2, 0.25)
+    cases = {"retinaface": (2, ((0, (1, 12, 4)), (1, (1, 12, 2)), (2, (1, 12, 10)))), "yolo_v3": (12, ((0, (1, 12, 2, 2)), (1, (1, 12, 1, 1)))),
+             "tokens": (0, ((3, (1, 4, 9)),))}
+    for name, (head, shapes) in cases.items():
+        write("answer_fuzz", name, bytes([head]) + outputs(*shapes) + values)
+
+
 def image_seeds():
     picture = Image.new("RGB", (24, 16))
     picture.putdata([(x * 10, y * 15, (x * y) % 256) for y in range(16) for x in range(24)])
@@ -356,3 +368,4 @@ if __name__ == "__main__":
     caffe_seeds()
     request_seeds()
     tokenizer_seeds()
+    answer_seeds()
