@@ -134,6 +134,7 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
           ->type_name("N")
           ->check(Between(1, 1 << 20));
   chat->excludes(prompt);
+  flags.choices = {temperature, top_p, seed, most};
   for (CLI::Option* option :
        {chat, prompt, command.get_option("--tokenizer"), temperature, top_p, seed, most})
     option->group(kGroup);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "context.h"
 #include "model_flags.h"
@@ -17,6 +18,8 @@ struct ChatFlags {
   float temperature = 0, top_p = 1;  // as SamplerOptions has them
   uint64_t seed = 0;
   int most_tokens = 256;  // of an answer; this value is a guess: a page of text
+
+  std::vector<const CLI::Option*> choices;  // the flags that say how text is continued
 
   bool given() const { return chat || prompt; }
 };

@@ -485,6 +485,16 @@ void CheckExplains(const RunFlags& flags) {
         "[--processors] excludes --explain; got both, expected one of them; try 'mete run --help'");
 }
 
+// UsageError for flags that say how text is continued where no text is.
+void CheckNoChat(const ChatFlags& flags) {
+  for (const CLI::Option* choice : flags.choices)
+    if (choice->count() > 0)
+      throw UsageError(fmt::format(
+          "[{}] there is no text to continue; got neither --chat nor --prompt, expected one of them; try "
+          "--prompt 'Once'",
+          choice->get_name()));
+}
+
 // UsageError if text is asked for beside pictures or tensors.
 void CheckChat(const RunFlags& flags) {
   if (!flags.pictures.empty() || !flags.inputs.empty())
@@ -499,6 +509,7 @@ void Run(const RunFlags& flags, const Context& context) {
     CheckChat(flags);
     return Chat(flags.chat, TextSettings(flags).tokenizer, flags.model, context);
   }
+  CheckNoChat(flags.chat);
   CheckExplains(flags);
   const SiteStart start = BeginAtSite(flags.site, ModelFiles(flags.model));
   CheckPicturesAreThere(flags);

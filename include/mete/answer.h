@@ -69,7 +69,8 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
 std::span<const PicturePoint> PointsOfBox(const PictureAnswer& answer, size_t i);
 
 // Returns the picture with the answer drawn over it, or the answer itself if that is a picture. labels[i] is
-// the name of class i; classes without one have their number.
+// the name of class i; classes without one have their number. Error INVALID_ARGUMENT for a mask of a picture
+// of another size.
 Image DrawAnswer(const Image& picture, const PictureAnswer& answer, std::span<const std::string> labels);
 
 struct LikelyToken {

@@ -82,6 +82,8 @@ std::span<const AnswerHead> AnswerHeads() {
 PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& picture,
                            const Preprocess& settings, const Shape& input) {
   const HeadRow& row = HeadNamed(settings.head.name);
+  if (settings.head.most < 0)
+    Invalid("most", "cannot be negative; got {}, expected a number of boxes", settings.head.most);
   const HeadOutputs found(row.head.name, outputs);
   const HeadInput from{picture, settings, input, PlaceOf(picture, settings, input)};
   PictureAnswer answer{.kind = row.head.kind};

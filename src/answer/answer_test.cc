@@ -279,6 +279,19 @@ TEST(DecodeAnswer, PicturesHaveTheValuesOfTheInput) {
   for (size_t i = 0; i < 48; ++i) EXPECT_NEAR(colour.rgb[i], i % 3 == 0 ? 200 : 0, 1) << i;
 }
 
+// A turned input has the picture's columns as rows, and so has an output of its values.
+TEST(DecodeAnswer, PicturesOfTurnedInputsAreUpright) {
+  Preprocess settings;
+  settings.transpose = true;
+  const Tensor planes = Values({1, 3, 3, 2}, {1, 2, 3, 4, 5, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
+  const Image upright = Decode("picture", {{"y", planes}}, settings, {1, 3, 3, 2}, Image(3, 2)).picture;
+  ASSERT_EQ(upright.width, 3);
+  ASSERT_EQ(upright.height, 2);
+  std::vector<uint8_t> reds;
+  for (size_t i = 0; i < upright.rgb.size(); i += 3) reds.push_back(upright.rgb[i]);
+  EXPECT_EQ(reds, (std::vector<uint8_t>{1, 3, 5, 2, 4, 6}));
+}
+
 TEST(DecodeAnswer, PointsAreTheHighestCells) {
   const Tensor maps = Filled({1, 2, 10, 20}, 0, {{3 * 20 + 5, .9f}, {200 + 7, .2f}});
   const auto points = Decode("heat-maps", {{"maps", maps}}).points;
@@ -350,10 +363,42 @@ TEST(DecodeAnswer, OutputsWithoutElementsAndWithHugeNumbersAreHarmless) {
   const std::vector<NamedTensor> planes{{"planes", nothing}};
   for (const char* head : {"classes", "picture"}) EXPECT_TELLS(Decode(head, planes), "'planes' 1x3x0x4");
   EXPECT_TRUE(Decode("heat-maps", planes).points.empty());
+  Preprocess anchored;
+  anchored.head.anchors = {10, 13};
+  EXPECT_TELLS(Decode("yolo-grid", {{"y", Tensor(DType::kF32, {0, 81, 28, 28})}}, anchored), "0x81x28x28");
   const Tensor rows = Values({1, 1, 1, 7}, {0, 1e30f, 1, -1e30f, -1e30f, 1e30f, 1e30f});
   const auto found = Decode("ssd-rows", {{"rows", rows}}).boxes;
   ASSERT_EQ(found.size(), 1u);
   ExpectBox(found[0], 0, 0, 400, 200, 1, 65535);
+}
+
+TEST(DecodeAnswer, AClassThatIsNoNumberHidesNoOther) {
+  const float none = std::numeric_limits<float>::quiet_NaN();
+  Tensor scores = Values({1, 1, 4}, {0, none, .9f, .1f});
+  const auto found =
+      Decode("corners", {{"boxes", Values({1, 1, 4}, {.1f, .1f, .5f, .5f})}, {"scores", scores}}).boxes;
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].label, 2);
+}
+
+TEST(DecodeAnswer, FindsTheOutputAmongOthersOfItsRank) {
+  const Tensor rows = Values({1, 1, 1, 7}, {0, 3, 1, .25f, .25f, .5f, .5f});
+  EXPECT_EQ(Decode("ssd-rows", {{"map", Filled({1, 2, 3, 3}, 0, {})}, {"rows", rows}}).boxes.size(), 1u);
+  const Tensor maps = Filled({1, 2, 8, 8}, 0, {});
+  EXPECT_TELLS(Decode("centernet", {{"out0", maps}, {"wh", maps}}), "no three outputs can be heat maps");
+}
+
+TEST(DecodeAnswer, ANegativeNumberOfBoxesIsRefused) {
+  Preprocess settings;
+  settings.head.most = -1;
+  EXPECT_TELLS(Decode("ssd-rows", {{"rows", Values({1, 1, 1, 7}, {0, 3, 1, 0, 0, 1, 1})}}, settings),
+               "[most] cannot be negative; got -1");
+}
+
+TEST(DrawAnswer, RefusesAMaskOfAnotherPicture) {
+  const PictureAnswer answer{.kind = AnswerKind::kMask, .mask = {3, 2, {1, 1, 1, 1, 1, 1}}};
+  EXPECT_TELLS(DrawAnswer(Image(2, 2), answer, {}),
+               "the mask is of another picture; got 3x2 pixels, expected 2x2");
 }
 
 TEST(DrawAnswer, DrawsWithinThePicture) {

@@ -10,7 +10,7 @@ namespace mete {
 BestClass BestOf(const float* scores, int64_t count, int64_t step, int first) {
   BestClass best{first, count > 0 ? scores[0] : 0};
   for (int64_t i = 1; i < count; ++i)
-    if (scores[i * step] > best.score) best = {first + int(i), scores[i * step]};
+    if (scores[i * step] > best.score || std::isnan(best.score)) best = {first + int(i), scores[i * step]};
   return best;
 }
 

@@ -44,8 +44,9 @@ Boxes CornerBoxes(const HeadOutputs& outputs, const HeadInput& input) {
 // has found nothing, there is a row of image and -1.
 Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input) {
   const std::vector<HeadValues> found = outputs.OfRank("rows of boxes", 4);
-  const HeadValues& rows = found[0];
-  if (rows.shape.back() != 7) outputs.Fail("no output has rows of boxes", "1x1xNx7");
+  const auto at = std::find_if(found.begin(), found.end(), [](const auto& v) { return v.dim(3) == 7; });
+  if (at == found.end()) outputs.Fail("no output has rows of boxes", "1x1xNx7");
+  const HeadValues& rows = *at;
   BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < rows.shape.Elements() / 7; ++i) {
     const float* row = rows.row(i, 7);

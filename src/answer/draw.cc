@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "answer/glyphs.h"
+#include "base/error.h"
 #include "mete/answer.h"
 
 namespace mete {
@@ -101,6 +102,10 @@ void DrawMask(Image& image, const PictureMask& mask) {
 
 Image DrawAnswer(const Image& picture, const PictureAnswer& answer, std::span<const std::string> labels) {
   if (answer.kind == AnswerKind::kPicture) return answer.picture;
+  if (answer.kind == AnswerKind::kMask &&
+      (answer.mask.width != picture.width || answer.mask.height != picture.height))
+    Invalid("draw", "the mask is of another picture; got {}x{} pixels, expected {}x{} as the picture has",
+            answer.mask.width, answer.mask.height, picture.width, picture.height);
   Image drawn = picture;
   if (answer.kind == AnswerKind::kBoxes) DrawBoxes(drawn, answer.boxes, labels);
   if (answer.kind == AnswerKind::kPoints) DrawPoints(drawn, answer.points, labels);

@@ -51,7 +51,7 @@ Boxes CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input) {
   const int64_t height = heat.dim(2), width = heat.dim(3);
   const HeadValues sizes = outputs.Find("sizes", {1, 2, height, width}, {"wh", "size", "scale"});
   const HeadValues offsets = outputs.Find("offsets", {1, 2, height, width}, {"reg", "off"});
-  if (sizes.name == offsets.name || heat.name == sizes.name)
+  if (sizes.name == offsets.name || heat.name == sizes.name || heat.name == offsets.name)
     outputs.Fail("no three outputs can be heat maps, sizes and offsets",
                  "names with 'hm' or 'heat', 'wh' or 'size', 'reg' or 'off'");
   // Exporters leave the sigmoid out or not; a probability lies between 0 and 1.

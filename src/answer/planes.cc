@@ -66,15 +66,17 @@ PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
 // colours of the picture are added.
 Image OutputPicture(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues planes = outputs.Find("picture", {1, kAny, kAny, kAny});
-  const int64_t channels = planes.dim(1), cells = planes.dim(2) * planes.dim(3);
+  const int64_t channels = planes.dim(1), width = planes.dim(3), cells = planes.dim(2) * width;
   if ((channels != 1 && channels != 3) || cells < 1 || cells > kMaxImagePixels)
     outputs.Fail("the output is no picture", "1x1xHxW or 1x3xHxW");
   const Preprocess& p = input.settings;
-  const auto value = [&](int64_t channel, int64_t cell) {  // as a pixel from 0 to 255
+  const bool turned = input.place.transposed;
+  Image out(int(turned ? planes.dim(2) : width), int(turned ? width : planes.dim(2)));
+  const auto value = [&](int64_t channel, int64_t pixel) {  // of the upright picture, from 0 to 255
     const size_t c = size_t(channel);
+    const int64_t cell = turned ? pixel % out.width * width + pixel / out.width : pixel;
     return planes.values[size_t(channel * cells + cell)] * p.divisor[c] / p.scale[c] + p.mean[c];
   };
-  Image out(int(planes.dim(3)), int(planes.dim(2)));
   if (channels == 3) {
     for (int64_t i = 0; i < cells * 3; ++i) {
       const int64_t colour = p.channels == ChannelOrder::kBgr ? 2 - i % 3 : i % 3;

@@ -71,9 +71,9 @@ class GridDecoder {
                BoxCandidates& candidates) const {
     const int64_t count = int64_t(anchors.size()) / 2, channels = grid.dim(1) / count, width = grid.dim(3),
                   cells = grid.dim(2) * width;
-    if (channels <= kBoxValues || channels * count != grid.dim(1))
+    if (grid.dim(0) != 1 || channels <= kBoxValues || channels * count != grid.dim(1))
       outputs_.Fail(fmt::format("'{}' is no grid of {} anchors", grid.name, count),
-                    "6 channels or more for each");
+                    "1x(A*(5+C))xHxW with a class or more");
     const float step_x = float(input_.place.input_width) / float(width),
                 step_y = float(input_.place.input_height) / float(grid.dim(2));
     for (int64_t a = 0; a < count; ++a)

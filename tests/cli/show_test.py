@@ -220,6 +220,12 @@ class Text(unittest.TestCase):
         for part in ("normalizer] a part of a kind that is not understood; got 'NFC'", "decoder] a part of a kind that is not understood; got 'CTC'"):
             self.assertIn(part, error.stderr)
 
+    def test_choices_of_tokens_need_a_text(self):
+        for flag in ("--temperature", "--top-p", "--seed", "--most-tokens"):
+            error = mete("run", self.root / "net.onnx", flag, 1)
+            self.assertEqual(error.returncode, USAGE, error.stderr)
+            self.assertIn(f"[{flag}] there is no text to continue; got neither --chat nor --prompt", error.stderr)
+
     def test_outputs_are_text(self):
         # Logits of two positions: the likeliest are 4 and 5, "a" and "b".
         pieces, ids, net = self.pieces, self.root / "ids.npy", self.root / "logits.onnx"
