@@ -140,7 +140,7 @@ endforeach()
 # What reads the nodes of a model and rewrites a few of them, once, or reads and checks a file, is smaller at -Os: the files of the loop by 213 KB, the
 # others by 118 KB. DenseNet 121 loads as soon.
 foreach(rewrites byte_tables concat_in_place depth_taps fold_blocks fuse_elementwise fuse_epilogues fuse_matmul fuse_patterns fuse_quantized fuse_scaled_sums
-        inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization transposed_convolutions transposes volume_convolutions)
+        inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization slice_convolution transposed_convolutions transposes volume_convolutions)
   set_source_files_properties(src/passes/${rewrites}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 endforeach()
 foreach(reads attributes bodies external flex_attention functions importer microsoft microsoft_attended microsoft_attention microsoft_build

@@ -28,11 +28,6 @@ ValueId ViewInput(Graph& graph, const std::string& name, int64_t batch, const Sh
   return AddInts(graph, name + ".to", batch == 1 ? Ints{1} : Ints(to.begin(), to.end()));
 }
 
-ValueId Reshaped(Graph& graph, const std::string& name, ValueId from, const Shape& to) {
-  return AddMade(graph, "Reshape", name, {from, AddInts(graph, name + ".to", Ints(to.begin(), to.end()))},
-                 to);
-}
-
 ValueId Padded(Graph& graph, const std::string& name, SlicesOfBatch slices, const WindowAxis& depth,
                float fill) {
   const int64_t begin = depth.pad * slices.batch, end = PadEnd(depth) * slices.batch;
@@ -71,6 +66,11 @@ ValueId AddMade(Graph& graph, const std::string& op, const std::string& name, st
   return made;
 }
 
+ValueId AddReshape(Graph& graph, const std::string& name, ValueId from, const Shape& to) {
+  return AddMade(graph, "Reshape", name, {from, AddInts(graph, name + ".to", Ints(to.begin(), to.end()))},
+                 to);
+}
+
 ValueId CutVolume(Graph& graph, ValueId volume) {
   const Shape shape = graph.value(volume).shape;
   const std::string name = graph.value(volume).name + ".cut";
@@ -92,13 +92,15 @@ void JoinSlices(Graph& graph, ValueId slices, ValueId volume) {
 ValueId AsDepths(Graph& graph, const std::string& name, SlicesOfBatch slices) {
   if (slices.batch == 1) return slices.id;
   const Shape s = graph.value(slices.id).shape;
-  return Reshaped(graph, name + ".depths", slices.id, {s[0] / slices.batch, slices.batch * s[1], s[2], s[3]});
+  return AddReshape(graph, name + ".depths", slices.id,
+                    {s[0] / slices.batch, slices.batch * s[1], s[2], s[3]});
 }
 
 ValueId AsSlices(Graph& graph, const std::string& name, SlicesOfBatch depths) {
   if (depths.batch == 1) return depths.id;
   const Shape s = graph.value(depths.id).shape;
-  return Reshaped(graph, name + ".slices", depths.id, {s[0] * depths.batch, s[1] / depths.batch, s[2], s[3]});
+  return AddReshape(graph, name + ".slices", depths.id,
+                    {s[0] * depths.batch, s[1] / depths.batch, s[2], s[3]});
 }
 
 std::optional<Window> WindowOfTaps(const Attributes& attributes, const Shape& x, const Ints& kernel,
@@ -113,7 +115,7 @@ std::optional<Window> WindowOfTaps(const Attributes& attributes, const Shape& x,
 
 Attributes OfSlices(const Attributes& attributes) {
   Attributes a = attributes;
-  for (const char* name : {"kernel_shape", "strides", "dilations"})
+  for (const char* name : {"kernel_shape", "strides", "dilations", "output_padding"})
     if (const Ints& given = a.IntList(name); !given.empty()) a.Set(name, Ints{given[1], given[2]});
   if (const Ints& pads = a.IntList("pads"); !pads.empty())
     a.Set("pads", Ints{pads[1], pads[2], pads[4], pads[5]});
@@ -125,24 +127,22 @@ int64_t PadEnd(const WindowAxis& depth) {
   return std::max<int64_t>(0, read - depth.pad - depth.in);
 }
 
-std::vector<ValueId> TapsOf(Graph& graph, const std::string& name, SlicesOfBatch slices,
-                            const WindowAxis& depth, float fill) {
-  const int64_t batch = slices.batch, padded_depth = depth.pad + depth.in + PadEnd(depth);
-  const ValueId padded = Padded(graph, name + ".pad", slices, depth, fill);
-  std::vector<ValueId> taps;
-  for (int64_t k = 0; k < depth.kernel; ++k) {
-    const std::string tap = name + ".depth" + std::to_string(k);
-    const int64_t first = k * depth.dilation, last = first + (depth.out - 1) * depth.stride;
-    const int64_t left_out = padded_depth - 1 - last;
-    if (depth.stride == 1 || depth.out == 1) {
-      taps.push_back(Sliced(graph, tap, padded, {first * batch, left_out * batch, 1}, depth.out * batch));
-      continue;
-    }
-    const ValueId depths = AsDepths(graph, tap, {padded, batch});
-    const ValueId strided = Sliced(graph, tap, depths, {first, left_out, depth.stride}, depth.out);
-    taps.push_back(AsSlices(graph, tap, {strided, batch}));
-  }
-  return taps;
+DepthTaps::DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const WindowAxis& depth,
+                     float fill)
+    : graph_(graph),
+      name_(std::move(name)),
+      depth_(depth),
+      padded_{Padded(graph, name_ + ".pad", slices, depth, fill), slices.batch} {}
+
+ValueId DepthTaps::Add(int64_t k) const {
+  const std::string tap = name_ + ".depth" + std::to_string(k);
+  const int64_t first = k * depth_.dilation, last = first + (depth_.out - 1) * depth_.stride;
+  const int64_t left_out = depth_.pad + depth_.in + PadEnd(depth_) - 1 - last, batch = padded_.batch;
+  if (depth_.stride == 1 || depth_.out == 1)
+    return Sliced(graph_, tap, padded_.id, {first * batch, left_out * batch, 1}, depth_.out * batch);
+  const ValueId depths = AsDepths(graph_, tap, padded_);
+  const ValueId strided = Sliced(graph_, tap, depths, {first, left_out, depth_.stride}, depth_.out);
+  return AsSlices(graph_, tap, {strided, batch});
 }
 
 }  // namespace mete

@@ -25,6 +25,8 @@ inline Shape ShapeOfSlices(const Shape& volume) {
 ValueId AddMade(Graph& graph, const std::string& op, const std::string& name, std::vector<ValueId> inputs,
                 Shape shape, Attributes attributes = {});
 
+ValueId AddReshape(Graph& graph, const std::string& name, ValueId from, const Shape& to);
+
 // Adds the nodes that make slices of a volume, or the volume of its slices.
 ValueId CutVolume(Graph& graph, ValueId volume);
 void JoinSlices(Graph& graph, ValueId slices, ValueId volume);
@@ -44,9 +46,21 @@ Attributes OfSlices(const Attributes& attributes);
 // file states, and with ceil_mode behind it.
 int64_t PadEnd(const WindowAxis& depth);
 
-// Returns for each tap of the window along the depth the slices that it reads, one for each slice of the
-// output. Padding has the value `fill`.
-std::vector<ValueId> TapsOf(Graph& graph, const std::string& name, SlicesOfBatch slices,
-                            const WindowAxis& depth, float fill);
+// The taps of a window along the depth. Padding has the value `fill`.
+class DepthTaps {
+ public:
+  DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const WindowAxis& depth, float fill);
+
+  int64_t size() const { return depth_.kernel; }
+  // Adds the nodes that make the slices which tap `k` reads, one for each slice of the output. A tap is added
+  // right before its reader, so that the memory of the one before is free.
+  ValueId Add(int64_t k) const;
+
+ private:
+  Graph& graph_;
+  const std::string name_;
+  const WindowAxis depth_;
+  const SlicesOfBatch padded_;
+};
 
 }  // namespace mete

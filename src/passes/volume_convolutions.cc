@@ -11,13 +11,10 @@
 #include "passes/depth_taps.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
+#include "passes/slice_convolution.h"
 
 namespace mete {
 namespace {
-
-// The most bytes of taps side by side as channels. Larger ones are convolved one after the other, so that a
-// chain needs memory for one more value and not for one of each tap. A guess: no cache keeps so many.
-constexpr int64_t kMostJoinedBytes = int64_t(64) << 20;
 
 Tensor SameBytes(const Tensor& t, const Shape& shape) {
   return Tensor(t.type(), shape, t.data(), std::make_shared<Tensor>(t));
@@ -49,7 +46,7 @@ class VolumeSlicer {
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return IsVolume(id); }))
       return false;
     if (IsVolume(node.inputs[0]) && node.outputs.size() == 1) {
-      if (node.op == "Conv") return SliceConvolution(node);
+      if (IsOneOf(node.op, {"Conv", "ConvTranspose"})) return SliceConvolution(node);
       if (IsOneOf(node.op, {"MaxPool", "AveragePool"})) return SlicePool(node);
       if (IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool"})) return SliceGlobalPool(node);
     }
@@ -59,62 +56,10 @@ class VolumeSlicer {
     return TraitsOf(node.op).orders == Orders::kAny && SliceElementwise(node);
   }
 
-  bool SliceConvolution(Node& node) {
-    if (node.inputs.size() > 3 || !IsConstant(graph_, node.inputs[1])) return false;
-    const Tensor weights = graph_.value(node.inputs[1]).constant;
-    const Shape &w = weights.shape(), x = ShapeOf(node.inputs[0]), y = ShapeOf(node.outputs[0]);
-    const auto window = WindowOfTaps(node.attributes, x, {w[2], w[3], w[4]}, WindowKind::kConvolution);
-    if (!window) return false;
-    const std::vector<ValueId> taps =
-        TapsOf(graph_, node.name, {Slices(node.inputs[0]), x[0]}, (*window)[0], 0);
-    const int64_t joined_bytes = w[2] * y[2] * x.Elements() / x[2] * int64_t(sizeof(float));
-    const bool one_by_one = node.attributes.Int("group", 1) > 1 || joined_bytes > kMostJoinedBytes;
-    const Attributes attributes = OfSlices(node.attributes);
-    const ValueId out = one_by_one && w[2] > 1 ? TapByTap(node, attributes, taps, weights, y)
-                                               : Joined(node, attributes, taps, weights, y);
-    SetSlices(node.outputs[0], out);
+  bool SliceConvolution(const Node& node) {
+    if (!IsSliceConvolution(graph_, node)) return false;
+    SetSlices(node.outputs[0], AddSliceConvolution(graph_, node, Slices(node.inputs[0])));
     return true;
-  }
-
-  ValueId Joined(const Node& node, Attributes attributes, const std::vector<ValueId>& taps,
-                 const Tensor& weights, const Shape& y) {
-    const Shape& w = weights.shape();
-    ValueId x = taps[0];
-    if (taps.size() > 1) {
-      Attributes axis;
-      axis.Set("axis", int64_t{1});
-      Shape s = ShapeOf(x);
-      s[1] *= w[2];
-      x = AddMade(graph_, "Concat", node.name + ".taps", taps, s, std::move(axis));
-    }
-    const Tensor ordered = taps.size() > 1 ? Permuted(weights, {0, 2, 1, 3, 4}) : weights;
-    const Shape shape{w[0], w[2] * w[1], w[3], w[4]};
-    return Convolution(node, node.name, x, SameBytes(ordered, shape), node.input(2), y,
-                       std::move(attributes));
-  }
-
-  ValueId TapByTap(const Node& node, const Attributes& attributes, const std::vector<ValueId>& taps,
-                   const Tensor& weights, const Shape& y) {
-    const Shape& w = weights.shape();
-    const auto ordered = std::make_shared<Tensor>(Permuted(weights, {2, 0, 1, 3, 4}));
-    const Shape shape{w[0], w[1], w[3], w[4]};
-    ValueId sum = kNoValue;
-    for (size_t t = 0; t < taps.size(); ++t) {
-      const Tensor of_tap(weights.type(), shape, ordered->as<float>() + int64_t(t) * shape.Elements(),
-                          ordered);
-      const std::string name = t == 0 ? node.name : node.name + ".tap" + std::to_string(t);
-      const ValueId product =
-          Convolution(node, name, taps[t], of_tap, t == 0 ? node.input(2) : kNoValue, y, attributes);
-      sum = t == 0 ? product : AddMade(graph_, "Add", name + ".sum", {product, sum}, ShapeOfSlices(y));
-    }
-    return sum;
-  }
-
-  ValueId Convolution(const Node& node, const std::string& name, ValueId x, const Tensor& weights,
-                      ValueId bias, const Shape& y, Attributes attributes) {
-    std::vector<ValueId> inputs = {x, graph_.AddConstant(name + ".weights", weights)};
-    if (bias != kNoValue) inputs.push_back(bias);
-    return AddMade(graph_, node.op, name, std::move(inputs), ShapeOfSlices(y), std::move(attributes));
   }
 
   bool SlicePool(const Node& node) {
@@ -132,25 +77,27 @@ class VolumeSlicer {
       pooled = AddMade(graph_, node.op, node.name, {pooled}, {x[2] * x[0], x[1], y[3], y[4]},
                        OfSlices(node.attributes));
     const float fill = -std::numeric_limits<float>::infinity();  // no average is padded
-    const auto taps = TapsOf(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
+    const DepthTaps taps(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
     SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node.name, taps));
     return true;
   }
 
-  ValueId Most(const std::string& name, const std::vector<ValueId>& taps) {
-    ValueId most = taps[0];
-    for (size_t t = 1; t < taps.size(); ++t)
-      most = AddMade(graph_, "Max", name + ".most" + std::to_string(t), {most, taps[t]}, ShapeOf(most));
+  ValueId Most(const std::string& name, const DepthTaps& taps) {
+    ValueId most = taps.Add(0);
+    for (int64_t t = 1; t < taps.size(); ++t)
+      most = AddMade(graph_, "Max", name + ".most" + std::to_string(t), {most, taps.Add(t)}, ShapeOf(most));
     return most;
   }
 
-  ValueId Mean(const std::string& name, const std::vector<ValueId>& taps) {
-    if (taps.size() == 1) return taps[0];
-    const Shape shape = ShapeOf(taps[0]);
-    const float part = 1.f / float(taps.size());
-    const ValueId parts = graph_.AddConstant(name + ".part", Tensor::Floats({}, {&part, 1}));
-    return AddMade(graph_, "Mul", name + ".mean", {AddMade(graph_, "Sum", name + ".sum", taps, shape), parts},
-                   shape);
+  ValueId Mean(const std::string& name, const DepthTaps& taps) {
+    std::vector<ValueId> parts;
+    for (int64_t t = 0; t < taps.size(); ++t) parts.push_back(taps.Add(t));
+    if (parts.size() == 1) return parts[0];
+    const Shape shape = ShapeOf(parts[0]);
+    const float part = 1.f / float(parts.size());
+    const ValueId factor = graph_.AddConstant(name + ".factor", Tensor::Floats({}, {&part, 1}));
+    const ValueId sum = AddMade(graph_, "Sum", name + ".sum", std::move(parts), shape);
+    return AddMade(graph_, "Mul", name + ".mean", {sum, factor}, shape);
   }
 
   bool SliceGlobalPool(const Node& node) {

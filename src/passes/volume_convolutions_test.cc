@@ -62,6 +62,42 @@ TEST(SliceVolumeConvolutions, GivesTheSameForEveryWindow) {
     }
 }
 
+// Windows that do not overlap along the depth.
+TEST(SliceVolumeConvolutions, WritesTransposedConvolutions) {
+  const Case cases[] = {{{1, 3, 4, 5, 6}, {3, 2, 2, 2, 2}, {2, 2, 2}, {}, {}},
+                        {{2, 3, 4, 5, 6}, {3, 2, 2, 2, 2}, {2, 2, 2}, {}, {}},
+                        {{2, 2, 1, 3, 3}, {2, 3, 3, 4, 3}, {3, 2, 1}, {0, 1, 1, 0, 1, 1}, {1, 1, 2}},
+                        {{2, 2, 3, 3, 3}, {2, 3, 1, 3, 3}, {1, 2, 2}, {0, 1, 1, 0, 0, 1}, {}}};
+  for (const Case& c : cases)
+    for (const bool bias : {false, true}) {
+      Builder b;
+      Attributes a = WindowOf({}, c.strides, c.pads, c.dilations);
+      if (!c.pads.empty()) a.Set("output_padding", Ints{0, 1, 0});
+      std::vector<ValueId> inputs = {b.Input(c.in), b.Weight(c.weights)};
+      if (bias) inputs.push_back(b.Weight({c.weights[1]}));
+      Graph& g = b.Output(b.Op("ConvTranspose", inputs, a));
+      ExpectSame(g, SliceVolumeConvolutions);
+      EXPECT_FALSE(HasVolume(g, "ConvTranspose")) << ToText(g);
+    }
+}
+
+TEST(SliceVolumeConvolutions, LeavesTransposedConvolutionsThatOverlapOrLeaveSlicesOut) {
+  Attributes groups = WindowOf({}, {2, 1, 1}, {}), padded = WindowOf({}, {2, 1, 1}, {1, 0, 0, 1, 0, 0}),
+             more = WindowOf({}, {2, 1, 1}, {}), sized = WindowOf({}, {2, 1, 1}, {}),
+             apart = WindowOf({}, {2, 1, 1}, {}, {2, 1, 1});
+  groups.Set("group", int64_t{2});
+  more.Set("output_padding", Ints{1, 0, 0});
+  sized.Set("output_shape", Ints{6, 4, 4});
+  for (const Attributes& a :
+       {groups, padded, more, sized, apart, WindowOf({}, {1, 1, 1}, {}), WindowOf({}, {3, 1, 1}, {})}) {
+    Builder b;
+    Graph& g = b.Output(b.Op("ConvTranspose", {b.Input({1, 2, 3, 4, 4}), b.Weight({2, 3, 2, 1, 1})}, a));
+    FoldConstants(g);
+    Settle(g);
+    EXPECT_FALSE(SliceVolumeConvolutions(g)) << ToText(g);
+  }
+}
+
 TEST(SliceVolumeConvolutions, KeepsAutomaticPadding) {
   for (const char* mode : {"SAME_UPPER", "SAME_LOWER", "VALID"})
     for (const int64_t depth : {4, 5}) {
