@@ -144,14 +144,14 @@ KernelOptions ReadyOnCpu::OptionsOf(const SessionOptions& options, const CpuMemo
   if (kernels.reference && !plan_.speeds.empty())
     Invalid("speeds", "the reference kernels cannot be slowed; leave out one of the two");
   if (!plan_.steps.empty()) kernels.policy = plan_.steps[0].policy;
+  const Cluster& fastest = machine_.clusters.front();
+  kernels.weights_from_memory = ConstantBytes(graph_) + graph_.other_constant_bytes >
+                                std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
   if (options.tune == Tune::kNever || kernels.reference) return kernels;
   tuner_.emplace(TuningFile(options.tuning_cache, CpuOfTimes(machine_, plan_.cores), ActiveInstructions(),
                             kSourcesDigest),
                  options.tune == Tune::kBefore ? Tuner::When::kNow : Tuner::When::kLater);
   kernels.tuner = &*tuner_;
-  const Cluster& fastest = machine_.clusters.front();
-  kernels.weights_from_memory = ConstantBytes(graph_) + graph_.other_constant_bytes >
-                                std::max(fastest.cache_bytes(2), fastest.cache_bytes(3));
   return kernels;
 }
 

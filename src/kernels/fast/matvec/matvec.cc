@@ -70,18 +70,32 @@ void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epi
   FinishOutputs(epilogue, outputs, y);
 }
 
+// Rows are streams through memory that begin anew with every eight rows, where the processor's own prefetcher
+// has to find them again. Therefore weights are prefetched from memory this number of elements ahead, and at
+// the end of eight rows the begin of the next eight. Measurements with AVX-512 on whole models: a Llama of
+// 158 MB of weights takes 0.77 of the time without, 256 and 1024 elements are as good, and prefetches into
+// the first level of cache take 1.16 of it. Weights in the third-level cache take 1.06 to 1.13 with
+// prefetches.
+constexpr size_t kAheadInRow = 512;
+
 // Adds R rows of w, each times its element of x, to y[0, count).
-template <int R>
+template <int R, WeightsPlace kPlace>
 HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t count, float* y) {
   const F32 d;
   V32 scale[R];
+  const size_t ahead = HWY_MIN(count, kAheadInRow);
 #pragma GCC unroll 8
   for (int r = 0; r < R; ++r) scale[r] = hn::Set(d, x[r]);
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     V32 sum = hn::LoadU(d, y + i);
+    const float* next = i + ahead < count ? w + i + ahead : w + R * stride + (i + ahead - count);
+    const bool prefetch = kPlace == WeightsPlace::kMemory && (kLanes >= 16 || i % 16 == 0);  // whole lines
 #pragma GCC unroll 8
-    for (int r = 0; r < R; ++r) sum = hn::MulAdd(scale[r], hn::LoadU(d, w + r * stride + i), sum);
+    for (int r = 0; r < R; ++r) {
+      if (prefetch) __builtin_prefetch(next + r * stride, 0, 2);
+      sum = hn::MulAdd(scale[r], hn::LoadU(d, w + r * stride + i), sum);
+    }
     hn::StoreU(sum, d, y + i);
   }
   if (i == count) return;
@@ -91,15 +105,23 @@ HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t c
   StoreN(sum, d, y + i, count - i);
 }
 
+template <WeightsPlace kPlace>
+HWY_INLINE void AddAllRows(const float* w, int64_t stride, int64_t k, const float* x, size_t count,
+                           float* y) {
+  int64_t row = 0;
+  for (; row + 8 <= k; row += 8) AddRows<8, kPlace>(w + row * stride, stride, x + row, count, y);
+  for (; row < k; ++row) AddRows<1, WeightsPlace::kCache>(w + row * stride, stride, x + row, count, y);
+}
+
 void ByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
-               Range outputs, float* y) {
+               Range outputs, float* y, WeightsPlace place) {
   constexpr int64_t kStrip = 4096;  // sums that stay in the first-level cache
   for (int64_t begin = outputs.begin; begin < outputs.end; begin += kStrip) {
     const size_t count = static_cast<size_t>(std::min(kStrip, outputs.end - begin));
     for (size_t i = 0; i < count; ++i) y[begin + static_cast<int64_t>(i)] = 0;
-    int64_t row = 0;
-    for (; row + 8 <= k; row += 8) AddRows<8>(w + row * stride + begin, stride, x + row, count, y + begin);
-    for (; row < k; ++row) AddRows<1>(w + row * stride + begin, stride, x + row, count, y + begin);
+    if (place == WeightsPlace::kMemory)
+      AddAllRows<WeightsPlace::kMemory>(w + begin, stride, k, x, count, y + begin);
+    else AddAllRows<WeightsPlace::kCache>(w + begin, stride, k, x, count, y + begin);
   }
   FinishOutputs(epilogue, outputs, y);
 }
@@ -119,8 +141,8 @@ void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, con
 }
 
 void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
-                     Range outputs, float* y) {
-  HWY_DYNAMIC_DISPATCH(ByColumns)(w, stride, k, x, epilogue, outputs, y);
+                     Range outputs, float* y, WeightsPlace place) {
+  HWY_DYNAMIC_DISPATCH(ByColumns)(w, stride, k, x, epilogue, outputs, y, place);
 }
 
 }  // namespace mete

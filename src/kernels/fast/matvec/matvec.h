@@ -13,9 +13,12 @@ namespace mete {
 void MatVecByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
                   Range outputs, float* y);
 
+// Where the weights are when the product begins. The sums are the same.
+enum class WeightsPlace { kCache, kMemory };
+
 // Computes the product for W stored as [k][outputs] with rows `stride` elements apart: y is a sum of scaled
-// rows.
+// rows. Weights from memory are prefetched, which would only cost time for weights in a cache.
 void MatVecByColumns(const float* w, int64_t stride, int64_t k, const float* x, const Epilogue& epilogue,
-                     Range outputs, float* y);
+                     Range outputs, float* y, WeightsPlace place);
 
 }  // namespace mete

@@ -258,8 +258,9 @@ std::unique_ptr<PreparedNode> PrepareProduct(const Graph& graph, const Node& nod
 // nothing.
 class VectorStep : public PreparedNode {
  public:
-  VectorStep(const Graph& graph, const Product& product, const Epilogue& epilogue, ThreadPool& pool)
-      : pool_(pool), p_(product), epilogue_(epilogue), target_(ActiveTarget()) {
+  VectorStep(const Graph& graph, const Product& product, const Epilogue& epilogue, WeightsPlace place,
+             ThreadPool& pool)
+      : pool_(pool), p_(product), epilogue_(epilogue), place_(place), target_(ActiveTarget()) {
     if (p_.bias != kNoValue) epilogue_.bias = graph.value(p_.bias).constant.as<float>();
     // This value is a guess: a block reads at least 64 KiB of weights.
     blocks_ = std::min(p_.n, BlocksOf(p_.n * p_.k * 4, 64 * 1024, pool.step_threads()));
@@ -275,7 +276,7 @@ class VectorStep : public PreparedNode {
                      out[0].as<float>());
       else
         MatVecByColumns(in[1].as<float>(), p_.b_stride, p_.k, in[0].as<float>(), epilogue, outputs,
-                        out[0].as<float>());
+                        out[0].as<float>(), place_);
     });
   }
 
@@ -286,6 +287,7 @@ class VectorStep : public PreparedNode {
   ThreadPool& pool_;
   const Product p_;
   Epilogue epilogue_;
+  const WeightsPlace place_;
   const std::string target_;
   int64_t blocks_ = 1;
 };
@@ -298,7 +300,10 @@ std::unique_ptr<PreparedNode> Prepare(const Product& product, const Preparation&
   const Precision precision = PrecisionOf(product);
   if (IsHalf(precision)) return PrepareRounded(product, of);
   if (precision != Precision::kF32 || product.few_bits != 0) return PrepareFewBits(product, of);
-  if (product.is_vector()) return std::make_unique<VectorStep>(of.graph, product, epilogue, of.pool());
+  if (product.is_vector()) {
+    const auto place = of.options.weights_from_memory ? WeightsPlace::kMemory : WeightsPlace::kCache;
+    return std::make_unique<VectorStep>(of.graph, product, epilogue, place, of.pool());
+  }
   return PrepareProduct(of.graph, of.node, product, epilogue, of.options, of.packer);
 }
 
