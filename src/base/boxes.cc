@@ -3,7 +3,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <utility>
+
+#include "base/error.h"
 
 namespace mete {
 namespace {
@@ -40,13 +41,10 @@ int64_t PlacesAbove(float least, const float* scores, int64_t count, int64_t* ca
 
 // Integers that have the rank before the place are compared without a branch, where scores need several.
 void SortByScore(const float* scores, int64_t* candidates, int64_t count) {
-  const bool packed = std::all_of(candidates, candidates + count, [](int64_t i) { return i < kMostPacked; });
-  if (!packed) {
-    std::sort(candidates, candidates + count, [&](int64_t a, int64_t b) {
-      return std::pair(Rank(scores[a]), a) < std::pair(Rank(scores[b]), b);
-    });
-    return;
-  }
+  for (int64_t i = 0; i < count; ++i)
+    if (candidates[i] >= kMostPacked)
+      Fail(Code::kUnimplemented, "boxes", "too many; got box {}, expected numbers below {}", candidates[i],
+           kMostPacked);
   for (int64_t i = 0; i < count; ++i)
     candidates[i] = int64_t(uint64_t{Rank(scores[candidates[i]])} << 32 | uint64_t(candidates[i]));
   std::sort(candidates, candidates + count, [](int64_t a, int64_t b) { return uint64_t(a) < uint64_t(b); });

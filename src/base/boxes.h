@@ -26,7 +26,7 @@ inline bool Overlap(const CornerBox& a, const CornerBox& b, float threshold) {
 int64_t PlacesAbove(float least, const float* scores, int64_t count, int64_t* candidates);
 
 // Sorts candidates, which are places in `scores`: the best score first. For equal scores the earlier place
-// comes first. NaN counts as the lowest score.
+// comes first. NaN counts as the lowest score. Error UNIMPLEMENTED for places from 2^32 on.
 void SortByScore(const float* scores, int64_t* candidates, int64_t count);
 
 // Boxes that are kept, in memory of the caller's: coordinate by coordinate, so that a box is compared with

@@ -36,24 +36,30 @@ inline void CopyBytes(void* to, const void* from, size_t bytes) {
   if (bytes > 0 && to != from) std::memcpy(to, from, bytes);
 }
 
-// Assigns to[index . to_steps] = from[index . from_steps] for every index in `shape`; the dot is the inner
-// product. Elements that lie side by side on both sides are copied at once, as in an Expand of whole rows.
-inline void CopyWalk(DType type, const Shape& shape, const void* from, const Steps& from_steps, void* to,
-                     const Steps& to_steps) {
+// Copies as CopyWalk() does where elements lie side by side on both sides, for example in an Expand of whole
+// rows, and returns true; returns false where none do. It is no part of its callers, which would be larger.
+[[gnu::noinline]] inline bool CopyRuns(DType type, const Shape& shape, const void* from,
+                                       const Steps& from_steps, void* to, const Steps& to_steps) {
   int outer = shape.rank();
   int64_t run = 1;
   while (outer > 0 && (shape[outer - 1] == 1 ||
                        (from_steps[size_t(outer - 1)] == run && to_steps[size_t(outer - 1)] == run)))
     run *= shape[--outer];
-  if (run > 1) {
-    const size_t bytes = SizeOf(type);
-    ForEach<2>(Shape(std::span(shape.begin(), size_t(outer))), {from_steps, to_steps},
-               [&](const std::array<int64_t, 2>& at) {
-                 CopyBytes(static_cast<std::byte*>(to) + size_t(at[1]) * bytes,
-                           static_cast<const std::byte*>(from) + size_t(at[0]) * bytes, size_t(run) * bytes);
-               });
-    return;
-  }
+  if (run <= 1) return false;
+  const size_t bytes = SizeOf(type);
+  ForEach<2>(Shape(std::span(shape.begin(), size_t(outer))), {from_steps, to_steps},
+             [&](const std::array<int64_t, 2>& at) {
+               CopyBytes(static_cast<std::byte*>(to) + size_t(at[1]) * bytes,
+                         static_cast<const std::byte*>(from) + size_t(at[0]) * bytes, size_t(run) * bytes);
+             });
+  return true;
+}
+
+// Assigns to[index . to_steps] = from[index . from_steps] for every index in `shape`; the dot is the inner
+// product.
+inline void CopyWalk(DType type, const Shape& shape, const void* from, const Steps& from_steps, void* to,
+                     const Steps& to_steps) {
+  if (CopyRuns(type, shape, from, from_steps, to, to_steps)) return;
   VisitSize(type, [&]<class T>() {
     const int last = shape.rank() - 1;
     const int64_t n = last < 0 ? 1 : shape[last];

@@ -75,7 +75,7 @@ void ByRows(const float* w, int64_t stride, int64_t k, const float* x, const Epi
 // the end of eight rows the begin of the next eight. Measurements with AVX-512 on whole models: a Llama of
 // 158 MB of weights takes 0.77 of the time without, 256 and 1024 elements are as good, and prefetches into
 // the first level of cache take 1.16 of it. Weights in the third-level cache take 1.06 to 1.13 with
-// prefetches.
+// prefetches. That vectors of fewer than eight lanes do without is a guess.
 constexpr size_t kAheadInRow = 512;
 
 // Adds R rows of w, each times its element of x, to y[0, count).
@@ -90,7 +90,7 @@ HWY_INLINE void AddRows(const float* w, int64_t stride, const float* x, size_t c
   for (; i + kLanes <= count; i += kLanes) {
     V32 sum = hn::LoadU(d, y + i);
     const float* next = i + ahead < count ? w + i + ahead : w + R * stride + (i + ahead - count);
-    const bool prefetch = kPlace == WeightsPlace::kMemory && (kLanes >= 16 || i % 16 == 0);  // whole lines
+    const bool prefetch = kPlace == WeightsPlace::kMemory && i % 16 == 0;  // whole lines
 #pragma GCC unroll 8
     for (int r = 0; r < R; ++r) {
       if (prefetch) __builtin_prefetch(next + r * stride, 0, 2);
@@ -119,7 +119,7 @@ void ByColumns(const float* w, int64_t stride, int64_t k, const float* x, const 
   for (int64_t begin = outputs.begin; begin < outputs.end; begin += kStrip) {
     const size_t count = static_cast<size_t>(std::min(kStrip, outputs.end - begin));
     for (size_t i = 0; i < count; ++i) y[begin + static_cast<int64_t>(i)] = 0;
-    if (place == WeightsPlace::kMemory)
+    if (kLanes >= 8 && place == WeightsPlace::kMemory)
       AddAllRows<WeightsPlace::kMemory>(w + begin, stride, k, x, count, y + begin);
     else AddAllRows<WeightsPlace::kCache>(w + begin, stride, k, x, count, y + begin);
   }
