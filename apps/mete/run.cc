@@ -408,8 +408,9 @@ std::string ObjectiveAtSite(const RunFlags& flags) {
 const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
   if (flags.pictures.size() != 1)
     throw UsageError(fmt::format("[--site] the request is one photo; got {}", flags.pictures.size()));
-  if (flags.site.on_command && !flags.output.empty())
-    throw UsageError("[--on-command] answers in lines of JSON alone; got --output; try without it");
+  if (flags.site.on_command && (!flags.output.empty() || flags.show.given()))
+    throw UsageError(fmt::format("[--on-command] answers in lines of JSON alone; got {}; try without it",
+                                 flags.output.empty() ? "--show" : "--output"));
   if (loaded.model.inputs().size() != 1 || loaded.port().shape[0] != 1)
     throw UsageError(fmt::format("[--site] the model takes one picture; got {} inputs, the first {}",
                                  loaded.model.inputs().size(), DescribePort(loaded.model.inputs()[0])));
@@ -436,9 +437,11 @@ Session SessionAtSite(const RunFlags& flags, const Model& model, const Context& 
                             : MakeSession(model, flags.model, context);
 }
 
-// --site: the answer of this device or of a server, in the same form.
-void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style, double load_ms,
-                    const SiteStart& start, const Context& context) {
+// --site: the answer of this device or of a server, in the same form. What is found is decoded and drawn
+// here, whichever of them has computed it.
+void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style,
+                    const TextReader& read_text, double load_ms, const SiteStart& start,
+                    const Context& context) {
   const Port& port = CheckForSite(flags, loaded);
   const SiteJob job{flags.site,
                     ObjectiveAtSite(flags),
@@ -453,13 +456,19 @@ void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerSty
                     [&] { return SessionAtSite(flags, loaded.model, context); },
                     PoolAtSite(flags, loaded.model, context),
                     start};
+  const auto answer_of = [&](SiteAnswer& at, const std::string& picture) {
+    Answer answer{{picture}, {at.turned}, std::move(at.outputs), at.ms, 1};
+    if (loaded.finds()) answer.images = {LoadImage(picture)};
+    Interpret(flags, loaded, style, read_text, answer);
+    return answer;
+  };
   if (flags.site.on_command)
     return ObeyAtSite(job, [&](SiteAnswer at, const std::string& picture) {
-      const Answer answer{{picture}, {at.turned}, std::move(at.outputs), at.ms, 1};
+      const Answer answer = answer_of(at, picture);
       return Json{{"results", Json::array({AnswerJson(loaded.model, answer, style)})}, {"site", at.json}};
     });
   SiteAnswer at = RunAtSite(job);
-  Answer answer{{flags.pictures[0]}, {at.turned}, std::move(at.outputs), at.ms, 1};
+  const Answer answer = answer_of(at, flags.pictures[0]);
   OutputFolder folder(flags.output);
   for (size_t i = 0; i < answer.outputs.size(); ++i)
     folder.Add(loaded.model.outputs()[i].name, answer.outputs[i].view());
@@ -526,7 +535,7 @@ void Run(const RunFlags& flags, const Context& context) {
   if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
   const AnswerStyle style = StyleFor(flags, loaded, context);
   const bool told = PrintRemarks(flags, loaded, context);
-  if (flags.site.given()) return RunPhotoAtSite(flags, loaded, style, load_ms, start, context);
+  if (flags.site.given()) return RunPhotoAtSite(flags, loaded, style, read_text, load_ms, start, context);
   ModelFlags chosen = flags.model;
   // as long as the session
   const auto frequencies = flags.pool.given() ? nullptr : ApplyObjective(loaded.model, chosen, context);
@@ -601,7 +610,6 @@ void AddRun(CLI::App& app, Context& context) {
   AddPoolFlags(*command, flags->pool);
   AddChatFlags(*command, flags->chat);
   AddSiteRunFlags(*command, flags->site);
-  ExcludeOthers(*command, *command->get_option("--show"), {"--site"});
   for (const char* text : {"--chat", "--prompt"})
     ExcludeOthers(*command, *command->get_option(text),
                   {"--site", "--processors", "--show", "--output", "--profile", "--trace", "--explain"});

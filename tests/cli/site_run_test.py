@@ -9,6 +9,7 @@ import threading
 
 import cli_testing
 from cli_testing import OK, USAGE, BAD_FILE, mete
+from onnx_files import model
 from site_testing import Pipe, SiteCase
 
 WAYS = {"device": "device", "raw": "raw photo", "scaled": "scaled photo"}
@@ -52,6 +53,27 @@ class SiteRuns(SiteCase):
                 self.assertEqual(result["top"][0]["label"], alone["top"][0]["label"])
                 self.assertEqual(result["outputs"][0]["shape"], alone["outputs"][0]["shape"])
                 self.assertEqual(answer["site"]["measured"]["upload_ms"] > 0, way != "device")
+
+    def test_what_is_found_is_drawn_from_each_way(self):
+        # One box in the form of ssd-rows, whatever the picture is.
+        rows = [0, 1, 0.9, 0.25, 0.25, 0.75, 0.5]
+        nodes = [("GlobalAveragePool", ["image"], ["mean"]), ("Mul", ["mean", "zero"], ["nothing"]), ("Add", ["nothing", "rows"], ["found"])]
+        net = self.models / "boxes.onnx"
+        net.write_bytes(model([("image", [1, 1, 16, 16])], nodes, ["found"], weights=[("zero", [1, 1, 1, 1], [0.0]), ("rows", [1, 1, 1, 7], rows)]))
+        net.with_suffix(".toml").write_text('head = "ssd-rows"\nstd = 255\n')
+        server, port = self.serve()  # with this model, too
+        self.addCleanup(self.end, server)
+        self.addCleanup(net.unlink)  # the other tests' servers do without
+        words = ("run", net, self.large, "--show", "boxes", "--out")
+        alone, shown = self.path("alone.png"), self.path("shown.png")
+        boxes = self.answer(*words, alone, env=self.cache)["results"][0]["boxes"]
+        self.assertEqual(boxes[0]["box"], [50, 37.5, 150, 75])
+        for way, name in WAYS.items():
+            answer = self.answer(*words, shown, "--site", self.site(port), "--way", way, env=self.cache)
+            self.assertEqual((answer["site"]["way"], answer["results"][0]["boxes"]), (name, boxes))
+            self.assertEqual(shown.read_bytes(), alone.read_bytes())
+            shown.unlink()
+        self.fails(USAGE, "got --show", *words, shown, "--site", self.site(port), "--on-command", "--json")
 
     def test_the_plan_is_the_least_and_is_kept(self):
         first = self.runs(self.port)[0]["site"]
