@@ -1,6 +1,7 @@
 #include "passes/depth_taps.h"
 
 #include <algorithm>
+#include <variant>
 
 #include "passes/rewrite.h"
 
@@ -11,21 +12,14 @@ namespace {
 // videos have 16 at most.
 constexpr int64_t kMostTaps = 32;
 
-const Ints kDepthFirst = {2, 0, 1, 3, 4},
-           kDepthThird = {1, 2, 0, 3, 4};  // `perm` of a Transpose to either order
-
 Shape DepthFirst(const Shape& volume) { return {volume[2], volume[0], volume[1], volume[3], volume[4]}; }
 
-Attributes Perm(const Ints& perm) {
-  Attributes a;
-  a.Set("perm", perm);
-  return a;
-}
-
-// The second input of the views between D x N x C x H x W and D * N x C x H x W. Of a batch of one they add
-// or remove a dimension, which holds for every size of the volume.
-ValueId ViewInput(Graph& graph, const std::string& name, int64_t batch, const Shape& to) {
-  return AddInts(graph, name + ".to", batch == 1 ? Ints{1} : Ints(to.begin(), to.end()));
+// A view between D x N x C x H x W and D * N x C x H x W. Of a batch of one it adds or removes a dimension,
+// which holds for every size of the volume.
+ValueId AddView(Graph& graph, const char* op_of_one, const std::string& name, const char* suffix,
+                ValueId from, const Shape& to, int64_t batch) {
+  if (batch > 1) return AddReshape(graph, name, suffix, from, to);
+  return AddMade(graph, op_of_one, name, suffix, {from, AddInt(graph, name, ".axis", 1)}, to);
 }
 
 ValueId Padded(Graph& graph, const std::string& name, SlicesOfBatch slices, const WindowAxis& depth,
@@ -34,10 +28,10 @@ ValueId Padded(Graph& graph, const std::string& name, SlicesOfBatch slices, cons
   if (begin == 0 && end == 0) return slices.id;
   Shape shape = graph.value(slices.id).shape;
   shape[0] += begin + end;
-  std::vector<ValueId> inputs = {slices.id,
-                                 AddInts(graph, name + ".pads", Ints{begin, 0, 0, 0, end, 0, 0, 0})};
-  if (fill != 0) inputs.push_back(graph.AddConstant(name + ".fill", Tensor::Floats({}, {&fill, 1})));
-  return AddMade(graph, "Pad", name, std::move(inputs), shape);
+  const int64_t pads[] = {begin, 0, 0, 0, end, 0, 0, 0};
+  ValueId inputs[] = {slices.id, AddList(graph, name, ".pads", pads), kNoValue};
+  if (fill != 0) inputs[2] = graph.AddConstant(name + ".fill", Tensor::Floats({}, {&fill, 1}));
+  return AddMade(graph, "Pad", name, ".pad", std::span(inputs, fill != 0 ? 3 : 2), shape);
 }
 
 // The slices from index `first` of a dimension on, `step` apart, without the last ones.
@@ -50,56 +44,66 @@ ValueId Sliced(Graph& graph, const std::string& name, ValueId from, const Cut& c
   Shape shape = graph.value(from).shape;
   shape[0] = count;
   // The end counts from behind, so that it holds for every depth.
-  const auto one = [&](const char* what, int64_t value) { return AddInts(graph, name + what, Ints{value}); };
-  std::vector<ValueId> inputs = {from, one(".start", cut.first),
-                                 one(".end", cut.left_out > 0 ? -cut.left_out : INT64_MAX), one(".axis", 0)};
-  if (cut.step > 1) inputs.push_back(one(".step", cut.step));
-  return AddMade(graph, "Slice", name, std::move(inputs), shape);
+  const int64_t end = cut.left_out > 0 ? -cut.left_out : INT64_MAX;
+  return AddMade(graph, "Slice", name, "",
+                 {from, AddInt(graph, name, ".start", cut.first), AddInt(graph, name, ".end", end),
+                  AddInt(graph, name, ".axis", 0), AddInt(graph, name, ".step", cut.step)},
+                 shape);
 }
 
 }  // namespace
 
-ValueId AddMade(Graph& graph, const std::string& op, const std::string& name, std::vector<ValueId> inputs,
-                Shape shape, Attributes attributes) {
-  const ValueId made = graph.AddValue(name + ".made", graph.value(inputs[0]).type, shape);
-  graph.AddNode(op, name, std::move(inputs), {made}, std::move(attributes));
+ValueId AddMade(Graph& graph, const char* op, const std::string& name, const char* suffix,
+                std::span<const ValueId> inputs, const Shape& shape, const Attributes* attributes) {
+  const std::string full = name + suffix;
+  const ValueId made = graph.AddValue(full + ".made", graph.value(inputs[0]).type, Shape(shape));
+  graph.AddNode(op, full, {inputs.begin(), inputs.end()}, {made}, attributes ? *attributes : Attributes());
   return made;
 }
 
-ValueId AddReshape(Graph& graph, const std::string& name, ValueId from, const Shape& to) {
-  return AddMade(graph, "Reshape", name, {from, AddInts(graph, name + ".to", Ints(to.begin(), to.end()))},
-                 to);
+ValueId AddList(Graph& graph, const std::string& name, const char* suffix, std::span<const int64_t> values) {
+  return graph.AddConstant(name + suffix, Tensor::Ints(values));
+}
+
+ValueId AddReshape(Graph& graph, const std::string& name, const char* suffix, ValueId from, const Shape& to) {
+  return AddMade(graph, "Reshape", name, suffix, {from, AddList(graph, name + suffix, ".to", to.dims())}, to);
+}
+
+ValueId AddTranspose(Graph& graph, const std::string& name, const char* suffix, ValueId from,
+                     std::initializer_list<int> perm) {
+  Attributes attributes;
+  attributes.Set("perm", Ints(perm.begin(), perm.end()));
+  Shape shape;
+  for (const int p : perm) shape.push_back(graph.value(from).shape[p]);
+  return AddMade(graph, "Transpose", name, suffix, {from}, shape, &attributes);
 }
 
 ValueId CutVolume(Graph& graph, ValueId volume) {
   const Shape shape = graph.value(volume).shape;
   const std::string name = graph.value(volume).name + ".cut";
-  const ValueId deep = AddMade(graph, "Transpose", name, {volume}, DepthFirst(shape), Perm(kDepthFirst));
-  const ValueId to = ViewInput(graph, name + ".slices", shape[0], ShapeOfSlices(shape));
-  return AddMade(graph, shape[0] == 1 ? "Squeeze" : "Reshape", name + ".slices", {deep, to},
-                 ShapeOfSlices(shape));
+  const ValueId deep = AddTranspose(graph, name, "", volume, {2, 0, 1, 3, 4});
+  return AddView(graph, "Squeeze", name, ".slices", deep, ShapeOfSlices(shape), shape[0]);
 }
 
 void JoinSlices(Graph& graph, ValueId slices, ValueId volume) {
   const Shape shape = graph.value(volume).shape;
   const std::string name = graph.value(volume).name + ".joined";
-  const ValueId to = ViewInput(graph, name + ".depths", shape[0], DepthFirst(shape));
-  const ValueId deep = AddMade(graph, shape[0] == 1 ? "Unsqueeze" : "Reshape", name + ".depths", {slices, to},
-                               DepthFirst(shape));
-  graph.AddNode("Transpose", name, {deep}, {volume}, Perm(kDepthThird));
+  const ValueId deep = AddView(graph, "Unsqueeze", name, ".depths", slices, DepthFirst(shape), shape[0]);
+  AddTranspose(graph, name, "", deep, {1, 2, 0, 3, 4});
+  graph.nodes.back().outputs[0] = volume;  // which has a name and readers
 }
 
 ValueId AsDepths(Graph& graph, const std::string& name, SlicesOfBatch slices) {
   if (slices.batch == 1) return slices.id;
   const Shape s = graph.value(slices.id).shape;
-  return AddReshape(graph, name + ".depths", slices.id,
+  return AddReshape(graph, name, ".depths", slices.id,
                     {s[0] / slices.batch, slices.batch * s[1], s[2], s[3]});
 }
 
 ValueId AsSlices(Graph& graph, const std::string& name, SlicesOfBatch depths) {
   if (depths.batch == 1) return depths.id;
   const Shape s = graph.value(depths.id).shape;
-  return AddReshape(graph, name + ".slices", depths.id,
+  return AddReshape(graph, name, ".slices", depths.id,
                     {s[0] * depths.batch, s[1] / depths.batch, s[2], s[3]});
 }
 
@@ -114,11 +118,19 @@ std::optional<Window> WindowOfTaps(const Attributes& attributes, const Shape& x,
 }
 
 Attributes OfSlices(const Attributes& attributes) {
-  Attributes a = attributes;
-  for (const char* name : {"kernel_shape", "strides", "dilations", "output_padding"})
-    if (const Ints& given = a.IntList(name); !given.empty()) a.Set(name, Ints{given[1], given[2]});
-  if (const Ints& pads = a.IntList("pads"); !pads.empty())
-    a.Set("pads", Ints{pads[1], pads[2], pads[4], pads[5]});
+  Attributes a;
+  for (const Attributes::Item& item : attributes) {
+    const Ints* list = std::get_if<Ints>(&item.second);
+    if (!list) {
+      a.Set(item.first, item.second);
+      continue;
+    }
+    // `pads` has the paddings at the beginnings and those at the ends, the others one value for each axis
+    Ints of_slices;
+    for (size_t i = 0; i < list->size(); ++i)
+      if (i % 3 != 0) of_slices.push_back((*list)[i]);
+    a.Set(item.first, std::move(of_slices));
+  }
   return a;
 }
 
@@ -132,7 +144,7 @@ DepthTaps::DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const
     : graph_(graph),
       name_(std::move(name)),
       depth_(depth),
-      padded_{Padded(graph, name_ + ".pad", slices, depth, fill), slices.batch} {}
+      padded_{Padded(graph, name_, slices, depth, fill), slices.batch} {}
 
 ValueId DepthTaps::Add(int64_t k) const {
   const std::string tap = name_ + ".depth" + std::to_string(k);

@@ -49,14 +49,11 @@ class SliceConvolution {
     if (deep == 1) return channels;
     ValueId ordered = channels;
     if (batch > 1) {
-      Attributes swap;
-      swap.Set("perm", Ints{0, 2, 1, 3});
       const int64_t slice = y_[1] * y_[3] * y_[4];
-      const ValueId split = AddReshape(graph_, node_.name + ".split", channels, {x_[2], batch, deep, slice});
-      ordered = AddMade(graph_, "Transpose", node_.name + ".order", {split}, {x_[2], deep, batch, slice},
-                        std::move(swap));
+      const ValueId split = AddReshape(graph_, node_.name, ".split", channels, {x_[2], batch, deep, slice});
+      ordered = AddTranspose(graph_, node_.name, ".order", split, {0, 2, 1, 3});
     }
-    return AddReshape(graph_, node_.name + ".slices", ordered, ShapeOfSlices(y_));
+    return AddReshape(graph_, node_.name, ".slices", ordered, ShapeOfSlices(y_));
   }
 
  private:
@@ -68,18 +65,18 @@ class SliceConvolution {
   ValueId Joined(const DepthTaps& taps) {
     const Shape& w = weights_.shape();
     const Shape shape{w[0], w[2] * w[1], w[3], w[4]};
-    if (taps.size() == 1)
-      return Add(node_.name, taps.Add(0), WithShape(weights_, shape), node_.input(2), ShapeOfSlices(y_));
     std::vector<ValueId> parts;
     for (int64_t t = 0; t < taps.size(); ++t) parts.push_back(taps.Add(t));
-    Attributes axis;
-    axis.Set("axis", int64_t{1});
-    Shape joined = graph_.value(parts[0]).shape;
-    joined[1] *= taps.size();
-    const ValueId channels =
-        AddMade(graph_, "Concat", node_.name + ".taps", std::move(parts), joined, std::move(axis));
-    return Add(node_.name, channels, WithShape(Permuted(weights_, {0, 2, 1, 3, 4}), shape), node_.input(2),
-               ShapeOfSlices(y_));
+    ValueId channels = parts[0];
+    if (parts.size() > 1) {
+      Attributes axis;
+      axis.Set("axis", int64_t{1});
+      Shape joined = graph_.value(channels).shape;
+      joined[1] *= taps.size();
+      channels = AddMade(graph_, "Concat", node_.name, ".taps", parts, joined, &axis);
+    }
+    const Tensor ordered = parts.size() > 1 ? Permuted(weights_, {0, 2, 1, 3, 4}) : weights_;
+    return Add(node_.name, channels, WithShape(ordered, shape), node_.input(2), ShapeOfSlices(y_));
   }
 
   // Each tap has a convolution, and these are added up.
@@ -93,7 +90,7 @@ class SliceConvolution {
       const std::string name = t == 0 ? node_.name : node_.name + ".tap" + std::to_string(t);
       const ValueId product =
           Add(name, taps.Add(t), of_tap, t == 0 ? node_.input(2) : kNoValue, ShapeOfSlices(y_));
-      sum = t == 0 ? product : AddMade(graph_, "Add", name + ".sum", {product, sum}, ShapeOfSlices(y_));
+      sum = t == 0 ? product : AddMade(graph_, "Add", name, ".sum", {product, sum}, ShapeOfSlices(y_));
     }
     return sum;
   }
@@ -109,9 +106,9 @@ class SliceConvolution {
   }
 
   ValueId Add(const std::string& name, ValueId x, const Tensor& weights, ValueId bias, const Shape& shape) {
-    std::vector<ValueId> inputs = {x, graph_.AddConstant(name + ".weights", weights)};
-    if (bias != kNoValue) inputs.push_back(bias);
-    return AddMade(graph_, node_.op, name, std::move(inputs), shape, attributes_);
+    const ValueId inputs[] = {x, graph_.AddConstant(name + ".weights", weights), bias};
+    return AddMade(graph_, node_.op.c_str(), name, "", std::span(inputs, bias == kNoValue ? 2 : 3), shape,
+                   &attributes_);
   }
 
   Graph& graph_;

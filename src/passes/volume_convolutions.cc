@@ -71,21 +71,27 @@ class VolumeSlicer {
     const WindowAxis& depth = (*window)[0];
     // An average counts padding in some modes and not in others.
     if (!most && (depth.pad > 0 || PadEnd(depth) > 0)) return false;
-    ValueId pooled = Slices(node.inputs[0]);
     const auto moves = [](const WindowAxis& a) { return a.kernel > 1 || a.stride > 1 || a.in != a.out; };
-    if (moves((*window)[1]) || moves((*window)[2]))
-      pooled = AddMade(graph_, node.op, node.name, {pooled}, {x[2] * x[0], x[1], y[3], y[4]},
-                       OfSlices(node.attributes));
+    const bool in_slices = moves((*window)[1]) || moves((*window)[2]);
+    const ValueId pooled =
+        in_slices ? PooledSlices(node, {x[2] * x[0], x[1], y[3], y[4]}) : Slices(node.inputs[0]);
     const float fill = -std::numeric_limits<float>::infinity();  // no average is padded
     const DepthTaps taps(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
     SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node.name, taps));
     return true;
   }
 
+  ValueId PooledSlices(const Node& node, const Shape& shape) {
+    const Attributes attributes = OfSlices(node.attributes);
+    return AddMade(graph_, node.op.c_str(), node.name, "", {Slices(node.inputs[0])}, shape, &attributes);
+  }
+
   ValueId Most(const std::string& name, const DepthTaps& taps) {
     ValueId most = taps.Add(0);
-    for (int64_t t = 1; t < taps.size(); ++t)
-      most = AddMade(graph_, "Max", name + ".most" + std::to_string(t), {most, taps.Add(t)}, ShapeOf(most));
+    for (int64_t t = 1; t < taps.size(); ++t) {
+      const std::string number = ".most" + std::to_string(t);
+      most = AddMade(graph_, "Max", name, number.c_str(), {most, taps.Add(t)}, Shape(ShapeOf(most)));
+    }
     return most;
   }
 
@@ -96,20 +102,18 @@ class VolumeSlicer {
     const Shape shape = ShapeOf(parts[0]);
     const float part = 1.f / float(parts.size());
     const ValueId factor = graph_.AddConstant(name + ".factor", Tensor::Floats({}, {&part, 1}));
-    const ValueId sum = AddMade(graph_, "Sum", name + ".sum", std::move(parts), shape);
-    return AddMade(graph_, "Mul", name + ".mean", {sum, factor}, shape);
+    const ValueId sum = AddMade(graph_, "Sum", name, ".sum", parts, shape);
+    return AddMade(graph_, "Mul", name, ".mean", {sum, factor}, shape);
   }
 
   bool SliceGlobalPool(const Node& node) {
     const Shape x = ShapeOf(node.inputs[0]);
-    const ValueId image = AddMade(graph_, node.op, node.name, {Slices(node.inputs[0])},
-                                  {x[2] * x[0], x[1], 1, 1}, OfSlices(node.attributes));
+    const ValueId image = PooledSlices(node, {x[2] * x[0], x[1], 1, 1});
     const char* reduce = node.op == "GlobalMaxPool" ? "ReduceMax" : "ReduceMean";
     const std::string name = node.name + ".depth";
+    const ValueId depths = AsDepths(graph_, name, {image, x[0]});
     const ValueId whole =
-        AddMade(graph_, reduce, name,
-                {AsDepths(graph_, name, {image, x[0]}), AddInts(graph_, name + ".axes", Ints{0})},
-                {1, x[0] * x[1], 1, 1});
+        AddMade(graph_, reduce, name, "", {depths, AddInt(graph_, name, ".axes", 0)}, {1, x[0] * x[1], 1, 1});
     SetSlices(node.outputs[0], AsSlices(graph_, name, {whole, x[0]}));
     return true;
   }

@@ -62,6 +62,22 @@ TEST(SliceVolumeConvolutions, GivesTheSameForEveryWindow) {
     }
 }
 
+// Taps side by side would be 201 MB. The Slice of a tap comes right before its convolution, when that of the
+// tap before needs no memory any more.
+TEST(SliceVolumeConvolutions, ConvolvesTheTapsOfLargeVolumesOneByOne) {
+  Builder b;
+  const Attributes a = WindowOf({}, {}, {1, 1, 1, 1, 1, 1});
+  Graph& g = b.Output(b.Op("Conv", {b.Input({1, 8, 32, 256, 256}), b.Weight({2, 8, 3, 3, 3})}, a));
+  FoldConstants(g);
+  Settle(g);
+  EXPECT_TRUE(SliceVolumeConvolutions(g));
+  Settle(g);
+  std::string order;
+  for (const Node& node : g.nodes)
+    if (IsOneOf(node.op, {"Slice", "Conv", "Add", "Concat"})) order += node.op + " ";
+  EXPECT_EQ(order, "Slice Conv Slice Conv Add Slice Conv Add ");
+}
+
 // Windows that do not overlap along the depth.
 TEST(SliceVolumeConvolutions, WritesTransposedConvolutions) {
   const Case cases[] = {{{1, 3, 4, 5, 6}, {3, 2, 2, 2, 2}, {2, 2, 2}, {}, {}},
