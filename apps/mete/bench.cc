@@ -525,7 +525,7 @@ void AddBench(CLI::App& app, Context& context) {
       "  mete bench resnet50.onnx --cores 0,1 --seconds 10 --profile\n"
       "  mete bench net.onnx --batch 4 --runs 100 --json\n"
       "  mete bench net.onnx --streams 2\n"
-      "  mete bench decoder.onnx --steps 64 --feed past_keys=present_keys --feed past_values=present_values\n"
+      "  mete bench decoder.onnx --steps 64 --feed past_k=present_k --feed past_v=present_v\n"
       "  mete bench resnet50.onnx --processors home.toml --runs 1000");
   command->callback([flags, &context] { context.command = [flags, &context] { Bench(*flags, context); }; });
 }
