@@ -138,6 +138,18 @@ TEST(JsonTokenizer, ACharacterWithoutATokenIsAnErrorWhereNoneStandsForIt) {
   EXPECT_TELLS(t.Encode("ab", Place::kFirst), "no piece for a character; got 'b'");
 }
 
+TEST(JsonTokenizer, ATextThatChangesMakeEndlesslyLongerIsAnError) {
+  TextJson grows = FileOf("bytes.json");
+  const TextJson twice = {{"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", "aa"}};
+  grows["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<TextJson>(60, twice)}};
+  EXPECT_TELLS(Parsed(grows).Encode("a", Place::kFirst), "a text becomes too long");
+  TextJson letters = FileOf("bytes.json");
+  const TextJson bytes = {{"type", "ByteLevel"},
+                          {"use_regex", false}};  // twice as long where no byte is ASCII
+  letters["pre_tokenizer"] = {{"type", "Sequence"}, {"pretokenizers", std::vector<TextJson>(60, bytes)}};
+  EXPECT_TELLS(Parsed(letters).Encode("\xc3\xa4", Place::kFirst), "a text becomes too long");
+}
+
 TEST(SplitAsGpt2, IsTheirRegularExpression) {
   const auto words = [](std::string_view text) {
     const auto views = SplitAsGpt2(text);

@@ -1,5 +1,6 @@
 #include "text/text_changes.h"
 
+#include "base/error.h"
 #include "text/characters.h"
 
 namespace mete {
@@ -74,10 +75,22 @@ void AddReplace(JsonPart& part, std::vector<TextChange>& changes) {
 
 }  // namespace
 
+void CheckTextSize(size_t bytes) {
+  constexpr size_t kMost = size_t(1) << 23;  // a guess: no prompt is longer
+  if (bytes > kMost)
+    Fail(Code::kResourceExhausted, "tokenizer",
+         "a text becomes too long by the tokenizer's changes; got {} bytes or more, expected {} at most; try "
+         "a "
+         "shorter text, or another tokenizer",
+         bytes, kMost);
+}
+
 std::string Replaced(std::string_view text, const std::string& from, const std::string& to) {
   std::string replaced;
-  for (size_t at; (at = text.find(from)) != text.npos; text.remove_prefix(at + from.size()))
+  for (size_t at; (at = text.find(from)) != text.npos; text.remove_prefix(at + from.size())) {
+    CheckTextSize(replaced.size() + at + to.size());
     replaced.append(text.substr(0, at)).append(to);
+  }
   return replaced.append(text);
 }
 

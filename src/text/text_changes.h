@@ -23,6 +23,10 @@ using TextChange = std::function<std::string(std::string_view text, StretchPlace
 void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes);
 std::string Changed(std::string text, StretchPlace place, const std::vector<TextChange>& changes);
 
+// Error RESOURCE_EXHAUSTED if the changes of a hostile file, each of which makes a text longer, have made it
+// this long.
+void CheckTextSize(size_t bytes);
+
 // Returns the text with each `from`, which is not empty, replaced.
 std::string Replaced(std::string_view text, const std::string& from, const std::string& to);
 

@@ -144,9 +144,13 @@ std::vector<std::string> WordsOf(const std::string& text, StretchPlace place,
   if (!text.empty()) words.push_back(text);
   for (const WordSplit& split : splits) {
     std::vector<std::string> further;
+    size_t bytes = 0;
     for (size_t i = 0; i < words.size(); ++i)
-      for (std::string& word : split(words[i], i == 0 ? place : StretchPlace::kElsewhere))
+      for (std::string& word : split(words[i], i == 0 ? place : StretchPlace::kElsewhere)) {
+        bytes += word.size();
+        CheckTextSize(bytes);
         further.push_back(std::move(word));
+      }
     words = std::move(further);
   }
   return words;
