@@ -11,8 +11,11 @@ namespace {
 
 using enum RecurrentKind;
 
-RecurrentCell CellOf(std::string_view op) {
-  return op == "LSTM" ? RecurrentCell::kLstm : op == "GRU" ? RecurrentCell::kGru : RecurrentCell::kRnn;
+RecurrentCell CellOf(const Node& node) {
+  if (node.op == "LSTM") return RecurrentCell::kLstm;
+  if (node.op == "RNN") return RecurrentCell::kRnn;
+  return node.attributes.Int("linear_before_reset", 0) != 0 ? RecurrentCell::kGru
+                                                            : RecurrentCell::kGruResetFirst;
 }
 
 std::span<const RecurrentKind> FunctionsOf(RecurrentCell cell) {
@@ -42,15 +45,13 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   if (!IsConstant(graph, w) || !IsConstant(graph, r) || !IsConstantOrOmitted(graph, node.input(3)))
     return No("the weights are computed", why);
   Recurrence result;
-  result.cell = CellOf(node.op);
+  result.cell = CellOf(node);
   RecurrentSpec spec;
   if (!ParseRecurrent(a, FunctionsOf(result.cell), spec).empty()) return No("no such attributes", why);
   if (!HasUsualFunctions(spec, FunctionsOf(result.cell))) return No("other activations than usual", why);
   if (spec.clip != 0) return No("sums are clipped", why);
   if (node.input(7) != kNoValue) return No("the gates see the cell (peepholes)", why);
   if (a.Int("input_forget", 0) != 0) return No("the input gate is the forget gate", why);
-  if (result.cell == RecurrentCell::kGru && a.Int("linear_before_reset", 0) == 0)
-    return No("the reset gate comes before the product", why);
   if (shape.Elements() == 0) return No("nothing to compute", why);
   result.length = shape[spec.batch_first ? 1 : 0];
   result.batch = shape[spec.batch_first ? 0 : 1];

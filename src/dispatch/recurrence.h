@@ -19,7 +19,7 @@ struct Recurrence {
   bool batch_first = false;  // a sequence's steps lie one after another (layout 1)
 
   std::string kernel() const {
-    constexpr const char* kNames[] = {"lstm_f32", "gru_f32", "rnn_f32"};
+    constexpr const char* kNames[] = {"lstm_f32", "gru_f32", "gru_reset_first_f32", "rnn_f32"};
     return kNames[size_t(cell)];
   }
 };

@@ -21,8 +21,8 @@ namespace mete {
 
 struct RecurrentStepCall {
   const RecurrencePlan& plan;
-  const float* packed;
-  const float* hidden_bias;
+  int64_t pass;
+  const RecurrentWeights& weights;
   std::span<const RecurrentRow> rows;
 };
 
@@ -50,7 +50,7 @@ constexpr int kRecurrentRows = 2;
 // Multiplies the states of MR rows by P panels. `sums` receives vectors [row][panel][gate]. The order of
 // additions in a sum does not depend on the tile.
 template <int kGates, int P, int MR>
-HWY_NOINLINE void MultiplyStates(const RecurrentRow* rows, const float* panel, size_t hidden, float* sums) {
+HWY_NOINLINE void MultiplyStates(const float* const* states, const float* panel, size_t hidden, float* sums) {
   const F32 d;
   constexpr int V = P * kGates;
   constexpr size_t kWidth = kGates * kLanes;
@@ -58,7 +58,7 @@ HWY_NOINLINE void MultiplyStates(const RecurrentRow* rows, const float* panel, s
   const float* h[MR];
 #pragma GCC unroll 4
   for (int i = 0; i < MR; ++i) {
-    h[i] = rows[i].h;
+    h[i] = states[i];
 #pragma GCC unroll 8
     for (int j = 0; j < V; ++j) s[i][j] = hn::Zero(d);
   }
@@ -88,86 +88,131 @@ HWY_NOINLINE void MultiplyStates(const RecurrentRow* rows, const float* panel, s
 struct RecurrentUnits {
   const RecurrentRow& row;
   const float *sums, *x, *hidden_bias;
-  size_t first, count;
+  size_t first, count, padded_hidden;
 
   HWY_INLINE V32 Sum(size_t gate) const { return hn::LoadU(F32(), sums + gate * kLanes); }
   HWY_INLINE V32 Input(size_t gate) const { return hn::LoadU(F32(), x + gate * kLanes); }
   HWY_INLINE V32 Gate(size_t gate) const { return hn::Add(Input(gate), Sum(gate)); }
+  HWY_INLINE V32 State() const { return LoadN(F32(), row.h + first, count); }
+  HWY_INLINE float* Inner() const { return row.inner + first; }
+  HWY_INLINE float* Update() const { return Inner() + padded_hidden; }  // of a GRU whose reset gate is first
   HWY_INLINE void Store(V32 h) const { StoreN(h, F32(), row.next + first, count); }
+  HWY_INLINE void StoreUpdated(V32 update, V32 hidden) const {
+    Store(hn::MulAdd(update, hn::Sub(State(), hidden), hidden));
+  }
 };
 
-template <int kGates>
-HWY_INLINE void ApplyGates(const RecurrentUnits& u) {
-  const F32 d;
-  if constexpr (kGates == 4) {
+// The passes of the cells: `kGates` of the `kOf` gates that a panel of x has, from kFirst on; the states that
+// they multiply, and what becomes of the sums.
+struct OfStates {
+  static HWY_INLINE const float* States(const RecurrentRow& row) { return row.h; }
+};
+
+struct LstmPass : OfStates {
+  static constexpr int kGates = 4, kOf = 4, kFirst = 0;
+  static HWY_INLINE void Apply(const RecurrentUnits& u) {
+    const F32 d;
     const V32 in = Sigmoid(u.Gate(0)), out = Sigmoid(u.Gate(1)), forget = Sigmoid(u.Gate(2));
-    float* c = u.row.c + u.first;
+    float* c = u.Inner();
     const V32 next = hn::MulAdd(forget, hn::LoadU(d, c), hn::Mul(in, Tanh(u.Gate(3))));
     hn::StoreU(next, d, c);
     u.Store(hn::Mul(out, Tanh(next)));
-  } else if constexpr (kGates == 3) {
-    const V32 update = Sigmoid(u.Gate(0)), reset = Sigmoid(u.Gate(1));
-    const V32 recurrent = hn::Add(u.Sum(2), hn::LoadU(d, u.hidden_bias + u.first));
-    const V32 hidden = Tanh(hn::MulAdd(reset, recurrent, u.Input(2)));
-    u.Store(hn::MulAdd(update, hn::Sub(LoadN(d, u.row.h + u.first, u.count), hidden), hidden));
-  } else {
-    u.Store(Tanh(u.Gate(0)));
   }
-}
+};
+
+struct GruPass : OfStates {
+  static constexpr int kGates = 3, kOf = 3, kFirst = 0;
+  static HWY_INLINE void Apply(const RecurrentUnits& u) {
+    const V32 update = Sigmoid(u.Gate(0)), reset = Sigmoid(u.Gate(1));
+    const V32 recurrent = hn::Add(u.Sum(2), hn::LoadU(F32(), u.hidden_bias + u.first));
+    u.StoreUpdated(update, Tanh(hn::MulAdd(reset, recurrent, u.Input(2))));
+  }
+};
+
+// The two passes of a GRU whose reset gate comes first. The states that it has scaled lie in front of the
+// update gates.
+struct ResetPass : OfStates {
+  static constexpr int kGates = 2, kOf = 3, kFirst = 0;
+  static HWY_INLINE void Apply(const RecurrentUnits& u) {
+    const F32 d;
+    hn::StoreU(Sigmoid(u.Gate(0)), d, u.Update());
+    hn::StoreU(hn::Mul(Sigmoid(u.Gate(1)), u.State()), d, u.Inner());
+  }
+};
+
+struct HiddenPass {
+  static constexpr int kGates = 1, kOf = 3, kFirst = 2;
+  static HWY_INLINE const float* States(const RecurrentRow& row) { return row.inner; }
+  static HWY_INLINE void Apply(const RecurrentUnits& u) {
+    u.StoreUpdated(hn::LoadU(F32(), u.Update()), Tanh(u.Gate(0)));
+  }
+};
+
+struct RnnPass : OfStates {
+  static constexpr int kGates = 1, kOf = 1, kFirst = 0;
+  static HWY_INLINE void Apply(const RecurrentUnits& u) { u.Store(Tanh(u.Gate(0))); }
+};
 
 // Panels that a tile of one row computes together, so that there are enough chains of multiply-adds to hide
 // their latency: eight for two units with a latency of four cycles. With one gate tiles of all heights do so.
 template <int kGates>
-constexpr int kTogether = kGates == 1 ? 4 : 2;
+constexpr int kTogether = kGates <= 2 ? 4 : 2;
 template <int kGates>
 constexpr int kRowsTogether = kGates == 1 ? kRecurrentRows : 1;
 
 // The functions of tiles, indexed by their number of rows minus one.
-using MultiplyFunction = void (*)(const RecurrentRow*, const float*, size_t, float*);
+using MultiplyFunction = void (*)(const float* const*, const float*, size_t, float*);
 template <int kGates, int P, int... I>
 constexpr std::array<MultiplyFunction, sizeof...(I)> MultiplyOf(std::integer_sequence<int, I...>) {
   return {MultiplyStates<kGates, P, I + 1>...};
 }
 
 // Computes one panel, or kTogether, for all rows in tiles of at most `most` rows.
-template <int kGates>
+template <class Pass>
 HWY_NOINLINE void RunPanels(const RecurrentStepCall& call, Range panels, const MultiplyFunction* multiply,
                             int64_t most) {
+  constexpr int kGates = Pass::kGates;
   constexpr size_t kWidth = kGates * kLanes;
   HWY_ALIGN float sums[std::max(kRecurrentRows, kRowsTogether<kGates> * kTogether<kGates>) * kWidth];
+  const float* states[kRecurrentRows];
   const size_t hidden = static_cast<size_t>(call.plan.hidden), begin = static_cast<size_t>(panels.begin),
                end = static_cast<size_t>(panels.end);
+  const size_t padded = static_cast<size_t>(call.plan.padded_hidden());
   const EvenPieces tiles(static_cast<int64_t>(call.rows.size()), most);
   for (int64_t t = 0; t < tiles.count(); ++t) {
     const std::span<const RecurrentRow> rows =
         call.rows.subspan(static_cast<size_t>(tiles[t].begin), static_cast<size_t>(tiles[t].size()));
-    multiply[rows.size() - 1](rows.data(), call.packed + begin * kWidth * hidden, hidden, sums);
+    for (size_t i = 0; i < rows.size(); ++i) states[i] = Pass::States(rows[i]);
+    multiply[rows.size() - 1](states, call.weights.packed + begin * kWidth * hidden, hidden, sums);
     const float* of = sums;
     for (const RecurrentRow& row : rows) {
       for (size_t p = begin; p < end; ++p, of += kWidth) {
         const size_t first = p * kLanes;
-        ApplyGates<kGates>({row, of, row.x + p * kWidth, call.hidden_bias, first, hidden - first});
+        const float* x = row.x + (p * Pass::kOf + Pass::kFirst) * kLanes;
+        Pass::Apply({row, of, x, call.weights.hidden_bias, first, hidden - first, padded});
       }
     }
   }
 }
 
-template <int kGates>
-void RunCells(const RecurrentStepCall& call, Range panels) {
-  constexpr int P = kTogether<kGates>, kRows = kRowsTogether<kGates>;
+template <class Pass>
+void RunPass(const RecurrentStepCall& call, Range panels) {
+  constexpr int kGates = Pass::kGates, P = kTogether<kGates>, kRows = kRowsTogether<kGates>;
   static constexpr auto kOne = MultiplyOf<kGates, 1>(std::make_integer_sequence<int, kRecurrentRows>());
   static constexpr auto kSeveral = MultiplyOf<kGates, P>(std::make_integer_sequence<int, kRows>());
   int64_t p = panels.begin;
   if (kGates == 1 || call.rows.size() == 1)
-    for (; p + P <= panels.end; p += P) RunPanels<kGates>(call, {p, p + P}, kSeveral.data(), kRows);
-  for (; p < panels.end; ++p) RunPanels<kGates>(call, {p, p + 1}, kOne.data(), kRecurrentRows);
+    for (; p + P <= panels.end; p += P) RunPanels<Pass>(call, {p, p + P}, kSeveral.data(), kRows);
+  for (; p < panels.end; ++p) RunPanels<Pass>(call, {p, p + 1}, kOne.data(), kRecurrentRows);
 }
 
 void RunRecurrent(const RecurrentStepCall& call, Range panels) {
   switch (call.plan.cell) {
-    case RecurrentCell::kLstm: return RunCells<4>(call, panels);
-    case RecurrentCell::kGru: return RunCells<3>(call, panels);
-    case RecurrentCell::kRnn: return RunCells<1>(call, panels);
+    case RecurrentCell::kLstm: return RunPass<LstmPass>(call, panels);
+    case RecurrentCell::kGru: return RunPass<GruPass>(call, panels);
+    case RecurrentCell::kGruResetFirst:
+      return call.pass == 0 ? RunPass<ResetPass>(call, panels) : RunPass<HiddenPass>(call, panels);
+    case RecurrentCell::kRnn: return RunPass<RnnPass>(call, panels);
   }
 }
 
@@ -191,16 +236,22 @@ RecurrencePlan PlanRecurrence(RecurrentCell cell, int64_t inputs, int64_t hidden
   plan.code = HWY_DYNAMIC_DISPATCH(GetRecurrenceCode)();
   plan.lanes = plan.code->lanes;
   plan.panels = (hidden + plan.lanes - 1) / plan.lanes;
-  plan.inputs = PlanGemm(plan.columns(), inputs);
-  plan.states = PlanGemm(plan.columns(), hidden, plan.gates());
+  const auto packed = [&](int64_t first, int64_t count, int64_t k, int64_t vectors) {
+    const GemmPlan gemm = PlanGemm(plan.padded_hidden() * count, k, vectors);
+    return PackedGates{first, count, hidden, plan.lanes, gemm};
+  };
+  const int64_t gates = plan.gates(), behind = plan.passes() - 1;  // gates of the second pass
+  plan.inputs = packed(0, gates, inputs, 0);
+  plan.states[0] = packed(0, gates - behind, hidden, gates - behind);
+  if (behind > 0) plan.states[1] = packed(gates - behind, behind, hidden, behind);
   return plan;
 }
 
 const char* TargetOf(const RecurrencePlan& plan) { return plan.code->target; }
 
-void RunRecurrentStep(const RecurrencePlan& plan, const float* packed, const float* hidden_bias,
+void RunRecurrentStep(const RecurrencePlan& plan, int64_t pass, const RecurrentWeights& weights,
                       std::span<const RecurrentRow> rows, Range panels) {
-  plan.code->run({plan, packed, hidden_bias, rows}, panels);
+  plan.code->run({plan, pass, weights, rows}, panels);
 }
 
 }  // namespace mete

@@ -12,7 +12,7 @@ namespace {
 
 using enum RecurrentCell;
 
-constexpr RecurrentCell kCells[] = {kLstm, kGru, kRnn};
+constexpr RecurrentCell kCells[] = {kLstm, kGru, kGruResetFirst, kRnn};
 constexpr int64_t kHidden[] = {1, 3, 16, 37, 70};
 constexpr int64_t kRows[] = {1, 2, 3, 5, 9};
 
@@ -35,20 +35,20 @@ struct StepData {
 };
 
 struct States {
-  std::vector<float> h, c;  // c in rows of padded_hidden()
-  int64_t c_stride;
+  std::vector<float> h, inner;  // in rows of plan.inner(): an LSTM's cells
+  int64_t inner_stride;
 };
 
 std::vector<float> Zeros(int64_t count) { return std::vector<float>(static_cast<size_t>(count)); }
 
-std::vector<float> PackedStates(const RecurrencePlan& plan, const StepData& data) {
-  std::vector<float> ordered = Zeros(plan.columns() * data.hidden);
-  std::vector<float> packed = Zeros(plan.columns() * data.hidden);
-  for (int64_t column = 0; column < plan.columns(); ++column)
-    if (const int64_t row = plan.RowOf(column); row >= 0)
+std::vector<float> PackedStates(const PackedGates& gates, const StepData& data) {
+  std::vector<float> ordered = Zeros(gates.columns() * data.hidden);
+  std::vector<float> packed = Zeros(gates.columns() * data.hidden);
+  for (int64_t column = 0; column < gates.columns(); ++column)
+    if (const int64_t row = gates.RowOf(column); row >= 0)
       std::copy_n(data.weights.data() + row * data.hidden, data.hidden,
                   ordered.data() + column * data.hidden);
-  PackGemm(plan.states, {ordered.data(), data.hidden, true}, {0, plan.panels}, packed.data());
+  PackGemm(gates.gemm, {ordered.data(), data.hidden, true}, {0, gates.gemm.panels}, packed.data());
   return packed;
 }
 
@@ -56,7 +56,7 @@ std::vector<float> OrderedInputs(const RecurrencePlan& plan, const StepData& dat
   std::vector<float> x = Zeros(data.rows * plan.columns());
   for (int64_t r = 0; r < data.rows; ++r)
     for (int64_t column = 0; column < plan.columns(); ++column)
-      if (const int64_t row = plan.RowOf(column); row >= 0)
+      if (const int64_t row = plan.inputs.RowOf(column); row >= 0)
         x[size_t(r * plan.columns() + column)] = data.x[size_t(r * plan.gates() * data.hidden + row)];
   return x;
 }
@@ -65,21 +65,25 @@ std::vector<float> OrderedInputs(const RecurrencePlan& plan, const StepData& dat
 States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_once) {
   const RecurrencePlan plan = PlanRecurrence(data.cell, 1, data.hidden);
   const int64_t hidden = data.hidden, padded = plan.padded_hidden();
-  const std::vector<float> packed = PackedStates(plan, data), x = OrderedInputs(plan, data);
+  const std::vector<float> x = OrderedInputs(plan, data);
   std::vector<float> bias = Zeros(padded);
   std::copy(data.hidden_bias.begin(), data.hidden_bias.end(), bias.begin());
-  States result{Zeros(data.rows * hidden), Zeros(data.rows * padded), padded};
+  States result{Zeros(data.rows * hidden), Zeros(data.rows * plan.inner()), plan.inner()};
   std::vector<RecurrentRow> rows;
   for (int64_t r = 0; r < data.rows; ++r) {
-    std::copy_n(data.c.data() + r * hidden, hidden, result.c.data() + r * padded);
-    rows.push_back({x.data() + r * plan.columns(), data.h.data() + r * hidden, result.h.data() + r * hidden,
-                    result.c.data() + r * padded});
+    float* inner = result.inner.data() + r * plan.inner();
+    if (data.cell == kLstm) std::copy_n(data.c.data() + r * hidden, hidden, inner);
+    rows.push_back(
+        {x.data() + r * plan.columns(), data.h.data() + r * hidden, result.h.data() + r * hidden, inner});
   }
-  for (int64_t r = 0; r < data.rows; r += rows_at_once)
-    for (int64_t p = 0; p < plan.panels; p += panels_at_once)
-      RunRecurrentStep(plan, packed.data(), bias.data(),
-                       std::span(rows).subspan(size_t(r), size_t(std::min(rows_at_once, data.rows - r))),
-                       {p, std::min(plan.panels, p + panels_at_once)});
+  for (int64_t pass = 0; pass < plan.passes(); ++pass) {
+    const std::vector<float> packed = PackedStates(plan.states[size_t(pass)], data);
+    for (int64_t r = 0; r < data.rows; r += rows_at_once)
+      for (int64_t p = 0; p < plan.panels; p += panels_at_once)
+        RunRecurrentStep(plan, pass, {packed.data(), bias.data()},
+                         std::span(rows).subspan(size_t(r), size_t(std::min(rows_at_once, data.rows - r))),
+                         {p, std::min(plan.panels, p + panels_at_once)});
+  }
   return result;
 }
 
@@ -89,23 +93,50 @@ struct Expected {
   double h, c, tolerance;
 };
 
+// The product of a row of weights with a row of states, in f64, and the sum of the magnitudes.
+struct GateSum {
+  double sum = 0, absolute = 0;
+};
+
+GateSum SumOf(const StepData& data, int64_t gate, int64_t unit, int64_t row) {
+  GateSum result;
+  for (int64_t k = 0; k < data.hidden; ++k) {
+    const double product = double(data.weights[size_t((gate * data.hidden + unit) * data.hidden + k)]) *
+                           double(data.h[size_t(row * data.hidden + k)]);
+    result.sum += product;
+    result.absolute += std::abs(product);
+  }
+  return result;
+}
+
+double InputOf(const StepData& data, int64_t gate, int64_t unit, int64_t row) {
+  return double(data.x[size_t((row * GatesOf(data.cell) + gate) * data.hidden + unit)]);
+}
+
+// Returns the product of the hidden gate with the states that the reset gate has scaled.
+double ResetFirst(const StepData& data, int64_t unit, int64_t row) {
+  double sum = 0;
+  for (int64_t k = 0; k < data.hidden; ++k)
+    sum += double(data.weights[size_t((2 * data.hidden + unit) * data.hidden + k)]) *
+           double(data.h[size_t(row * data.hidden + k)]) *
+           Logistic(InputOf(data, 1, k, row) + SumOf(data, 1, k, row).sum);
+  return sum;
+}
+
 // Computes a unit in f64. A gate changes by no more than its sum does, and the factors of a gate are at most
 // |c| + 1 together, so that the errors of all gates add up to less than 4 times that of a sum, and those of
-// five activations (5e-7 each, math-inl.h) to less than 1e-5 for |c| <= 3.
+// five activations (5e-7 each, math-inl.h) to less than 1e-5 for |c| <= 3. Where the reset gate comes first,
+// the error of each scaled state, at most a quarter of that of its sum, is multiplied by a weight: all of
+// them add up to less than K / 4 times that of a sum.
 Expected Oracle(const StepData& data, int64_t row, int64_t unit) {
   const int64_t gates = GatesOf(data.cell), hidden = data.hidden;
   double sums[4] = {}, magnitude = 3;
   for (int64_t g = 0; g < gates; ++g) {
-    double absolute = 3;
-    for (int64_t k = 0; k < hidden; ++k) {
-      const double product = double(data.weights[size_t((g * hidden + unit) * hidden + k)]) *
-                             double(data.h[size_t(row * hidden + k)]);
-      sums[g] += product;
-      absolute += std::abs(product);
-    }
-    magnitude = std::max(magnitude, absolute);
+    const GateSum gate = SumOf(data, g, unit, row);
+    sums[g] = gate.sum;
+    magnitude = std::max(magnitude, 3 + gate.absolute);
   }
-  const auto x = [&](int64_t gate) { return double(data.x[size_t((row * gates + gate) * hidden + unit)]); };
+  const auto x = [&](int64_t gate) { return InputOf(data, gate, unit, row); };
   const double h = data.h[size_t(row * hidden + unit)], c = data.c[size_t(row * hidden + unit)];
   const double tolerance = 4 * SumTolerance(hidden + 2, magnitude) + 1e-5;
   switch (data.cell) {
@@ -118,6 +149,10 @@ Expected Oracle(const StepData& data, int64_t row, int64_t unit) {
       const double state = std::tanh(x(2) + reset * (sums[2] + double(data.hidden_bias[size_t(unit)])));
       return {(1 - update) * state + update * h, 0, tolerance};
     }
+    case kGruResetFirst: {
+      const double update = Logistic(x(0) + sums[0]), state = std::tanh(x(2) + ResetFirst(data, unit, row));
+      return {(1 - update) * state + update * h, 0, double(hidden / 4 + 1) * tolerance};
+    }
     case kRnn: break;
   }
   return {std::tanh(x(0) + sums[0]), 0, tolerance};
@@ -129,7 +164,7 @@ void ExpectOracle(const StepData& data, const States& got) {
       const Expected want = Oracle(data, r, i);
       ASSERT_NEAR(got.h[size_t(r * data.hidden + i)], want.h, want.tolerance) << "row " << r << " unit " << i;
       if (data.cell != kLstm) continue;
-      ASSERT_NEAR(got.c[size_t(r * got.c_stride + i)], want.c, want.tolerance)
+      ASSERT_NEAR(got.inner[size_t(r * got.inner_stride + i)], want.c, want.tolerance)
           << "row " << r << " unit " << i;
     }
 }
@@ -157,7 +192,8 @@ TEST(RecurrentStepF32, BlocksGiveTheSameBits) {
         for (const int64_t panels : {1, 2, 3}) {
           const States blocks = RunBlocks(data, rows, panels);
           ASSERT_EQ(std::memcmp(whole.h.data(), blocks.h.data(), whole.h.size() * sizeof(float)), 0);
-          ASSERT_EQ(std::memcmp(whole.c.data(), blocks.c.data(), whole.c.size() * sizeof(float)), 0);
+          ASSERT_EQ(std::memcmp(whole.inner.data(), blocks.inner.data(), whole.inner.size() * sizeof(float)),
+                    0);
         }
     }
   });
@@ -168,10 +204,15 @@ TEST(RecurrentStepF32, EachRowOfTheModelIsOneColumn) {
     for (const RecurrentCell cell : kCells)
       for (const int64_t hidden : kHidden) {
         const RecurrencePlan plan = PlanRecurrence(cell, 1, hidden);
-        std::vector<int> seen(size_t(plan.gates() * hidden));
-        for (int64_t column = 0; column < plan.columns(); ++column)
-          if (const int64_t row = plan.RowOf(column); row >= 0) ++seen[size_t(row)];
-        for (const int count : seen) ASSERT_EQ(count, 1);
+        std::vector<int> of_inputs(size_t(plan.gates() * hidden)), of_states = of_inputs;
+        const auto count = [](const PackedGates& gates, std::vector<int>& seen) {
+          for (int64_t column = 0; column < gates.columns(); ++column)
+            if (const int64_t row = gates.RowOf(column); row >= 0) ++seen[size_t(row)];
+        };
+        count(plan.inputs, of_inputs);
+        for (int64_t pass = 0; pass < plan.passes(); ++pass) count(plan.states[size_t(pass)], of_states);
+        for (const int times : of_inputs) ASSERT_EQ(times, 1);
+        for (const int times : of_states) ASSERT_EQ(times, 1);
       }
   });
 }

@@ -10,12 +10,12 @@ namespace mete {
 namespace {
 
 // Returns the rows of the model's weights that become some columns; those of the padding are zero.
-std::vector<float> WeightsOf(const RecurrencePlan& plan, const Tensor& weights, int64_t direction,
+std::vector<float> WeightsOf(const PackedGates& gates, const Tensor& weights, int64_t direction,
                              Range columns) {
   const int64_t rows = weights.shape()[1], k = weights.shape()[2];
   std::vector<float> values(size_t(columns.size() * k));
   for (int64_t i = 0; i < columns.size(); ++i) {
-    const int64_t row = plan.RowOf(columns.begin + i);
+    const int64_t row = gates.RowOf(columns.begin + i);
     if (row >= 0) ReadElements(weights, (direction * rows + row) * k, k, values.data() + i * k);
   }
   return values;
@@ -23,15 +23,18 @@ std::vector<float> WeightsOf(const RecurrencePlan& plan, const Tensor& weights, 
 
 }  // namespace
 
-Tensor PackGates(const RecurrencePlan& plan, const GemmPlan& gemm, const Tensor& weights, Packer& packer) {
-  const int64_t directions = weights.shape()[0], k = weights.shape()[2], elements = plan.columns() * k;
-  const std::string what = fmt::format("{}, {} gates of {} units, {} directions, k {}, {} panels",
-                                       TargetOf(plan), plan.gates(), plan.hidden, directions, k, gemm.panels);
+Tensor PackGates(const RecurrencePlan& plan, const PackedGates& gates, const Tensor& weights,
+                 Packer& packer) {
+  const GemmPlan& gemm = gates.gemm;
+  const int64_t directions = weights.shape()[0], k = weights.shape()[2], elements = gates.columns() * k;
+  const std::string what =
+      fmt::format("{}, {} of {} gates of {} units from {} on, {} directions, k {}, {} panels", TargetOf(plan),
+                  gates.count, plan.gates(), plan.hidden, gates.first, directions, k, gemm.panels);
   const auto fill = [&](Range pieces, float* packed) {
     for (int64_t i = pieces.begin; i < pieces.end; ++i) {
       const int64_t direction = i / gemm.panels, panel = i % gemm.panels;
       const Range columns = gemm.split.Columns(panel);
-      const std::vector<float> values = WeightsOf(plan, weights, direction, columns);
+      const std::vector<float> values = WeightsOf(gates, weights, direction, columns);
       PackGemm(gemm, {values.data(), k, true, 1, columns.begin}, {panel, panel + 1},
                packed + direction * elements);
     }
@@ -53,7 +56,7 @@ GateBiases BiasesOf(const RecurrencePlan& plan, int64_t directions, const Tensor
   for (int64_t d = 0; d < directions; ++d) {
     const float *of_input = values.data() + 2 * d * rows, *of_state = of_input + rows;
     for (int64_t column = 0; column < plan.columns(); ++column) {
-      const int64_t row = plan.RowOf(column);
+      const int64_t row = plan.inputs.RowOf(column);
       if (row < 0) continue;
       const int64_t unit = row - 2 * plan.hidden;
       float& bias = biases.inputs[size_t(d * plan.columns() + column)];

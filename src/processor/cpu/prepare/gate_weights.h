@@ -8,9 +8,9 @@
 
 namespace mete {
 
-// Packs a matrix of rows of `k` weights for each direction, so that its columns have the order of the plan.
-// `gemm`: that of the plan for this matrix.
-Tensor PackGates(const RecurrencePlan& plan, const GemmPlan& gemm, const Tensor& weights, Packer& packer);
+// Packs the rows of some gates of a matrix for each direction, so that its columns have the order of the
+// plan. `gates`: those of the plan for this matrix.
+Tensor PackGates(const RecurrencePlan& plan, const PackedGates& gates, const Tensor& weights, Packer& packer);
 
 // The biases in the order of the plan: those that the products of the inputs begin with, and those of a GRU's
 // hidden gate, which its reset gate scales.

@@ -19,6 +19,13 @@ namespace {
 // The least number of multiply-adds of a block of shares. This value is a guess: they take some microseconds.
 constexpr int64_t kLeastMultiplyAdds = 64 << 10;
 
+std::vector<Tensor> PackStates(const RecurrencePlan& plan, const Tensor& weights, Packer& packer) {
+  std::vector<Tensor> packed;
+  for (int64_t pass = 0; pass < plan.passes(); ++pass)
+    packed.push_back(PackGates(plan, plan.states[size_t(pass)], weights, packer));
+  return packed;
+}
+
 class RecurrenceStep : public PreparedNode {
  public:
   RecurrenceStep(const Recurrence& recurrence, const Preparation& of)
@@ -26,7 +33,7 @@ class RecurrenceStep : public PreparedNode {
         r_(recurrence),
         plan_(PlanRecurrence(r_.cell, r_.inputs, r_.hidden)),
         inputs_(PackGates(plan_, plan_.inputs, of.graph.value(of.node.inputs[1]).constant, of.packer)),
-        states_(PackGates(plan_, plan_.states, of.graph.value(of.node.inputs[2]).constant, of.packer)),
+        states_(PackStates(plan_, of.graph.value(of.node.inputs[2]).constant, of.packer)),
         biases_(
             BiasesOf(plan_, r_.directions,
                      of.node.input(3) == kNoValue ? nullptr : &of.graph.value(of.node.input(3)).constant)),
@@ -59,7 +66,11 @@ class RecurrenceStep : public PreparedNode {
   std::string reason() const override {
     return division_.column_blocks > 1 ? "threads divide each step" : "";
   }
-  int64_t packed_bytes() const override { return int64_t(inputs_.bytes() + states_.bytes()); }
+  int64_t packed_bytes() const override {
+    int64_t bytes = int64_t(inputs_.bytes());
+    for (const Tensor& pass : states_) bytes += int64_t(pass.bytes());
+    return bytes;
+  }
 
  private:
   struct Operands {
@@ -71,7 +82,7 @@ class RecurrenceStep : public PreparedNode {
   struct Part {
     int64_t direction;
     Range sequences;
-    float *products, *cells, *states;  // working memory
+    float *products, *inner, *states;  // working memory
   };
 
   Part PartOf(int64_t share) {
@@ -80,7 +91,7 @@ class RecurrenceStep : public PreparedNode {
     return {share / blocks,
             {r_.batch * block / blocks, r_.batch * (block + 1) / blocks},
             memory,
-            memory + memory_.cells,
+            memory + memory_.inner,
             memory + memory_.states};
   }
 
@@ -105,8 +116,10 @@ class RecurrenceStep : public PreparedNode {
     const int64_t length = LongestOf(part);
     for (int64_t first = 0; first < length; first += memory_.steps) {
       const Range steps{first, std::min(length, first + memory_.steps)};
-      MultiplyInputs(part, steps, {0, plan_.inputs.panels}, of);
-      for (int64_t s = first; s < steps.end; ++s) RunStep(part, s, first, {0, plan_.panels}, of);
+      MultiplyInputs(part, steps, {0, plan_.inputs.gemm.panels}, of);
+      for (int64_t s = first; s < steps.end; ++s)
+        for (int64_t pass = 0; pass < plan_.passes(); ++pass)
+          RunPass(part, {s, first, pass}, {0, plan_.panels}, of);
     }
     End(part, of);
   }
@@ -116,11 +129,13 @@ class RecurrenceStep : public PreparedNode {
     for (int64_t i = 0; i < division_.shares(); ++i) Begin(PartOf(i), of);
     for (int64_t first = 0; first < r_.length; first += memory_.steps) {
       const Range steps{first, std::min(r_.length, first + memory_.steps)};
-      ForColumns(plan_.inputs.panels,
+      ForColumns(plan_.inputs.gemm.panels,
                  [&](const Part& part, Range panels) { MultiplyInputs(part, steps, panels, of); });
       for (int64_t s = first; s < steps.end; ++s)
-        ForColumns(plan_.panels,
-                   [&](const Part& part, Range panels) { RunStep(part, s, first, panels, of); });
+        for (int64_t pass = 0; pass < plan_.passes(); ++pass)
+          ForColumns(plan_.panels, [&](const Part& part, Range panels) {
+            RunPass(part, {s, first, pass}, panels, of);
+          });
     }
     for (int64_t i = 0; i < division_.shares(); ++i) End(PartOf(i), of);
   }
@@ -140,14 +155,13 @@ class RecurrenceStep : public PreparedNode {
 
   void Begin(const Part& part, const Operands& of) const {
     if (r_.cell != RecurrentCell::kLstm) return;
-    std::fill_n(part.cells, part.sequences.size() * plan_.padded_hidden(), 0.0f);
+    std::fill_n(part.inner, part.sequences.size() * plan_.inner(), 0.0f);
     for (int64_t n = part.sequences.begin; of.c && n < part.sequences.end; ++n)
-      std::copy_n(of.c + places_.State(part.direction, n), r_.hidden, CellsOf(part, n));
+      std::copy_n(of.c + places_.State(part.direction, n), r_.hidden, InnerOf(part, n));
   }
 
-  float* CellsOf(const Part& part, int64_t n) const {
-    if (r_.cell != RecurrentCell::kLstm) return nullptr;
-    return part.cells + (n - part.sequences.begin) * plan_.padded_hidden();
+  float* InnerOf(const Part& part, int64_t n) const {
+    return part.inner + (n - part.sequences.begin) * plan_.inner();
   }
 
   // Returns the first of the times that a sequence is at in some steps, of which it has `count`.
@@ -169,16 +183,16 @@ class RecurrenceStep : public PreparedNode {
     if (!has_lengths_ && sequences > steps.size()) {
       const int64_t first = FirstTime(part, part.sequences.begin, steps.begin, steps.size());
       for (int64_t i = 0; i < steps.size(); ++i)
-        RunGemm(plan_.inputs, of.x + places_.X(first + i, part.sequences.begin), places_.x_sequence(), packed,
-                epilogue, {0, sequences}, panels, part.products + i * sequences * columns, columns);
+        RunGemm(plan_.inputs.gemm, of.x + places_.X(first + i, part.sequences.begin), places_.x_sequence(),
+                packed, epilogue, {0, sequences}, panels, part.products + i * sequences * columns, columns);
       return;
     }
     for (int64_t n = part.sequences.begin; n < part.sequences.end; ++n) {
       const int64_t count = StepsOf(n, steps.begin);
       if (count == 0) continue;
-      RunGemm(plan_.inputs, of.x + places_.X(FirstTime(part, n, steps.begin, count), n), places_.x_time(),
-              packed, epilogue, {0, count}, panels, part.products + (n - part.sequences.begin) * columns,
-              sequences * columns);
+      RunGemm(plan_.inputs.gemm, of.x + places_.X(FirstTime(part, n, steps.begin, count), n),
+              places_.x_time(), packed, epilogue, {0, count}, panels,
+              part.products + (n - part.sequences.begin) * columns, sequences * columns);
     }
   }
 
@@ -193,25 +207,32 @@ class RecurrenceStep : public PreparedNode {
     return of.y + places_.Y(places_.TimeOf(part.direction, s, lengths_[size_t(n)]), part.direction, n);
   }
 
-  // Computes step `s`, whose inputs were multiplied together with those of step `first`.
-  void RunStep(const Part& part, int64_t s, int64_t first, Range panels, const Operands& of) const {
+  // A pass of step `s`, whose inputs were multiplied together with those of step `first`.
+  struct StepPass {
+    int64_t s, first, pass;
+  };
+
+  void RunPass(const Part& part, const StepPass& at, Range panels, const Operands& of) const {
+    const int64_t s = at.s;
     constexpr size_t kRows = 64;  // on the stack; the weights are read again for more
     std::array<RecurrentRow, kRows> rows;
     size_t count = 0;
-    const float* packed = states_.as<float>() + part.direction * plan_.columns() * r_.hidden;
-    const float* hidden_bias = biases_.hidden.data() + part.direction * plan_.padded_hidden();
+    const int64_t columns = plan_.states[size_t(at.pass)].columns();
+    const RecurrentWeights weights{
+        states_[size_t(at.pass)].as<float>() + part.direction * columns * r_.hidden,
+        biases_.hidden.data() + part.direction * plan_.padded_hidden()};
     const auto run = [&] {
-      RunRecurrentStep(plan_, packed, hidden_bias, std::span(rows).first(count), panels);
+      RunRecurrentStep(plan_, at.pass, weights, std::span(rows).first(count), panels);
       count = 0;
     };
     for (int64_t n = part.sequences.begin; n < part.sequences.end; ++n) {
       const int64_t length = lengths_[size_t(n)];
       if (s >= length) continue;
       const int64_t slot =
-          places_.TimeOf(part.direction, s, length) - FirstTime(part, n, first, StepsOf(n, first));
+          places_.TimeOf(part.direction, s, length) - FirstTime(part, n, at.first, StepsOf(n, at.first));
       const int64_t row = slot * part.sequences.size() + n - part.sequences.begin;
       rows[count++] = {part.products + row * plan_.columns(), StateBefore(part, n, s, of),
-                       StateBehind(part, n, s, of), CellsOf(part, n)};
+                       StateBehind(part, n, s, of), InnerOf(part, n)};
       if (count == kRows) run();
     }
     if (count > 0) run();
@@ -222,7 +243,7 @@ class RecurrenceStep : public PreparedNode {
     for (int64_t n = part.sequences.begin; n < part.sequences.end; ++n) {
       const int64_t length = lengths_[size_t(n)], state = places_.State(part.direction, n);
       if (of.last_h) std::copy_n(StateBefore(part, n, length, of), r_.hidden, of.last_h + state);
-      if (of.last_c) std::copy_n(CellsOf(part, n), r_.hidden, of.last_c + state);
+      if (of.last_c) std::copy_n(InnerOf(part, n), r_.hidden, of.last_c + state);
       for (int64_t t = length; of.y && t < r_.length; ++t)
         std::fill_n(of.y + places_.Y(t, part.direction, n), r_.hidden, 0.0f);
     }
@@ -232,7 +253,8 @@ class RecurrenceStep : public PreparedNode {
   const Recurrence r_;
   const RecurrencePlan plan_;
   const SequencePlaces places_{r_};
-  const Tensor inputs_, states_;  // packed weights
+  const Tensor inputs_;               // packed weights
+  const std::vector<Tensor> states_;  // those of each pass
   const GateBiases biases_;
   const std::vector<float> no_state_;
   std::vector<int64_t> lengths_;  // of the sequences in this run

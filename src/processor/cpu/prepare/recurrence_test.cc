@@ -12,11 +12,13 @@ struct Net {
   const char *op, *kernel, *attributes;
   int64_t gates, outputs;
 };
-constexpr Net kNets[] = {
-    {"LSTM", "lstm", "", 4, 3}, {"GRU", "gru", "linear_before_reset=1, ", 3, 2}, {"RNN", "rnn", "", 1, 2}};
+constexpr Net kNets[] = {{"LSTM", "lstm", "", 4, 3},
+                         {"GRU", "gru_f32", "linear_before_reset=1, ", 3, 2},
+                         {"GRU", "gru_reset_first_f32", "", 3, 2},
+                         {"RNN", "rnn", "", 1, 2}};
 
 // The parameter is a part of the name of each test.
-void PrintTo(const Net& net, std::ostream* out) { *out << net.op; }
+void PrintTo(const Net& net, std::ostream* out) { *out << net.kernel; }
 
 struct Sizes {
   int64_t length, batch, inputs, hidden;
@@ -72,7 +74,7 @@ TEST_P(EachNet, EqualsTheReferenceForManySteps) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EachNet, testing::ValuesIn(kNets),
-                         [](const auto& net) { return std::string(net.param.op); });
+                         [](const auto& net) { return std::string(net.param.kernel); });
 
 TEST(RecurrenceStep, ALengthOutOfRangeIsRefused) {
   OneNode node("LSTM(7x3x5, const 1x12x5, const 1x12x3, -, i64 [7,8,0])", 1);
@@ -89,7 +91,7 @@ TEST(RecurrenceStep, ALengthOutOfRangeIsRefused) {
 // Without Y the states lie in working memory.
 TEST(RecurrenceStep, StatesAloneAreThoseOfAllOutputs) {
   for (const Net& net : kNets) {
-    SCOPED_TRACE(net.op);
+    SCOPED_TRACE(net.kernel);
     const NodeText text = ParseNode("states", LineOf(net, {7, 3, 5, 37}, "bidirectional", {7, 0, 4}));
     OneNodeGraph one = MakeOneNodeGraph(text, 3);
     const std::vector<Tensor> want = OneNode(text, 3).Run({});

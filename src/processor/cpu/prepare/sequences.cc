@@ -12,9 +12,9 @@ int64_t CeilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 // MiB.
 constexpr int64_t kNearBytes = 512 << 10;
 
-// A thread takes part in a step if it reads at least so many bytes of weights. Measured with AVX-512 on a
-// busy machine, two threads that divide 4 MiB take 0.6 of the time of one, and those that divide 192 KiB 1.1
-// of it; the value between them is a guess.
+// A thread takes part in a step if it reads at least so many bytes of weights in each pass. Measured with
+// AVX-512 on a busy machine, two threads that divide 4 MiB take 0.6 of the time of one, and those that divide
+// 192 KiB 1.1 of it; the value between them is a guess.
 constexpr int64_t kLeastBytes = 128 << 10;
 
 // The products of the inputs that are kept at a time. This value is a guess: they share a second-level cache
@@ -33,7 +33,7 @@ SequenceDivision DivideRecurrence(const Recurrence& r, const RecurrencePlan& pla
   const int64_t each = CeilDiv(threads, r.directions);  // threads for each direction
   if (each == 1) return division;
   const int64_t bytes = plan.columns() * plan.hidden * int64_t{sizeof(float)};
-  const int64_t taking_part = std::min({each, bytes / kLeastBytes, plan.panels});
+  const int64_t taking_part = std::min({each, bytes / (kLeastBytes * plan.passes()), plan.panels});
   if ((r.batch >= each && bytes <= kNearBytes) || taking_part <= 1)
     division.row_blocks = std::min(r.batch, each);
   else division.column_blocks = std::min(plan.panels, taking_part * kBlocksPerThread);
@@ -45,8 +45,8 @@ SequenceMemory MemoryOf(const Recurrence& r, const RecurrencePlan& plan, const S
   m.rows = CeilDiv(r.batch, division.row_blocks);
   const int64_t step = m.rows * plan.columns();
   m.steps = std::min(r.length, std::max(kLeastSteps, kProductBytes / (step * int64_t{sizeof(float)})));
-  m.cells = WholeLines(m.steps * step);
-  m.states = m.cells + WholeLines(plan.cell == RecurrentCell::kLstm ? m.rows * plan.padded_hidden() : 0);
+  m.inner = WholeLines(m.steps * step);
+  m.states = m.inner + WholeLines(m.rows * plan.inner());
   m.floats = m.states + WholeLines(2 * m.rows * plan.hidden);
   return m;
 }

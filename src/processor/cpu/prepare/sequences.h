@@ -50,7 +50,7 @@ SequenceDivision DivideRecurrence(const Recurrence& recurrence, const Recurrence
 struct SequenceMemory {
   int64_t rows = 0;               // most sequences of a share
   int64_t steps = 0;              // of which the inputs are multiplied at a time
-  int64_t cells = 0, states = 0;  // offsets: an LSTM's cells, and states that are no output
+  int64_t inner = 0, states = 0;  // offsets: RecurrentRow::inner, and states that are no output
   int64_t floats = 0;
 };
 
