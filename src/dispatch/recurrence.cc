@@ -42,16 +42,13 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   if (!IsF32(graph, x)) return No("not f32", why);
   const Shape& shape = graph.value(x).shape;
   if (!shape.known()) return No("the input's shape depends on data", why);
-  if (!IsConstant(graph, w) || !IsConstant(graph, r) || !IsConstantOrOmitted(graph, node.input(3)))
+  if (!IsConstant(graph, w) || !IsConstant(graph, r) || !IsConstantOrOmitted(graph, node.input(3)) ||
+      !IsConstantOrOmitted(graph, node.input(7)))
     return No("the weights are computed", why);
   Recurrence result;
   result.cell = CellOf(node);
   RecurrentSpec spec;
   if (!ParseRecurrent(a, FunctionsOf(result.cell), spec).empty()) return No("no such attributes", why);
-  if (!HasUsualFunctions(spec, FunctionsOf(result.cell))) return No("other activations than usual", why);
-  if (spec.clip != 0) return No("sums are clipped", why);
-  if (node.input(7) != kNoValue) return No("the gates see the cell (peepholes)", why);
-  if (a.Int("input_forget", 0) != 0) return No("the input gate is the forget gate", why);
   if (shape.Elements() == 0) return No("nothing to compute", why);
   result.length = shape[spec.batch_first ? 1 : 0];
   result.batch = shape[spec.batch_first ? 0 : 1];
@@ -60,6 +57,11 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   result.directions = spec.directions;
   result.reverse = spec.reverse;
   result.batch_first = spec.batch_first;
+  const bool input_forget = result.cell == RecurrentCell::kLstm && a.Int("input_forget", 0) != 0;
+  for (size_t d = 0; d < size_t(spec.directions); ++d)
+    result.rules[d] = {spec.functions[d], float(spec.clip), input_forget};
+  result.usual = HasUsualFunctions(spec, FunctionsOf(result.cell)) && !(spec.clip > 0) && !input_forget &&
+                 node.input(7) == kNoValue;
   return result;
 }
 

@@ -2,6 +2,7 @@
 // dispatch/products.h, the result never depends on the machine.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -17,6 +18,8 @@ struct Recurrence {
   int64_t directions = 1;
   bool reverse = false;      // the first direction runs backwards
   bool batch_first = false;  // a sequence's steps lie one after another (layout 1)
+  bool usual = true;         // the rules are ONNX's defaults, and no gate sees the cell (peepholes)
+  std::array<RecurrentRules, 2> rules;  // of each direction
 
   std::string kernel() const {
     constexpr const char* kNames[] = {"lstm_f32", "gru_f32", "gru_reset_first_f32", "rnn_f32"};

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/recurrent.h"
 #include "kernels/fast/gemm/gemm.h"
 
 namespace mete {
@@ -77,10 +78,21 @@ struct RecurrentRow {
   float* inner;
 };
 
+// What the gates of one direction do with their sums.
+struct RecurrentRules {
+  std::array<RecurrentFunction, RecurrentSpec::kMaxFunctions> functions{};  // in ONNX's order
+  float clip = 0;             // the sums are clamped to [-clip, clip]; 0: they are not
+  bool input_forget = false;  // of an LSTM: the forget gate is 1 - the input gate
+};
+
 // The weights of a pass, those of one direction.
 struct RecurrentWeights {
   const float* packed;       // of plan.states[pass]
   const float* hidden_bias;  // of kGru: padded_hidden() elements, added to a product before it is scaled
+  const RecurrentRules* rules = nullptr;  // null: ONNX's defaults, without peepholes
+  // Of an LSTM: padded_hidden() elements each of the input, output and forget gate, by which the cells are
+  // multiplied for its sum. Or null.
+  const float* peepholes = nullptr;
 };
 
 // Computes a pass of the step for all rows and the units of some panels. The second pass reads what the first

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "kernels/fast/test_util.h"
 
@@ -32,7 +33,15 @@ struct StepData {
   RecurrentCell cell;
   int64_t hidden, rows;
   std::vector<float> weights, hidden_bias, x, h, c;
+  std::vector<float> peepholes;           // [gate][unit]; empty: none
+  std::optional<RecurrentRules> unusual;  // nothing: ONNX's defaults
 };
+
+RecurrentRules RulesOf(const StepData& data) {
+  constexpr RecurrentFunction kF{RecurrentKind::kSigmoid}, kG{RecurrentKind::kTanh};
+  if (data.unusual) return *data.unusual;
+  return {data.cell == kRnn ? std::array{kG, kG, kG} : std::array{kF, kG, kG}};
+}
 
 struct States {
   std::vector<float> h, inner;  // in rows of plan.inner(): an LSTM's cells
@@ -68,6 +77,9 @@ States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_o
   const std::vector<float> x = OrderedInputs(plan, data);
   std::vector<float> bias = Zeros(padded);
   std::copy(data.hidden_bias.begin(), data.hidden_bias.end(), bias.begin());
+  std::vector<float> peepholes = Zeros(3 * padded);
+  for (int64_t gate = 0; !data.peepholes.empty() && gate < 3; ++gate)
+    std::copy_n(data.peepholes.data() + gate * hidden, hidden, peepholes.data() + gate * padded);
   States result{Zeros(data.rows * hidden), Zeros(data.rows * plan.inner()), plan.inner()};
   std::vector<RecurrentRow> rows;
   for (int64_t r = 0; r < data.rows; ++r) {
@@ -78,16 +90,41 @@ States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_o
   }
   for (int64_t pass = 0; pass < plan.passes(); ++pass) {
     const std::vector<float> packed = PackedStates(plan.states[size_t(pass)], data);
+    const RecurrentWeights weights{packed.data(), bias.data(), data.unusual ? &*data.unusual : nullptr,
+                                   data.peepholes.empty() ? nullptr : peepholes.data()};
     for (int64_t r = 0; r < data.rows; r += rows_at_once)
       for (int64_t p = 0; p < plan.panels; p += panels_at_once)
-        RunRecurrentStep(plan, pass, {packed.data(), bias.data()},
+        RunRecurrentStep(plan, pass, weights,
                          std::span(rows).subspan(size_t(r), size_t(std::min(rows_at_once, data.rows - r))),
                          {p, std::min(plan.panels, p + panels_at_once)});
   }
   return result;
 }
 
-double Logistic(double x) { return 1 / (1 + std::exp(-x)); }
+double Evaluate(const RecurrentFunction& f, double x) {
+  const double alpha = double(f.alpha), beta = double(f.beta);
+  switch (f.kind) {
+    case RecurrentKind::kTanh: return std::tanh(x);
+    case RecurrentKind::kRelu: return std::max(x, 0.0);
+    case RecurrentKind::kSigmoid: return 1 / (1 + std::exp(-x));
+    case RecurrentKind::kAffine: return alpha * x + beta;
+    case RecurrentKind::kLeakyRelu: return x < 0 ? alpha * x : x;
+    case RecurrentKind::kThresholdedRelu: return x > alpha ? x : 0;
+    case RecurrentKind::kScaledTanh: return alpha * std::tanh(beta * x);
+    case RecurrentKind::kHardSigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
+    case RecurrentKind::kElu: return x < 0 ? alpha * std::expm1(x) : x;
+    case RecurrentKind::kSoftsign: return x / (1 + std::abs(x));
+    case RecurrentKind::kSoftplus: return std::log1p(std::exp(x));
+  }
+  return x;
+}
+
+// Returns function `f` (0) or `g` (1) of a gate's sum.
+double Gate(const StepData& data, size_t function, double sum) {
+  const RecurrentRules rules = RulesOf(data);
+  const double clip = rules.clip > 0 ? double(rules.clip) : INFINITY;
+  return Evaluate(rules.functions[function], std::clamp(sum, -clip, clip));
+}
 
 struct Expected {
   double h, c, tolerance;
@@ -119,7 +156,7 @@ double ResetFirst(const StepData& data, int64_t unit, int64_t row) {
   for (int64_t k = 0; k < data.hidden; ++k)
     sum += double(data.weights[size_t((2 * data.hidden + unit) * data.hidden + k)]) *
            double(data.h[size_t(row * data.hidden + k)]) *
-           Logistic(InputOf(data, 1, k, row) + SumOf(data, 1, k, row).sum);
+           Gate(data, 0, InputOf(data, 1, k, row) + SumOf(data, 1, k, row).sum);
   return sum;
 }
 
@@ -141,21 +178,29 @@ Expected Oracle(const StepData& data, int64_t row, int64_t unit) {
   const double tolerance = 4 * SumTolerance(hidden + 2, magnitude) + 1e-5;
   switch (data.cell) {
     case kLstm: {
-      const double next = Logistic(x(2) + sums[2]) * c + Logistic(x(0) + sums[0]) * std::tanh(x(3) + sums[3]);
-      return {Logistic(x(1) + sums[1]) * std::tanh(next), next, tolerance};
+      const RecurrentRules rules = RulesOf(data);
+      const auto peep = [&](int64_t gate, double cell) {
+        return data.peepholes.empty() ? 0 : double(data.peepholes[size_t(gate * hidden + unit)]) * cell;
+      };
+      const double in = Gate(data, 0, x(0) + sums[0] + peep(0, c));
+      const double forget = rules.input_forget ? 1 - in : Gate(data, 0, x(2) + sums[2] + peep(2, c));
+      const double next = forget * c + in * Gate(data, 1, x(3) + sums[3]);
+      const double out = Gate(data, 0, x(1) + sums[1] + peep(1, next));
+      return {out * Evaluate(rules.functions[2], next), next, tolerance};
     }
     case kGru: {
-      const double update = Logistic(x(0) + sums[0]), reset = Logistic(x(1) + sums[1]);
-      const double state = std::tanh(x(2) + reset * (sums[2] + double(data.hidden_bias[size_t(unit)])));
-      return {(1 - update) * state + update * h, 0, tolerance};
+      const double update = Gate(data, 0, x(0) + sums[0]), reset = Gate(data, 0, x(1) + sums[1]);
+      const double recurrent = sums[2] + double(data.hidden_bias[size_t(unit)]);
+      return {(1 - update) * Gate(data, 1, x(2) + reset * recurrent) + update * h, 0, tolerance};
     }
     case kGruResetFirst: {
-      const double update = Logistic(x(0) + sums[0]), state = std::tanh(x(2) + ResetFirst(data, unit, row));
+      const double update = Gate(data, 0, x(0) + sums[0]);
+      const double state = Gate(data, 1, x(2) + ResetFirst(data, unit, row));
       return {(1 - update) * state + update * h, 0, double(hidden / 4 + 1) * tolerance};
     }
     case kRnn: break;
   }
-  return {std::tanh(x(0) + sums[0]), 0, tolerance};
+  return {Gate(data, 0, x(0) + sums[0]), 0, tolerance};
 }
 
 void ExpectOracle(const StepData& data, const States& got) {
@@ -195,6 +240,46 @@ TEST(RecurrentStepF32, BlocksGiveTheSameBits) {
           ASSERT_EQ(std::memcmp(whole.inner.data(), blocks.inner.data(), whole.inner.size() * sizeof(float)),
                     0);
         }
+    }
+  });
+}
+
+// Every function, with alpha and beta where it has some: gates are bounded by the clip, so that the errors
+// add up as those of the usual gates do.
+TEST(RecurrentStepF32, MatchesDoubleByOtherRules) {
+  using enum RecurrentKind;
+  OnEveryTarget([](const std::string&) {
+    for (const RecurrentCell cell : kCells)
+      for (const RecurrentFunction f : {RecurrentFunction{kTanh},
+                                        {kRelu},
+                                        {kSigmoid},
+                                        {kAffine, 0.5f, 0.1f},
+                                        {kLeakyRelu, 0.1f},
+                                        {kThresholdedRelu, 0.25f},
+                                        {kScaledTanh, 0.7f, 0.9f},
+                                        {kHardSigmoid, 0.3f, 0.4f},
+                                        {kElu, 0.8f},
+                                        {kSoftsign},
+                                        {kSoftplus}})
+        for (const int64_t hidden : {3, 37}) {
+          SCOPED_TRACE(testing::Message() << "gates " << GatesOf(cell) << " function " << int(f.kind));
+          StepData data(cell, hidden, 5, uint32_t(hidden));
+          const RecurrentFunction gate = cell == kRnn ? f : RecurrentFunction{RecurrentKind::kSigmoid};
+          data.unusual = RecurrentRules{{gate, f, f}, 1.5f, hidden == 3};
+          ExpectOracle(data, RunBlocks(data, 5, 1000));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  });
+}
+
+TEST(RecurrentStepF32, GatesMaySeeTheCell) {
+  OnEveryTarget([](const std::string&) {
+    for (const int64_t hidden : kHidden) {
+      StepData data(kLstm, hidden, 3, uint32_t(hidden));
+      data.unusual = RulesOf(data);
+      data.peepholes = RandomData(2).Floats(3 * hidden);
+      ExpectOracle(data, RunBlocks(data, 3, 1));
+      if (testing::Test::HasFatalFailure()) return;
     }
   });
 }

@@ -68,4 +68,13 @@ GateBiases BiasesOf(const RecurrencePlan& plan, int64_t directions, const Tensor
   return biases;
 }
 
+std::vector<float> PeepholesOf(const RecurrencePlan& plan, int64_t directions, const Tensor* p) {
+  if (!p) return {};
+  const int64_t rows = 3 * directions;
+  std::vector<float> values(size_t(rows * plan.padded_hidden()));
+  for (int64_t row = 0; row < rows; ++row)
+    ReadElements(*p, row * plan.hidden, plan.hidden, values.data() + row * plan.padded_hidden());
+  return values;
+}
+
 }  // namespace mete

@@ -21,4 +21,8 @@ struct GateBiases {
 // `b`: directions x 2 gates x hidden; null: no biases.
 GateBiases BiasesOf(const RecurrencePlan& plan, int64_t directions, const Tensor* b);
 
+// Returns an LSTM's peepholes in rows of padded_hidden(). `p`: directions x 3 gates x hidden; null: the
+// result is empty.
+std::vector<float> PeepholesOf(const RecurrencePlan& plan, int64_t directions, const Tensor* p);
+
 }  // namespace mete

@@ -26,6 +26,11 @@ std::vector<Tensor> PackStates(const RecurrencePlan& plan, const Tensor& weights
   return packed;
 }
 
+const Tensor* ConstantOf(const Preparation& of, size_t input) {
+  const ValueId id = of.node.input(input);
+  return id == kNoValue ? nullptr : &of.graph.value(id).constant;
+}
+
 class RecurrenceStep : public PreparedNode {
  public:
   RecurrenceStep(const Recurrence& recurrence, const Preparation& of)
@@ -34,9 +39,8 @@ class RecurrenceStep : public PreparedNode {
         plan_(PlanRecurrence(r_.cell, r_.inputs, r_.hidden)),
         inputs_(PackGates(plan_, plan_.inputs, of.graph.value(of.node.inputs[1]).constant, of.packer)),
         states_(PackStates(plan_, of.graph.value(of.node.inputs[2]).constant, of.packer)),
-        biases_(
-            BiasesOf(plan_, r_.directions,
-                     of.node.input(3) == kNoValue ? nullptr : &of.graph.value(of.node.input(3)).constant)),
+        biases_(BiasesOf(plan_, r_.directions, ConstantOf(of, 3))),
+        peepholes_(PeepholesOf(plan_, r_.directions, ConstantOf(of, 7))),
         no_state_(size_t(r_.hidden)),
         lengths_(size_t(r_.batch), r_.length),
         division_(DivideRecurrence(r_, plan_, pool_.step_threads())),
@@ -60,7 +64,7 @@ class RecurrenceStep : public PreparedNode {
   }
 
   Reads reads(size_t input) const override {
-    return input >= 1 && input <= 3 ? Reads::kNothing : Reads::kElements;
+    return (input >= 1 && input <= 3) || input == 7 ? Reads::kNothing : Reads::kElements;
   }
   std::string kernel() const override { return fmt::format("{} {}", r_.kernel(), TargetOf(plan_)); }
   std::string reason() const override {
@@ -220,7 +224,9 @@ class RecurrenceStep : public PreparedNode {
     const int64_t columns = plan_.states[size_t(at.pass)].columns();
     const RecurrentWeights weights{
         states_[size_t(at.pass)].as<float>() + part.direction * columns * r_.hidden,
-        biases_.hidden.data() + part.direction * plan_.padded_hidden()};
+        biases_.hidden.data() + part.direction * plan_.padded_hidden(),
+        r_.usual ? nullptr : &r_.rules[size_t(part.direction)],
+        peepholes_.empty() ? nullptr : peepholes_.data() + part.direction * 3 * plan_.padded_hidden()};
     const auto run = [&] {
       RunRecurrentStep(plan_, at.pass, weights, std::span(rows).first(count), panels);
       count = 0;
@@ -256,6 +262,7 @@ class RecurrenceStep : public PreparedNode {
   const Tensor inputs_;               // packed weights
   const std::vector<Tensor> states_;  // those of each pass
   const GateBiases biases_;
+  const std::vector<float> peepholes_;
   const std::vector<float> no_state_;
   std::vector<int64_t> lengths_;  // of the sequences in this run
   bool has_lengths_ = false;
