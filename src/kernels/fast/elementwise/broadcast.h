@@ -43,9 +43,10 @@ class BroadcastCursor {
   }
 
   // Returns the elements for the next `count` output elements, where they lie or in `memory`, which has room
-  // for kChunk elements and which nobody else writes to. count <= kChunk.
+  // for kChunk elements and which nobody else writes to. count <= kChunk. Inlined into each kernel of a
+  // chunk, it would be larger than the kernel.
   template <int64_t kChunk>
-  const T* Next(int64_t count, T* memory) {
+  [[gnu::noinline]] const T* Next(int64_t count, T* memory) {
     if (left() >= count && stride() == 1) return Take(count);
     if (left() >= count) {
       // A run of many chunks fills the memory once.
@@ -85,6 +86,27 @@ class BroadcastCursor {
   const BroadcastInput* of_ = nullptr;
   const T *at_ = nullptr, *filled_ = nullptr;  // filled_: whose value fills the memory
   std::array<int64_t, Shape::kMaxRank> index_{};
+};
+
+// An input, in chunks of at most kChunk elements in the order of the output.
+template <class T, int64_t kChunk>
+class BroadcastChunks {
+ public:
+  BroadcastChunks(const BroadcastInput& of, const T* from, int64_t begin) : spread_(of.spread), from_(from) {
+    if (spread_ == Broadcast::kScalar) std::fill_n(memory_, kChunk, *from);
+    if (spread_ == Broadcast::kRuns) cursor_ = {of, from, begin};
+  }
+
+  const T* Next(int64_t begin, int64_t count) {
+    if (spread_ == Broadcast::kFull) return from_ + begin;
+    return spread_ == Broadcast::kScalar ? memory_ : cursor_.template Next<kChunk>(count, memory_);
+  }
+
+ private:
+  const Broadcast spread_;
+  const T* from_;
+  BroadcastCursor<T> cursor_;
+  alignas(64) T memory_[kChunk];
 };
 
 }  // namespace mete

@@ -40,26 +40,8 @@ namespace {
 
 constexpr int64_t kChunk = 256;  // elements, as in elementwise.h
 
-// An input, chunk by chunk in the order of the output.
 template <class T>
-class Chunks {
- public:
-  Chunks(const BroadcastInput& of, const T* from, int64_t begin) : spread_(of.spread), from_(from) {
-    if (spread_ == Broadcast::kScalar) std::fill_n(memory_, kChunk, *from);
-    if (spread_ == Broadcast::kRuns) cursor_ = {of, from, begin};
-  }
-
-  const T* Next(int64_t begin, int64_t count) {
-    if (spread_ == Broadcast::kFull) return from_ + begin;
-    return spread_ == Broadcast::kScalar ? memory_ : cursor_.template Next<kChunk>(count, memory_);
-  }
-
- private:
-  const Broadcast spread_;
-  const T* from_;
-  BroadcastCursor<T> cursor_;
-  alignas(64) T memory_[kChunk];
-};
+using Chunks = BroadcastChunks<T, kChunk>;
 
 }  // namespace
 

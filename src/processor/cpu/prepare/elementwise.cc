@@ -1,4 +1,4 @@
-// Fused element-wise programs, and Where.
+// Fused element-wise programs, Where, and comparisons.
 #include "kernels/fast/elementwise/elementwise.h"
 
 #include <fmt/format.h>
@@ -66,6 +66,30 @@ class SelectStep : public PreparedNode {
   const int64_t blocks_;
 };
 
+class CompareStep : public PreparedNode {
+ public:
+  CompareStep(const Comparison& of, ThreadPool& pool)
+      : pool_(pool),
+        of_(of),
+        target_(ActiveTarget()),
+        blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())) {}
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    const void *a = in[of_.swapped ? 1 : 0].data, *b = in[of_.swapped ? 0 : 1].data;
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range elements{of_.elements * begin / blocks_, of_.elements * end / blocks_};
+      RunCompare(of_.plan, a, b, elements, static_cast<uint8_t*>(out[0].data));
+    });
+  }
+  std::string kernel() const override { return fmt::format("{} {}", of_.kernel(), target_); }
+
+ private:
+  ThreadPool& pool_;
+  const Comparison of_;
+  const std::string target_;
+  const int64_t blocks_;
+};
+
 }  // namespace
 
 std::unique_ptr<PreparedNode> Prepare(const Elementwise& program, const Preparation& of) {
@@ -74,6 +98,10 @@ std::unique_ptr<PreparedNode> Prepare(const Elementwise& program, const Preparat
 
 std::unique_ptr<PreparedNode> Prepare(const Selection& selection, const Preparation& of) {
   return std::make_unique<SelectStep>(selection, of.pool());
+}
+
+std::unique_ptr<PreparedNode> Prepare(const Comparison& comparison, const Preparation& of) {
+  return std::make_unique<CompareStep>(comparison, of.pool());
 }
 
 }  // namespace mete

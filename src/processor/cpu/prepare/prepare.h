@@ -29,6 +29,7 @@ std::unique_ptr<PreparedNode> Prepare(const DynamicConversion&, const Preparatio
 std::unique_ptr<PreparedNode> Prepare(const Pooling&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Elementwise&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Selection&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Comparison&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteTable&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteOperation&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const BytePooling&, const Preparation&);
