@@ -4,6 +4,9 @@
 // whose positions leave the same rest modulo s are a phase: they read the same taps, and the next of them
 // reads the next input. A phase of both axes is therefore a convolution with some of the taps, in reverse
 // order, and its outputs lie s pixels apart. No zero is multiplied and nothing is moved afterwards.
+//
+// Where the kernel is as wide as the stride, the phases of a row of the output read the same pixels, by a tap
+// each. They are joined: one convolution whose output channels are those of s neighbouring pixels.
 #pragma once
 
 #include <vector>
@@ -19,7 +22,7 @@ struct PhaseTaps {
 
 struct ConvPhase {
   // Computes one image, without its batch. A phase that no tap reaches has one that reads nothing but
-  // padding.
+  // padding. Joined phases have the output channels of all of them, pixel by pixel.
   ConvShape conv;
   int64_t first = 0;  // element of an image of the output where the phase begins
   PhaseTaps rows, columns;
@@ -32,5 +35,8 @@ std::vector<ConvPhase> PhasesOf(const ConvShape& shape);
 // Returns the weights of a phase as those of its convolution, [out_channels][in_channels / groups][taps].
 // `weights` is [in_channels][out_channels / groups][kernel_height][kernel_width] as in ONNX.
 std::vector<float> PhaseWeights(const ConvShape& shape, const ConvPhase& phase, const float* weights);
+
+// Returns the bias of each output channel of a phase. `bias` has one for each of the transposed convolution.
+std::vector<float> PhaseBias(const ConvShape& shape, const ConvPhase& phase, const float* bias);
 
 }  // namespace mete

@@ -17,7 +17,6 @@ class TransposedProblem {
     weights_ = random.Floats(s_.in_channels * GroupOutputs() * s_.kernel_height * s_.kernel_width);
     bias_ = random.Floats(s_.out_channels);
     residual_ = random.Floats(s_.out_pixels() * s_.out_channels);
-    epilogue_.bias = bias_.data();
     epilogue_.activation = {op, 0.1f, 3};
     with_residual_ = seed % 2 == 1;
   }
@@ -58,7 +57,9 @@ class TransposedProblem {
     const ConvShape& conv = phase.conv;
     const int64_t image = n * s_.out_height * s_.out_width * s_.out_channels + phase.first;
     const float* x = input_.data() + n * s_.in_height * s_.in_width * s_.in_channels;
+    const std::vector<float> bias = PhaseBias(s_, phase, bias_.data());
     Epilogue epilogue = epilogue_;
+    epilogue.bias = bias.data();
     if (with_residual_) epilogue.residual = residual_.data() + image;
     if (IsDepthwise(conv)) {
       const DepthwisePlan plan = PlanDepthwise(conv);
@@ -142,6 +143,33 @@ TEST(ConvPhases, RandomShapesMatchTheSumInDouble) {
       ASSERT_EQ(problem.Run(random.Int(1, 3)), whole) << "blocks of rows change bits";
       if (::testing::Test::HasFailure()) return;
     }
+  });
+}
+
+TEST(ConvPhases, OfARowAreJoinedWhereTheKernelIsAsWideAsTheStride) {
+  OnEveryTarget([](const std::string&) {
+    uint32_t seed = 0;
+    for (const int64_t stride : {2, 3})
+      for (const int64_t height : {2, 5})
+        for (const int64_t channels : {1, 7, 33}) {
+          ConvShape s;
+          s.batch = 2;
+          s.in_height = 3;
+          s.in_width = 5;
+          s.in_channels = 9;
+          s.out_channels = channels;
+          s.kernel_height = height;
+          s.stride_y = 2;
+          s.pad_top = height / 3;
+          s.kernel_width = s.stride_x = stride;
+          s = SizedOutput(s, 0);
+          EXPECT_EQ(PhasesOf(s).size(), 2u) << "one for each rest of the rows";
+          const TransposedProblem problem(s, FusedOp::kRelu, ++seed);
+          const std::vector<float> whole = problem.Run(INT32_MAX);
+          problem.Check(whole);
+          ASSERT_EQ(problem.Run(1), whole) << "blocks of rows change bits";
+          if (::testing::Test::HasFailure()) return;
+        }
   });
 }
 

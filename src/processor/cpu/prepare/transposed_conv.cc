@@ -38,8 +38,12 @@ class TransposedConvStep : public PreparedNode {
       : pool_(of.pool()), conv_(conv), residual_(of.node.attributes.Has("residual")) {
     const Node& node = of.node;
     epilogue_.activation = *FastActivation(node);
-    if (node.input(2) != kNoValue) epilogue_.bias = of.graph.value(node.inputs[2]).constant.as<float>();
     for (ConvPhase& phase : PhasesOf(conv.shape)) AddPhase(PlanPhase(std::move(phase)));
+    if (node.input(2) != kNoValue) {
+      const float* bias = of.graph.value(node.inputs[2]).constant.as<float>();
+      bias_ = PhaseBias(conv.shape, phases_[0].phase, bias);
+      epilogue_.bias = bias_.data();
+    }
     const Tensor& weights = of.graph.value(node.inputs[1]).constant;
     Pack(weights, of.packer);
     ReleasePagesOf(weights);
@@ -123,6 +127,7 @@ class TransposedConvStep : public PreparedNode {
   const bool residual_;
   const int64_t in_elements_ = conv_.shape.in_height * conv_.shape.in_width * conv_.shape.in_channels,
                 out_elements_ = conv_.shape.out_height * conv_.shape.out_width * conv_.shape.out_channels;
+  std::vector<float> bias_;  // of a phase: all have as many output channels
   Epilogue epilogue_;
   std::vector<PreparedPhase> phases_;
   int64_t rows_ = 0;  // of all phases of an image
