@@ -11,6 +11,15 @@
 #include "kernels/fast/epilogue.h"
 #include "kernels/fast/math/math-inl.h"
 
+// GCC would give each file a clone of its own of ActivateRows(), 37 KB, instead of one for the whole library.
+#ifndef METE_NO_CLONE
+#if HWY_COMPILER_GCC_ACTUAL
+#define METE_NO_CLONE __attribute__((noclone))
+#else
+#define METE_NO_CLONE
+#endif
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
@@ -125,7 +134,8 @@ HWY_INLINE void MapEach(const Rows& rows, const float* from, float* to, const F&
 // Computes to[i] = activation(from[i]) in all rows; `from` and `to` may be the same array. Returns false and
 // does nothing if `a` is not an activation. All kernels share this code and choose the activation once for
 // many values: they call the function for a tile of outputs that is still in the first-level cache.
-inline HWY_NOINLINE bool ActivateRows(const Activation& a, const Rows& rows, const float* from, float* to) {
+inline HWY_NOINLINE METE_NO_CLONE bool ActivateRows(const Activation& a, const Rows& rows, const float* from,
+                                                    float* to) {
   const V32 va = Num(a.alpha), vb = Num(a.beta);
   switch (a.op) {
 #define METE_MAP(expression)                                             \
