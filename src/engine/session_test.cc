@@ -200,6 +200,23 @@ TEST_F(SessionTest, TheLogIsToldWhatNotesSay) {
   for (size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i], "[test] " + model.notes()[i]);
 }
 
+// Outputs of 2x8 and of 8x2 pixels have as many phases of stride 4, but others.
+TEST_F(SessionTest, TransposedConvolutionsOfSmallOutputsHaveWeightsOfTheirOwn) {
+  ModelProto proto = EmptyModel(17);
+  AddInput(proto, "x", {1, 20, -1, -1}, {"", "", "H", "W"});
+  const std::vector<float> weights = Values(Ramp({20, 20, 2, 2}, 1e-4f));
+  AddRaw(proto, "w", TensorProto::FLOAT, {20, 20, 2, 2}, RawOf(weights));
+  AddInts(AddOp(proto, "ConvTranspose", {"x", "w"}, {"y"}), "strides", {4, 4});
+  AddOutput(proto, "y");
+  const ModelFile file(proto);
+  const Model model = Model::Load(file.path(), {.input_shapes = {{"x", {1, 20, 3, 3}}}});
+  Session fast(model, SessionOptions::Estimated()), exact(model, {.reference = true});
+  for (const Shape& shape : {Shape{1, 20, 1, 2}, Shape{1, 20, 2, 1}}) {
+    const Tensor x = Ramp(shape, 0.02f);
+    ExpectNear(Values(fast.Run({x})[0]), Values(exact.Run({x})[0]));
+  }
+}
+
 TEST_F(SessionTest, WhatTakesTheLogMayCallTheSession) {
   SessionOptions options;
   options.tuning_cache = options.profile_cache = "";

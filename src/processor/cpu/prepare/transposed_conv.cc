@@ -1,6 +1,8 @@
 // Transposed convolutions of f32 over NHWC: the convolutions of their phases.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "dispatch/activations.h"
 #include "kernels/fast/conv/phases.h"
 #include "kernels/fast/depthwise/depthwise.h"
@@ -82,10 +84,12 @@ class TransposedConvStep : public PreparedNode {
 
   void Pack(const Tensor& weights, Packer& packer) {
     const ConvShape& s = conv_.shape;
+    // An output that is smaller than the stride lacks phases: 2x4 of them are not 4x2.
     const std::string what = fmt::format(
-        "{}, {} x {} of {} groups, {}x{}, stride {}x{}, dilation {}x{}, pad {}x{}, {} phases", kernel(),
-        s.out_channels, s.in_channels, s.groups, s.kernel_height, s.kernel_width, s.stride_y, s.stride_x,
-        s.dilation_y, s.dilation_x, s.pad_top, s.pad_left, phases_.size());
+        "{}, {} x {} of {} groups, {}x{}, stride {}x{}, dilation {}x{}, pad {}x{}, {} phases of {}x{}",
+        kernel(), s.out_channels, s.in_channels, s.groups, s.kernel_height, s.kernel_width, s.stride_y,
+        s.stride_x, s.dilation_y, s.dilation_x, s.pad_top, s.pad_left, phases_.size(),
+        std::min(s.stride_y, s.out_height), std::min(s.stride_x, s.out_width));
     packed_ = packer.Pack(what, weights, packed_elements_ * int64_t{sizeof(float)}, int64_t(phases_.size()),
                           [&](Range phases, float* packed) {
                             WeightRows rows(weights);
