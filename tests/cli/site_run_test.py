@@ -73,7 +73,9 @@ class SiteRuns(SiteCase):
             self.assertEqual((answer["site"]["way"], answer["results"][0]["boxes"]), (name, boxes))
             self.assertEqual(shown.read_bytes(), alone.read_bytes())
             shown.unlink()
-        self.fails(USAGE, "got --show", *words, shown, "--site", self.site(port), "--on-command", "--json")
+        done = mete(*words, shown, "--site", self.site(port), "--on-command", "--json", env=self.cache)
+        self.assertEqual(done.returncode, USAGE, done.stderr)
+        self.assertIn("got --show", done.stderr)
 
     def test_the_plan_is_the_least_and_is_kept(self):
         first = self.runs(self.port)[0]["site"]
