@@ -7,6 +7,7 @@
 
 #include "answer/glyphs.h"
 #include "base/error.h"
+#include "image/resize.h"
 #include "mete/answer.h"
 
 namespace mete {
@@ -81,7 +82,11 @@ void DrawBoxes(Image& image, const std::vector<PictureBox>& boxes, std::span<con
 
 void DrawPoints(Image& image, const std::vector<PicturePoint>& points, std::span<const std::string> labels) {
   const int radius = 2 * LineWidth(image);
+  const auto is_near = [&](const PicturePoint& p) {  // so that no number overflows; NaN is not near
+    return std::abs(p.x) <= kMostPictureSide * 2 && std::abs(p.y) <= kMostPictureSide * 2;
+  };
   for (const PicturePoint& point : points) {
+    if (!is_near(point)) continue;
     const int x = int(std::lround(point.x)), y = int(std::lround(point.y));
     Fill(image, x - radius, y - radius, x + radius + 1, y + radius + 1, ColourOf(point.label));
     if (size_t(point.label) < labels.size())

@@ -69,11 +69,14 @@ class LogitRow {
                       [&](int64_t a, int64_t b) { return at(a) != at(b) ? at(a) > at(b) : a < b; });
     if (tokens.empty()) return {};
     const double highest = at(tokens[0]);
+    const auto weight = [&](int64_t token) {  // logits that are infinite share the whole
+      return std::isinf(highest) ? double(at(token) == highest) : std::exp(at(token) - highest);
+    };
     double sum = 0;
-    for (const int64_t token : tokens) sum += std::exp(at(token) - highest);
+    for (const int64_t token : tokens) sum += weight(token);
     std::vector<LikelyToken> likely;
     for (auto token = tokens.begin(); token != end; ++token)
-      likely.push_back({*token, float(std::exp(at(*token) - highest) / sum)});
+      likely.push_back({*token, float(weight(*token) / sum)});
     return likely;
   }
 
@@ -88,8 +91,10 @@ TokenAnswer DecodeTokens(std::span<const HeadOutput> outputs, int most) {
   const HeadOutput& output = TokensOf(outputs);
   TokenAnswer answer;
   if (AreIds(output)) {
-    for (int64_t i = 0; i < output.values.elements(); ++i)
-      answer.tokens.push_back(int64_t(ElementAt(output.values, i)));
+    VisitInt(output.values.type, [&]<class T>() {
+      const std::span ids(output.values.as<T>(), size_t(output.values.elements()));
+      answer.tokens.assign(ids.begin(), ids.end());
+    });
     return answer;
   }
   const int64_t positions = output.values.shape[1];

@@ -126,6 +126,7 @@ void LoadOperators(const std::string& path) {
   // The library's code runs without the lock, as it may register operators itself.
   PendingOperators pending(path);
   Register(path, symbol, pending);
+  if (pending.all().empty()) Invalid(path, "the library adds no operators; got none, expected one or more");
   const std::lock_guard lock(All().mutex);
   if (All().libraries.contains(library)) return;  // another thread was sooner
   AddAll(pending.all());

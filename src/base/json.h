@@ -13,6 +13,10 @@ namespace mete {
 // takes 200 bytes of stack or more for each level, and each level takes memory.
 inline constexpr int kMostJsonDepth = 64;
 
+// Throws INVALID_ARGUMENT, which names `where`, if lists and objects of `text` are nested deeper than
+// kMostJsonDepth.
+void CheckJsonDepth(std::string_view text, const std::string& where);
+
 // Parses `text`. Throws Json::exception if the text is not JSON, and an Error that names `where` if it is
 // nested deeper than kMostJsonDepth.
 nlohmann::ordered_json ParseJson(std::string_view text, const std::string& where);

@@ -25,6 +25,11 @@ TEST(ParseJson, TakesWhatIsNestedAsDeepAsAllowed) {
   EXPECT_EQ(ParseJson(objects, "x").dump(), objects);
 }
 
+TEST(ParseJson, BracketsInTextsAreNoLists) {
+  const std::string text = R"(["\\", "a\"[)" + std::string(100, '[') + R"(", "]}"])";
+  EXPECT_EQ(ParseJson(text, "x").size(), 3u);
+}
+
 TEST(ParseJson, RefusesWhatIsNestedDeeper) {
   const char* words =
       "[x.json] lists and objects are nested too deep; got 65 levels or more, expected 64 at most";

@@ -144,7 +144,8 @@ Work TransposeWork(const NodeInRun& at, const Transposition& t) {
 }
 
 // A recurrent node reads its recurrent weights in each step, from the cache that has them. The time of a step
-// has a part that does not depend on its size. The probes have LSTMs, whose units GRUs and RNNs share.
+// has a part that does not depend on its size, and a GRU whose reset gate comes first has two such steps for
+// one. The probes have LSTMs, whose units GRUs and RNNs share.
 Work RecurrentWork(const NodeInRun& at, const Recurrence& r) {
   const double steps = double(r.directions * r.length), columns = double(GatesOf(r.cell) * r.hidden),
                rows = steps * double(r.batch);
@@ -153,7 +154,7 @@ Work RecurrentWork(const NodeInRun& at, const Recurrence& r) {
   a.AddNearFar("multiply-add of states", rows * columns * double(r.hidden),
                kFloatBytes * columns * double(r.hidden));
   a.Add("gate", rows * columns);
-  a.Add("step", steps);
+  a.Add("step", r.cell == RecurrentCell::kGruResetFirst ? 2 * steps : steps);
   Work work = a.Take();
   if (r.cell != RecurrentCell::kLstm) work.stand_in = "LSTM";
   return work;

@@ -92,6 +92,15 @@ TEST(Composed, FourierTransformsOfAllForms) {
 
 TEST(Composed, AFourierTransformOfOpenSizes) { CheckDft({1, 1, 0, false, true}, true); }
 
+// Before opset 20 the axis is 1 if the node does not say it.
+TEST(Composed, TheAxisOfAnOldFourierTransformIsOne) {
+  OneNodeModel told("DFT", ""), untold("DFT", "");
+  told.Floats("x", {2, 5, 3, 1}, 0.1f).Int("axis", 1);
+  untold.Floats("x", {2, 5, 3, 1}, 0.1f);
+  const Tensor y = told.Run().at(0);
+  ExpectNear(untold.Run().at(0), y.shape(), [&](int64_t i) { return double(y.as<float>()[i]); });
+}
+
 TEST(Composed, FramesOfASignalAreTransformed) {
   for (const bool windowed : {false, true})
     for (const int64_t parts : {1, 2}) {
@@ -153,6 +162,20 @@ TEST(Composed, ALossLeavesOutAClassThatIsNone) {
     sum += std::log(all) - double(x[chosen]);
   }
   ExpectNear(y, {}, [&](int64_t) { return sum / 2; });
+}
+
+TEST(Composed, AnIgnoredElementMayHaveNoProbability) {
+  OneNodeModel n("SoftmaxCrossEntropyLoss", "");
+  n.Numbers<float>("x", DType::kF32, {2, 2}, {-std::numeric_limits<float>::infinity(), 0, 0, 0});
+  n.I32("c_classes", {2}, {-100, 1}).Int("ignore_index", -100);
+  ExpectNear(n.Run().at(0), {}, [](int64_t) { return std::log(2.0); });
+}
+
+TEST(Composed, AShortSignalHasNoFrames) {
+  OneNodeModel n("STFT", "");
+  n.Floats("x", {1, 3, 1}).Numbers<int64_t>("c_step", DType::kI64, {}, {2});
+  n.None().Numbers<int64_t>("c_length", DType::kI64, {}, {4});
+  EXPECT_EQ(n.Run().at(0).shape(), (Shape{1, 0, 3, 2}));
 }
 
 std::string ErrorOf(OneNodeModel n) {

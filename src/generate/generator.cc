@@ -64,21 +64,23 @@ std::vector<float> Generator::LastRow(const Tensor& logits) const {
 std::vector<float> Generator::Next(std::span<const int64_t> tokens, const RunOptions& options) {
   if (tokens.empty()) Invalid("generate", "nothing to run on; got no token, expected one or more");
   const size_t at_once = takes_one_token_ ? 1 : tokens.size();
-  std::vector<float> logits;
-  for (; !tokens.empty(); tokens = tokens.subspan(at_once)) logits = Step(tokens.first(at_once), options);
-  return logits;
+  const size_t seen = tokens_.size();
+  const auto caches = caches_;
+  try {
+    std::vector<float> logits;
+    for (; !tokens.empty(); tokens = tokens.subspan(at_once)) logits = Step(tokens.first(at_once), options);
+    return logits;
+  } catch (...) {  // the caller may try the same tokens again
+    tokens_.resize(seen);
+    caches_ = caches;
+    throw;
+  }
 }
 
 std::vector<float> Generator::Step(std::span<const int64_t> tokens, const RunOptions& options) {
   const size_t first = has_cache() ? tokens_.size() : 0;
   tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  std::vector<Tensor> outputs;
-  try {
-    outputs = session_.Run(InputsFor(first), options);
-  } catch (...) {
-    tokens_.resize(tokens_.size() - tokens.size());  // the caller may try them again
-    throw;
-  }
+  const std::vector<Tensor> outputs = session_.Run(InputsFor(first), options);
   for (size_t c = 0; c < caches_.size(); ++c) caches_[c] = outputs[ports_.caches[c].present];
   return LastRow(outputs[ports_.logits]);
 }

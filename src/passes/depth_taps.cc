@@ -43,8 +43,12 @@ ValueId Sliced(Graph& graph, const std::string& name, ValueId from, const Cut& c
   if (cut.first == 0 && cut.left_out == 0 && cut.step == 1) return from;
   Shape shape = graph.value(from).shape;
   shape[0] = count;
-  // The end counts from behind, so that it holds for every depth.
-  const int64_t end = cut.left_out > 0 ? -cut.left_out : INT64_MAX;
+  // The end counts from behind, so that it holds for every depth. With a step it does not, as the remainder
+  // of the depth decides what the last window leaves out; then the end counts from the front, which differs
+  // between depths, so that the passes run for each (passes/open_graph.cc compares the constants of two
+  // sizes).
+  const int64_t from_behind = cut.left_out > 0 ? -cut.left_out : INT64_MAX;
+  const int64_t end = cut.step > 1 ? cut.first + (count - 1) * cut.step + 1 : from_behind;
   return AddMade(graph, "Slice", name, "",
                  {from, AddInt(graph, name, ".start", cut.first), AddInt(graph, name, ".end", end),
                   AddInt(graph, name, ".axis", 0), AddInt(graph, name, ".step", cut.step)},

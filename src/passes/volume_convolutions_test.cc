@@ -1,6 +1,8 @@
 // Tests of the pass that writes convolutions and pools of volumes as those of slices.
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "passes/graphs_testing.h"
 #include "passes/rewrite.h"
 #include "passes/shaped_graphs.h"
@@ -334,6 +336,43 @@ TEST(SliceVolumeConvolutions, HoldsForOtherSizesOfTheVolume) {
     EXPECT_FALSE(HasVolume(shaped, "Conv")) << ToText(shaped);
   }
   EXPECT_EQ(graphs.note(), "");
+}
+
+// What a window with a stride leaves out behind the last one depends on the depth.
+TEST(SliceVolumeConvolutions, StridesHoldForOtherDepths) {
+  const auto conv = [](Builder& b, ValueId x, const Attributes& a) {
+    return b.Op("Conv", {x, b.Weight({3, 2, 3, 1, 1})}, a);
+  };
+  const auto pool = [](Builder& b, ValueId x, const Attributes& a) { return b.Op("MaxPool", {x}, a); };
+  Attributes same = WindowOf({}, {2, 1, 1}, {}), ceil = WindowOf({3, 1, 1}, {2, 1, 1}, {});
+  same.Set("auto_pad", std::string("SAME_UPPER"));
+  ceil.Set("ceil_mode", int64_t{1});
+  const std::tuple<std::function<ValueId(Builder&, ValueId, const Attributes&)>, Attributes> cases[] = {
+      {conv, WindowOf({}, {2, 1, 1}, {1, 0, 0, 1, 0, 0})},
+      {conv, WindowOf({}, {3, 1, 1}, {})},
+      {conv, same},
+      {pool, WindowOf({3, 1, 1}, {3, 1, 1}, {})},
+      {pool, ceil}};
+  for (const auto& [op, attributes] : cases)
+    for (const int64_t made_for : {9, 10, 16}) {
+      Builder b;
+      const Graph imported = b.Output(b.Op("Relu", {op(b, b.Input({1, 2, made_for, 3, 3}), attributes)}));
+      Graph fixed = imported;
+      (void)RunPasses(fixed);
+      ShapedGraphs graphs(imported, fixed, {{kFixed, kFixed, 0, kFixed, kFixed}}, PassChoice{});
+      for (int64_t depth = 7; depth < 19; ++depth) {
+        SCOPED_TRACE(testing::Message() << "for " << made_for << " at " << depth);
+        Graph plain = imported;
+        const Shape shape{1, 2, depth, 3, 3};
+        plain.value(plain.inputs[0]).shape = shape;
+        FoldConstants(plain);
+        Settle(plain);
+        const Tensor want = Evaluate(plain)[0], got = Evaluate(*graphs.At(std::vector{shape}).graph)[0];
+        ASSERT_EQ(got.shape(), want.shape());
+        for (int64_t i = 0; i < want.elements(); ++i)
+          ASSERT_NEAR(got.as<float>()[i], want.as<float>()[i], 1e-4) << i;
+      }
+    }
 }
 
 }  // namespace

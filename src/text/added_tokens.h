@@ -14,8 +14,6 @@ struct AddedToken {
   int64_t number = 0;
   std::string text;
   bool takes_space_before = false, takes_space_behind = false;
-  bool normalized = false;  // found in the text as it is normalized
-  bool special = false;     // no part of the text
 };
 
 // A stretch of text, or a token in it.

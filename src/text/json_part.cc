@@ -40,7 +40,14 @@ void JsonPart::RefuseOthers() const {
       Refuse("an unknown key", fmt::format("'{}'", Shown(key)), "none that changes tokens");
 }
 
-const TextJson& JsonPart::Value(const char* key) {
+bool JsonPart::HasTooMany(size_t steps) const {
+  constexpr size_t kMost = 64;  // a guess: files have less than ten
+  if (steps <= kMost) return false;
+  Refuse("there are too many steps", fmt::format("{} or more", steps), fmt::format("{} at most", kMost));
+  return true;
+}
+
+const TextJson& JsonPart::Value(const std::string& key) {
   asked_.push_back(key);
   const auto found = json_.find(key);
   return given() && found != json_.end() ? *found : kNull;
@@ -66,11 +73,11 @@ int64_t JsonPart::Number(const char* key, int64_t otherwise) {
 }
 
 // The whole file's own place ends with a colon.
-std::string JsonPart::Inside(const char* key) const {
-  return fmt::format("{}{}{}", where_, where_.ends_with(':') ? " " : ".", key);
+std::string JsonPart::Inside(const std::string& key) const {
+  return fmt::format("{}{}{}", where_, where_.ends_with(':') ? " " : ".", Shown(key));
 }
 
-JsonPart JsonPart::Part(const char* key) { return {Value(key), Inside(key), problems_}; }
+JsonPart JsonPart::Part(const std::string& key) { return {Value(key), Inside(key), problems_}; }
 
 std::vector<JsonPart> JsonPart::Parts(const char* key) {
   const TextJson& value = Value(key);

@@ -30,8 +30,8 @@ class JsonPart {
   std::optional<bool> FlagIfAny(const char* key);
   bool Flag(const char* key, bool otherwise) { return FlagIfAny(key).value_or(otherwise); }
   int64_t Number(const char* key, int64_t otherwise);  // from 0 to kMostTokens
-  const TextJson& Value(const char* key);
-  JsonPart Part(const char* key);
+  const TextJson& Value(const std::string& key);
+  JsonPart Part(const std::string& key);
   std::vector<JsonPart> Parts(const char* key);  // of a list
   void Leave(std::initializer_list<const char*> keys) {
     asked_.insert(asked_.end(), keys.begin(), keys.end());
@@ -42,9 +42,11 @@ class JsonPart {
   void Refuse(const std::string& what, const std::string& got, const std::string& expected) const;
   void RefuseKind(const std::string& type, const std::string& kinds) const;
   void RefuseOthers() const;
+  // Whether a list of steps, of which there are so many already, is longer than files have; adds the problem.
+  bool HasTooMany(size_t steps) const;
 
  private:
-  std::string Inside(const char* key) const;
+  std::string Inside(const std::string& key) const;
 
   const TextJson& json_;
   std::string where_;

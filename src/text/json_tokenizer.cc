@@ -7,15 +7,9 @@ namespace mete {
 namespace {
 
 TextJson ParseText(std::string_view text, const std::string& name) {
-  using Event = TextJson::parse_event_t;
-  const auto check_depth = [&](int depth, Event event, const TextJson&) {
-    if (depth >= kMostJsonDepth && (event == Event::array_start || event == Event::object_start))
-      Invalid(name, "lists and objects are nested too deep; got {} levels or more, expected {} at most",
-              depth + 1, kMostJsonDepth);
-    return true;
-  };
+  CheckJsonDepth(text, name);
   try {
-    return TextJson::parse(text, check_depth);
+    return TextJson::parse(text);
   } catch (const TextJson::exception& e) {
     Fail(Code::kDataLoss, name,
          "not a tokenizer; got JSON that is damaged: {}, expected a tokenizer.json; try the one that belongs "
@@ -51,6 +45,10 @@ void JsonTokenizer::ReadAddedTokens(JsonPart& file) {
   std::vector<AddedToken> raw, normalized;
   for (JsonPart& part : file.Parts("added_tokens")) {
     const bool special = part.Flag("special", false);
+    if (part.Value("id").is_null() || part.Text("content").empty()) {
+      part.Refuse("an added token lacks its number or its text", "null", "'id' and 'content'");
+      continue;
+    }
     AddedToken token{.number = part.Number("id", 0),
                      .text = part.Text("content"),
                      .takes_space_before = part.Flag("lstrip", false),

@@ -150,6 +150,65 @@ TEST(JsonTokenizer, ATextThatChangesMakeEndlesslyLongerIsAnError) {
   EXPECT_TELLS(Parsed(letters).Encode("\xc3\xa4", Place::kFirst), "a text becomes too long");
 }
 
+// A hostile file asks for more work or memory than its size.
+TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
+  TextJson steps = FileOf("bytes.json");
+  const TextJson lower = {{"type", "Lowercase"}};
+  steps["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<TextJson>(70, lower)}};
+  EXPECT_TELLS(Parsed(steps),
+               "[t.json: normalizer] there are too many steps; got 65 or more, expected 64 at most");
+
+  TextJson frame = FileOf("bytes.json");
+  const TextJson item = {{"SpecialToken", {{"id", "A"}}}};
+  std::vector<TextJson> single(2000, item);
+  single.push_back({{"Sequence", {{"id", "A"}}}});
+  frame["post_processor"] = {{"type", "TemplateProcessing"},
+                             {"single", single},
+                             {"special_tokens", {{"A", {{"id", "A"}, {"ids", {0}}, {"tokens", {"A"}}}}}}};
+  EXPECT_TELLS(Parsed(frame), "a text gets too many special tokens; got 1025 or more, expected 1024 at most");
+
+  TextJson words = FileOf("words.json");
+  words["model"]["max_input_chars_per_word"] = 1 << 20;
+  EXPECT_TELLS(Parsed(words), "'max_input_chars_per_word' is too large");
+
+  std::string objects = R"({"added_tokens": [{})";
+  for (int i = 0; i < 100'000; ++i) objects += ",{}";
+  EXPECT_TELLS(JsonTokenizer::Parse(objects + "]}", "t.json"), "an added token lacks its number or its text");
+}
+
+TEST(JsonTokenizer, TheIdsOfAddedTokensAreNotGuessed) {
+  for (const TextJson& token : {TextJson{{"content", "<x>"}, {"special", true}}, TextJson{{"id", 5}}}) {
+    TextJson json = FileOf("bytes.json");
+    json["added_tokens"].push_back(token);
+    EXPECT_TELLS(Parsed(json), "an added token lacks its number or its text");
+  }
+}
+
+// The names of parts come from the file, too.
+TEST(JsonTokenizer, ErrorsHaveNoControlCharactersOfTheFile) {
+  TextJson json = FileOf("bytes.json");
+  json["post_processor"] = {
+      {"type", "TemplateProcessing"},
+      {"single", {{{"SpecialToken", {{"id", "\x1b[2J"}}}}, {{"Sequence", TextJson::object()}}}},
+      {"special_tokens", TextJson::object()}};
+  const std::string error = ErrorOf([&] { Parsed(json); });
+  EXPECT_NE(error.find("?[2J"), std::string::npos) << error;
+  EXPECT_EQ(error.find('\x1b'), std::string::npos) << error;
+}
+
+TEST(WordsOf, MetaspaceDividesBeforeEachMark) {
+  for (const char* scheme : {"never", "always"}) {
+    SharedProblems problems;
+    const TextJson json = {{"type", "Metaspace"}, {"prepend_scheme", scheme}};
+    std::vector<WordSplit> splits;
+    ReadWordSplits(JsonPart(json, "t.json:", problems), splits);
+    problems.ThrowIfAny();
+    const std::string mark = "\xe2\x96\x81", first = std::string(scheme) == "never" ? "a" : mark + "a";
+    EXPECT_EQ(WordsOf("a b  c", StretchPlace::kElsewhere, splits),
+              (std::vector<std::string>{first, mark + "b", mark, mark + "c"}));
+  }
+}
+
 TEST(SplitAsGpt2, IsTheirRegularExpression) {
   const auto words = [](std::string_view text) {
     const auto views = SplitAsGpt2(text);

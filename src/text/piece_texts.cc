@@ -1,5 +1,7 @@
 #include "text/piece_texts.h"
 
+#include <fmt/format.h>
+
 #include "text/byte_letters.h"
 #include "text/pieces.h"
 #include "text/text_changes.h"
@@ -58,7 +60,13 @@ void AddStrip(JsonPart& part, bool fused, std::vector<PieceChange>& changes) {
 void Read(JsonPart part, bool& fused, std::vector<PieceChange>& changes) {
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("decoders")) Read(std::move(each), fused, changes);
+    for (JsonPart& each : part.Parts("decoders")) {
+      if (part.HasTooMany(changes.size())) return;
+      Read(std::move(each), fused, changes);
+    }
+  else if (fused && type != "Strip" && type != "Fuse")
+    return part.Refuse("a decoder behind Fuse works on the whole text", fmt::format("'{}'", Shown(type)),
+                       "Strip alone");
   else if (type == "ByteLevel") {
     part.Leave({"add_prefix_space", "trim_offsets", "use_regex"});
     changes.push_back([](std::string piece, bool) { return BytesOfLetters(piece); });

@@ -98,7 +98,10 @@ void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("normalizers")) ReadTextChanges(std::move(each), changes);
+    for (JsonPart& each : part.Parts("normalizers")) {
+      if (part.HasTooMany(changes.size())) return;
+      ReadTextChanges(std::move(each), changes);
+    }
   else if (type == "BertNormalizer") AddBert(part, changes);
   else if (type == "Lowercase")
     changes.push_back([](std::string_view text, StretchPlace) { return EachChanged(text, AppendLowercase); });
@@ -109,7 +112,10 @@ void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes) {
 }
 
 std::string Changed(std::string text, StretchPlace place, const std::vector<TextChange>& changes) {
-  for (const TextChange& change : changes) text = change(text, place);
+  for (const TextChange& change : changes) {
+    text = change(text, place);
+    CheckTextSize(text.size());
+  }
   return text;
 }
 

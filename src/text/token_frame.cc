@@ -7,8 +7,20 @@ namespace {
 
 constexpr const char* kKinds = "BertProcessing, ByteLevel, RobertaProcessing, Sequence or TemplateProcessing";
 
+// The most special tokens around a text. A guess: files have two or three.
+constexpr size_t kMostFrameTokens = 1024;
+
+bool AreTooMany(const JsonPart& part, size_t tokens) {
+  if (tokens <= kMostFrameTokens) return false;
+  part.Refuse("a text gets too many special tokens", fmt::format("{} or more", tokens),
+              fmt::format("{} at most", kMostFrameTokens));
+  return true;
+}
+
 // A later processor's tokens stand around those of an earlier one.
-void Surround(const std::vector<int64_t>& before, const std::vector<int64_t>& behind, TokenFrame& frame) {
+void Surround(const JsonPart& part, const std::vector<int64_t>& before, const std::vector<int64_t>& behind,
+              TokenFrame& frame) {
+  if (AreTooMany(part, frame.before.size() + before.size() + frame.behind.size() + behind.size())) return;
   frame.before.insert(frame.before.begin(), before.begin(), before.end());
   frame.behind.insert(frame.behind.end(), behind.begin(), behind.end());
 }
@@ -47,13 +59,14 @@ void AddTemplate(JsonPart& part, TokenFrame& frame) {
     if (sequence.given()) ++texts;
     if (!special.given()) continue;
     const std::string id = special.Text("id");
-    const std::vector<int64_t> ids = ReadIds(specials.Part(id.c_str()));
+    const std::vector<int64_t> ids = ReadIds(specials.Part(id));
     std::vector<int64_t>& side = texts == 0 ? before : behind;
+    if (AreTooMany(part, before.size() + behind.size() + ids.size())) return;
     side.insert(side.end(), ids.begin(), ids.end());
   }
   if (texts != 1)
     part.Refuse("'single' is no template of a text", fmt::format("{} texts", texts), "one 'Sequence'");
-  Surround(before, behind, frame);
+  Surround(part, before, behind, frame);
 }
 
 }  // namespace
@@ -62,12 +75,16 @@ void ReadTokenFrame(JsonPart part, TokenFrame& frame) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("processors")) ReadTokenFrame(std::move(each), frame);
+    for (JsonPart& each : part.Parts("processors")) {
+      if (part.HasTooMany(frame.before.size() + frame.behind.size())) return;
+      ReadTokenFrame(std::move(each), frame);
+    }
   else if (type == "ByteLevel") part.Leave({"add_prefix_space", "trim_offsets", "use_regex"});
   else if (type == "TemplateProcessing") AddTemplate(part, frame);
   else if (type == "BertProcessing" || type == "RobertaProcessing") {
     part.Leave({"trim_offsets", "add_prefix_space"});
-    Surround(ReadPairNumber(part, "cls"), ReadPairNumber(part, "sep"), frame);
+    const std::vector<int64_t> begin = ReadPairNumber(part, "cls");
+    Surround(part, begin, ReadPairNumber(part, "sep"), frame);
   } else return part.RefuseKind(type, kKinds);
   part.RefuseOthers();
 }

@@ -9,6 +9,7 @@ namespace {
 
 // A file of llama2.c begins with a length, one of whose four bytes is 0 for any piece below 16 MiB.
 bool IsJson(std::string_view text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // which editors put before UTF-8
   const size_t begin = text.find_first_not_of(" \t\r\n");
   return begin != text.npos && text[begin] == '{' && text.substr(0, 4).find('\0') == text.npos;
 }

@@ -26,7 +26,8 @@ class Tokenizer {
   virtual bool IsEnd(int64_t token) const = 0;
 
   // Returns the tokens of a text, any bytes. The first text of a conversation gets the space and the tokens
-  // that the file wants around a text. Error INVALID_ARGUMENT if the file has no piece for a character.
+  // that the file wants around a text. Error INVALID_ARGUMENT if the file has no piece for a character,
+  // RESOURCE_EXHAUSTED if the file's changes make the text longer than 8 MiB.
   enum class Place { kFirst, kLater };
   virtual std::vector<int64_t> Encode(std::string_view text, Place place) const = 0;
 

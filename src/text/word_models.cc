@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "base/error.h"
@@ -173,7 +174,12 @@ WordModel ReadLongestPieceModel(JsonPart& part, const std::shared_ptr<Vocabulary
   const auto unknown = UnknownToken(part, *vocabulary);
   if (!unknown) part.Refuse("no token stands for unknown words", "none", "'unk_token'");
   model.unknown = unknown.value_or(0);
-  model.most_characters = size_t(part.Number("max_input_chars_per_word", kMostCharacters));
+  constexpr int64_t kMostAllowed = 1000;  // a guess; a word's pieces take time in the square of its length
+  const int64_t most = part.Number("max_input_chars_per_word", kMostCharacters);
+  if (most > kMostAllowed)
+    part.Refuse("'max_input_chars_per_word' is too large", std::to_string(most),
+                fmt::format("{} at most", kMostAllowed));
+  model.most_characters = size_t(std::min(most, kMostAllowed));
   return [model](std::string_view word, std::vector<int64_t>& tokens) { model.Encode(word, tokens); };
 }
 

@@ -105,7 +105,7 @@ void AddMetaspace(JsonPart& part, std::vector<WordSplit>& splits) {
     if (adds != AddsMark::kNever && here && !text.starts_with(mark)) text = mark + text;
     std::vector<std::string> words;
     for (size_t begin = 0; begin < text.size();) {
-      const size_t end = divides ? text.find(mark, begin + mark.size()) : text.npos;
+      const size_t end = divides ? text.find(mark, begin + 1) : text.npos;
       words.push_back(text.substr(begin, end == text.npos ? end : end - begin));
       begin = end == text.npos ? text.size() : end;
     }
@@ -129,7 +129,10 @@ void ReadWordSplits(JsonPart part, std::vector<WordSplit>& splits) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("pretokenizers")) ReadWordSplits(std::move(each), splits);
+    for (JsonPart& each : part.Parts("pretokenizers")) {
+      if (part.HasTooMany(splits.size())) return;
+      ReadWordSplits(std::move(each), splits);
+    }
   else if (type == "ByteLevel") AddByteLevel(part, splits);
   else if (type == "Metaspace") AddMetaspace(part, splits);
   else if (type == "BertPreTokenizer")

@@ -53,6 +53,7 @@ void BecomeLoss(Upgrade& u, ValueId log_probabilities) {
   if (u.input(2) != kNoValue) weights = Op(u, "Gather", {u.input(2), classes}, "axis", 0);
   if (ignores) {
     const ValueId none = u.Scalar("zero", 0, loss), one = u.Scalar("one", 1, loss);
+    loss = Op(u, "Where", {ignored, none, loss});  // class 0 may have no probability at all
     weights = Op(u, "Where", {ignored, none, weights == kNoValue ? one : weights});
   }
   if (weights != kNoValue) loss = Op(u, "Mul", {loss, weights});

@@ -45,10 +45,14 @@ ValueId Angles(Upgrade& u, ValueId rows, ValueId columns, ValueId length) {
   return Op(u, "Mul", {Op(u, "Div", {turns, CastTo(u, length, "f64")}), Real(u, kTurn)});
 }
 
+ValueId ColumnsOf(Upgrade& u, const Transform& t) {
+  return t.onesided && !t.inverse ? HalfAndOne(u, t.length) : t.length;
+}
+
 // Returns the matrix whose product with `rows` numbers, each with its parts, is the transform.
 //   y = sum x e^(-+ i a):  re = xr cos(a) +- xi sin(a), im = xi cos(a) -+ xr sin(a)
 ValueId ComplexMatrix(Upgrade& u, const Transform& t, ValueId rows) {
-  const ValueId columns = t.onesided ? HalfAndOne(u, t.length) : t.length;
+  const ValueId columns = ColumnsOf(u, t);
   const ValueId angles = Angles(u, rows, columns, t.length);
   ValueId cos = Op(u, "Cos", {angles}), sin = Op(u, "Sin", {angles});
   if (t.inverse) {
@@ -79,11 +83,16 @@ ValueId RealMatrix(Upgrade& u, const Transform& t, ValueId rows) {
   return Op(u, "Reshape", {matrix, Joined(u, Constant(u, {-1}), t.length, 0)});
 }
 
-// Returns the dimensions of a value of `rank` without the last two, and `last` behind them, for a Reshape.
-ValueId Outer(Upgrade& u, int rank, std::initializer_list<int64_t> last) {
-  std::vector<int64_t> shape(size_t(rank - 2), 0);
-  shape.insert(shape.end(), last);
-  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"), Tensor::Ints(shape));
+// Returns a shape for a Reshape: the dimensions of a value of `rank` without the last two, and `last` behind
+// them. No -1 is in it, which would stand for nothing where there is no element.
+ValueId Outer(Upgrade& u, int rank, std::initializer_list<ValueId> last) {
+  std::vector<ValueId> dims(last);
+  if (rank > 2) {
+    const std::vector<int64_t> kept(size_t(rank - 2), 0);
+    dims.insert(dims.begin(),
+                u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"), Tensor::Ints(kept)));
+  }
+  return u.Emit("Concat", "shape", std::move(dims), With("axis", int64_t{0}));
 }
 
 // Returns the transform of `x`, which has `rank` dimensions.
@@ -94,9 +103,11 @@ ValueId Transformed(Upgrade& u, const Transform& t, ValueId x, int rank) {
   x = Op(u, "Slice", {x, Constant(u, {0}), to_reals ? HalfAndOne(u, t.length) : t.length, Constant(u, {-2})});
   const ValueId rows = DimsOf(u, x, -2, -1);
   const ValueId matrix = to_reals ? RealMatrix(u, t, rows) : ComplexMatrix(u, t, rows);
-  const ValueId flat = Op(u, "Reshape", {x, Outer(u, rank, {-1})});
+  const ValueId width = Op(u, "Mul", {rows, Constant(u, {t.parts})});
+  const ValueId flat = Op(u, "Reshape", {x, Outer(u, rank, {width})});
   const ValueId product = Op(u, "MatMul", {flat, Op(u, "CastLike", {matrix, x})});
-  return Op(u, "Reshape", {product, Outer(u, rank, {-1, to_reals ? 1 : 2})});
+  const ValueId parts = Constant(u, {to_reals ? 1 : 2});
+  return Op(u, "Reshape", {product, Outer(u, rank, {ColumnsOf(u, t), parts})});
 }
 
 // Returns the number of parts of the numbers of `x`; reports an `x` for which it is not known, and returns 0.
@@ -188,8 +199,9 @@ void ExpandStft(Upgrade& u) {
   if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));
   else if (window != kNoValue) t.length = DimsOf(u, window, 0, kEnd);
   const ValueId step = AsCount(u, u.input(1));
-  const ValueId frames =
-      Op(u, "Add", {Op(u, "Div", {Op(u, "Sub", {samples, t.length}), step}), Constant(u, {1})});
+  // A signal that is shorter than a frame has none.
+  const ValueId behind = Op(u, "Sub", {Op(u, "Add", {samples, step}), t.length});
+  const ValueId frames = Op(u, "Max", {Op(u, "Div", {behind, step}), Constant(u, {0})});
   const ValueId begins = Unsqueezed(u, Op(u, "Mul", {CountTo(u, frames), step}), {1});
   const ValueId places = Op(u, "Add", {begins, Unsqueezed(u, CountTo(u, t.length), {0})});
   ValueId framed = Op(u, "Gather", {signal, places}, "axis", 1);  // batch x frames x length x parts

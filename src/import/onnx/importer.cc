@@ -297,6 +297,8 @@ void Importer::AddNode(FlatNode& flat) {
       ExpandFlexAttention(flat, upgrade);
       if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
     } else if (IsComposed(proto.op_type())) {
+      if (proto.op_type() == "DFT" && flat.opset < 20 && !attributes.Has("axis"))
+        upgrade.node.attributes.Set("axis", int64_t{1});  // opset 20 has another default
       ExpandComposed(upgrade);
       if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
       opset = kNewestOpset;
