@@ -62,8 +62,9 @@ Kind KindOfMembers(std::string name, MakeMember make) {
     auto gate = std::make_shared<Gated>(std::make_shared<Cpu>("member", options));
     return MadeProcessor{std::make_shared<OverAMember>(make(gate)), gate};
   };
-  // Values whose shapes depend on data cannot be sent, such as those of a Reshape whose shape is an input.
-  return {std::move(name), made, 295};
+  // Values whose shapes depend on data cannot be sent, such as those of a Reshape whose shape is an input, or
+  // of a HannWindow whose size is.
+  return {std::move(name), made, 304};
 }
 
 std::vector<Kind> AllKinds() {
