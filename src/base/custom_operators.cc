@@ -68,18 +68,27 @@ class PendingOperators final : public OperatorRegistry {
   std::vector<CustomOperator> pending_;
 };
 
-// Calls the library's function, which may throw what it likes.
-void Register(const std::string& path, void* function, OperatorRegistry& to) {
+// Rethrows the exception that is handled. One of another library becomes an Error, whose message begins with
+// `what`.
+[[noreturn]] void RethrowAsError(const std::string& where, const char* what) {
   try {
-    reinterpret_cast<void (*)(OperatorRegistry&)>(function)(to);
+    throw;
   } catch (const Error&) {
     throw;
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& e) {
-    Fail(Code::kInternal, path, "the library cannot register its operators: {}", Printable(e.what()));
+    Fail(Code::kInternal, where, "{}: {}", what, Printable(e.what()));
   } catch (...) {
-    Fail(Code::kInternal, path, "the library cannot register its operators: it throws no std::exception");
+    Fail(Code::kInternal, where, "{} with an exception that is no std::exception", what);
+  }
+}
+
+void Register(const std::string& path, void* function, OperatorRegistry& to) {
+  try {
+    reinterpret_cast<void (*)(OperatorRegistry&)>(function)(to);
+  } catch (...) {
+    RethrowAsError(path, "the library's registration of its operators failed");
   }
 }
 
@@ -151,18 +160,7 @@ const CustomOperator& CustomOf(const Attributes& attributes) {
 }
 
 void RethrowOfCustom(const CustomOperator& custom) {
-  const std::string name = FullName(custom.domain, custom.name);
-  try {
-    throw;
-  } catch (const Error&) {
-    throw;
-  } catch (const std::bad_alloc&) {
-    throw;
-  } catch (const std::exception& e) {
-    Fail(Code::kInternal, name, "the operator failed: {}", Printable(e.what()));
-  } catch (...) {
-    Fail(Code::kInternal, name, "the operator failed with an exception that is no std::exception");
-  }
+  RethrowAsError(FullName(custom.domain, custom.name), "the operator failed");
 }
 
 const Attribute* CustomAttributes::Find(std::string_view name) const {

@@ -1,4 +1,5 @@
-// A part of a JSON file whose keys are read one by one. What nobody asks for has not been understood.
+// A part of a JSON file whose keys are read one by one. A key that no caller reads is a problem: Mete does
+// not know what it changes.
 #pragma once
 
 #include <initializer_list>
@@ -37,12 +38,13 @@ class JsonPart {
     asked_.insert(asked_.end(), keys.begin(), keys.end());
   }
 
-  // Add problems: this part is none that is understood, or is of none of these
-  // kinds; a key that nobody has asked for has a value.
+  // Each adds a problem. Refuse(): Mete does not understand the part. RefuseKind(): the part's type is none
+  // of `kinds`. RefuseOthers(): the part has a value under a key that no caller has read.
   void Refuse(const std::string& what, const std::string& got, const std::string& expected) const;
   void RefuseKind(const std::string& type, const std::string& kinds) const;
   void RefuseOthers() const;
-  // Whether a list of steps, of which there are so many already, is longer than files have; adds the problem.
+  // Returns whether a list has more steps than any real file, and adds a problem if it has. `steps`: those
+  // read so far.
   bool HasTooMany(size_t steps) const;
 
  private:

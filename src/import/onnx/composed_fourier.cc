@@ -24,11 +24,6 @@ struct Transform {
       false;  // frequencies above N / 2 are left out: of the result, or of an inverse transform's input
 };
 
-ValueId Real(Upgrade& u, double value) {
-  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"),
-                             Tensor::Of<double>(DType::kF64, {}, std::span(&value, 1)));
-}
-
 ValueId Joined(Upgrade& u, ValueId a, ValueId b, int64_t axis) {
   return Op(u, "Concat", {a, b}, "axis", axis);
 }
@@ -42,7 +37,7 @@ ValueId Angles(Upgrade& u, ValueId rows, ValueId columns, ValueId length) {
   const ValueId products =
       Op(u, "Mul", {Unsqueezed(u, CountTo(u, rows), {1}), Unsqueezed(u, CountTo(u, columns), {0})});
   const ValueId turns = CastTo(u, Op(u, "Mod", {products, length}), "f64");
-  return Op(u, "Mul", {Op(u, "Div", {turns, CastTo(u, length, "f64")}), Real(u, kTurn)});
+  return Op(u, "Mul", {Op(u, "Div", {turns, CastTo(u, length, "f64")}), RealConstant(u, kTurn)});
 }
 
 ValueId ColumnsOf(Upgrade& u, const Transform& t) {
@@ -75,7 +70,7 @@ ValueId RealMatrix(Upgrade& u, const Transform& t, ValueId rows) {
   const ValueId alone = Op(u, "Or",
                            {Op(u, "Equal", {k, Constant(u, {0})}),
                             Op(u, "Equal", {Op(u, "Mul", {k, Constant(u, {2})}), t.length})});
-  const ValueId times = Op(u, "Where", {alone, Real(u, 1), Real(u, 2)});
+  const ValueId times = Op(u, "Where", {alone, RealConstant(u, 1), RealConstant(u, 2)});
   const ValueId factor = Unsqueezed(u, Op(u, "Div", {times, CastTo(u, t.length, "f64")}), {1});
   const auto part = [&](ValueId x) { return Unsqueezed(u, Op(u, "Mul", {x, factor}), {1}); };
   const ValueId matrix =

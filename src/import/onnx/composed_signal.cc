@@ -9,12 +9,7 @@
 namespace mete::onnx_import {
 namespace {
 
-ValueId Real(Upgrade& u, double value) {
-  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"),
-                             Tensor::Of<double>(DType::kF64, {}, std::span(&value, 1)));
-}
-
-ValueId Scaled(Upgrade& u, ValueId x, double factor) { return Op(u, "Mul", {x, Real(u, factor)}); }
+ValueId Scaled(Upgrade& u, ValueId x, double factor) { return Op(u, "Mul", {x, RealConstant(u, factor)}); }
 
 // Returns a scalar, whatever the rank of `x`, which has one element.
 ValueId ScalarOf(Upgrade& u, ValueId x, const char* type) { return CastTo(u, Reshaped(u, x, {}), type); }
@@ -43,13 +38,13 @@ Cosines CosinesOf(std::string_view op) {
 
 // 2595 log10(1 + f / 700) for a frequency `f` in hertz.
 ValueId Mels(Upgrade& u, ValueId f) {
-  return Scaled(u, Op(u, "Log", {Op(u, "Add", {Scaled(u, f, 1.0 / 700), Real(u, 1)})}),
+  return Scaled(u, Op(u, "Log", {Op(u, "Add", {Scaled(u, f, 1.0 / 700), RealConstant(u, 1)})}),
                 2595 * std::numbers::log10e);
 }
 
 ValueId Hertz(Upgrade& u, ValueId mels) {
-  const ValueId power = Op(u, "Pow", {Real(u, 10), Scaled(u, mels, 1.0 / 2595)});
-  return Scaled(u, Op(u, "Sub", {power, Real(u, 1)}), 700);
+  const ValueId power = Op(u, "Pow", {RealConstant(u, 10), Scaled(u, mels, 1.0 / 2595)});
+  return Scaled(u, Op(u, "Sub", {power, RealConstant(u, 1)}), 700);
 }
 
 ValueId Between(Upgrade& u, ValueId x, const char* above, ValueId low, const char* below, ValueId high) {
@@ -66,7 +61,7 @@ void ExpandWindow(Upgrade& u) {
   const ValueId steps = periodic ? size : Op(u, "Sub", {size, ScalarConstant(u, 1)});
   const ValueId angles =
       Op(u, "Div", {Scaled(u, RealsTo(u, size), 2 * std::numbers::pi), CastTo(u, steps, "f64")});
-  ValueId sum = Op(u, "Sub", {Real(u, c0), Scaled(u, Op(u, "Cos", {angles}), c1)});
+  ValueId sum = Op(u, "Sub", {RealConstant(u, c0), Scaled(u, Op(u, "Cos", {angles}), c1)});
   if (c2 != 0) sum = Op(u, "Add", {sum, Scaled(u, Op(u, "Cos", {Scaled(u, angles, 2)}), c2)});
   BecomeOutput(u, sum);
 }
@@ -91,13 +86,13 @@ void ExpandMelWeightMatrix(Upgrade& u) {
   const ValueId rows = Unsqueezed(u, RealsTo(u, count), {1});
   const ValueId width = Op(u, "Sub", {centre, lower});
   // A triangle that rises within one row has its peak there.
-  const ValueId rise = Op(
-      u, "Where",
-      {Op(u, "Equal", {width, Real(u, 0)}), Real(u, 1), Op(u, "Div", {Op(u, "Sub", {rows, lower}), width})});
+  const ValueId rise = Op(u, "Where",
+                          {Op(u, "Equal", {width, RealConstant(u, 0)}), RealConstant(u, 1),
+                           Op(u, "Div", {Op(u, "Sub", {rows, lower}), width})});
   const ValueId fall = Op(u, "Div", {Op(u, "Sub", {upper, rows}), Op(u, "Sub", {upper, centre})});
   const ValueId rises = Between(u, rows, "GreaterOrEqual", lower, "LessOrEqual", centre);
   const ValueId falls = Between(u, rows, "GreaterOrEqual", centre, "Less", upper);
-  BecomeOutput(u, Op(u, "Where", {falls, fall, Op(u, "Where", {rises, rise, Real(u, 0)})}));
+  BecomeOutput(u, Op(u, "Where", {falls, fall, Op(u, "Where", {rises, rise, RealConstant(u, 0)})}));
 }
 
 }  // namespace mete::onnx_import

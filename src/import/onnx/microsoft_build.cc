@@ -55,6 +55,11 @@ ValueId ScalarConstant(Upgrade& u, int64_t value) {
                              Tensor::Of<int64_t>(DType::kI64, {}, std::span(&value, 1)));
 }
 
+ValueId RealConstant(Upgrade& u, double value) {
+  return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"),
+                             Tensor::Of<double>(DType::kF64, {}, std::span(&value, 1)));
+}
+
 ValueId DimOf(Upgrade& u, ValueId x, int64_t axis) {
   return DimsOf(u, x, axis, axis == -1 ? std::numeric_limits<int64_t>::max() : axis + 1);
 }

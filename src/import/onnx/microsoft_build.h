@@ -27,6 +27,7 @@ ValueId Into(Upgrade& u, ValueId told, const char* op, Values inputs, Attributes
 
 ValueId Constant(Upgrade& u, Numbers values);       // i64, rank 1
 ValueId ScalarConstant(Upgrade& u, int64_t value);  // i64, rank 0
+ValueId RealConstant(Upgrade& u, double value);     // f64, rank 0
 // Returns dimensions of `x` as integers of rank 1: one, or all from `axis` to `end`.
 ValueId DimOf(Upgrade& u, ValueId x, int64_t axis);
 ValueId DimsOf(Upgrade& u, ValueId x, int64_t axis, int64_t end);
