@@ -251,7 +251,7 @@ mete_exceptions("they simulate in virtual time or compare planners, which are ex
   apps/mete/simulate.cc LAYERS costs engine machine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
-  apps/mete/run.cc LAYERS zoo
+  apps/mete/run_style.cc LAYERS zoo
   apps/mete/zoo.cc LAYERS zoo)
 mete_exceptions("they make text of tokens, which sessions take and give"
   apps/mete/chat.cc LAYERS generate text

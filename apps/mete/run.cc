@@ -1,62 +1,27 @@
 // mete run: runs a model on pictures or tensors.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 
-#include "answers.h"
 #include "base/difference.h"
 #include "base/open_problem.h"
-#include "chat.h"
 #include "checks.h"
 #include "commands.h"
-#include "pool.h"
-#include "inputs.h"
 #include "left_frequencies.h"
-#include "model_flags.h"
 #include "objective.h"
 #include "output_folder.h"
-#include "pictures.h"
-#include "show.h"
-#include "show_text.h"
-#include "site_run.h"
+#include "run_parts.h"
 #include "stopwatch.h"
 #include "terminal.h"
-#include "text_file.h"
-#include "zoo/zoo.h"
 
 namespace mete::cli {
 namespace {
 
-struct RunFlags {
-  ModelFlags model;
-  PoolFlags pool;
-  std::vector<std::string> pictures;
-  std::vector<std::string> inputs;
-  PictureFlags preprocess;
-  ShowFlags show;
-  std::string output;
-  SiteRunFlags site;
-  ChatFlags chat;
-};
-
 using RunFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>&, const RunOptions&)>;
-
-// A model with the inputs of the command line.
-struct Loaded {
-  Model model;
-  std::vector<Tensor> inputs;  // the input of the pictures has no value
-  int picture_port = -1;       // -1: the inputs are only tensors
-  Preprocess preprocess;
-
-  const Port& port() const { return model.inputs()[size_t(picture_port)]; }
-  bool finds() const { return picture_port >= 0 && !preprocess.head.name.empty(); }  // in pictures
-};
 
 // The data that all answers share.
 struct Job {
@@ -88,20 +53,6 @@ void AddOutputs(const Job& job, const Answer& answer, OutputFolder& folder) {
     folder.Add(prefix + job.loaded.model.outputs()[i].name, answer.outputs[i].view());
 }
 
-// Adds what the outputs say: the text that they are, or what the network has found in the answer's picture.
-void Interpret(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style,
-               const TextReader& read_text, Answer& answer) {
-  if (read_text) answer.said = read_text(loaded.model, answer.outputs);
-  if (read_text || !loaded.finds()) return;
-  if (answer.images.size() != 1)
-    throw UsageError(
-        fmt::format("[--batch] the outputs of {} pictures cannot be divided; got one answer, "
-                    "expected one for each picture; try --batch 1",
-                    answer.images.size()));
-  answer.found = FindIn(answer.images[0], loaded.model, answer.outputs, loaded.preprocess,
-                        loaded.port().shape, style.labels, flags.show);
-}
-
 // Prints the answers, or adds them to `results` as JSON.
 void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
   const bool tensors = batch.pictures.empty();
@@ -112,17 +63,6 @@ void Report(const Job& job, Answer batch, OutputFolder& folder, Json& results) {
     if (job.context.json) results.push_back(AnswerJson(job.loaded.model, answer, job.style));
     else PrintAnswer(job.loaded.model, answer, job.style);
   }
-}
-
-// Returns the settings that do not depend on an input, such as the tokenizer: those of flags, or of the TOML.
-Preprocess TextSettings(const RunFlags& flags) {
-  return PreprocessOf(flags.model.model, Port{}, flags.preprocess);
-}
-
-TextReader ReaderFor(const RunFlags& flags) {
-  if (!flags.show.tokens()) return {};
-  const Preprocess settings = TextSettings(flags);
-  return ReaderOfText(settings.tokenizer, settings.top_k);
 }
 
 // UsageError if text is asked for without a tokenizer, or the other way round.
@@ -136,20 +76,6 @@ void CheckText(const RunFlags& flags) {
     throw UsageError(
         "[--tokenizer] there is no text; got a tokenizer alone, expected --chat, --prompt or --show tokens; "
         "try --prompt 'Once'");
-}
-
-// Returns the port that takes the pictures: the only one for which --input gives no tensor.
-int PicturePort(const Model& model, const std::vector<Tensor>& inputs) {
-  const int port = FirstMissing(inputs);
-  if (port < 0)
-    throw UsageError("[--input] gives every input already; got pictures, too; try without pictures");
-  for (size_t i = size_t(port) + 1; i < inputs.size(); ++i)
-    if (!inputs[i].has_value())
-      throw UsageError(
-          fmt::format("[--input] a picture cannot fill every input; got none for '{0}', expected a tensor; "
-                      "try --input {0}=FILE",
-                      model.inputs()[i].name));
-  return port;
 }
 
 void RunBatch(Job& job, const Loaded& loaded, const RunFunction& run, std::span<const std::string> pictures,
@@ -249,242 +175,10 @@ Json ReportPrecision(const Job& job, const std::vector<Tensor>& outputs) {
   return json;
 }
 
-// Returns the inputs of the first run, by which --precision auto measures; none: they are not there.
-std::vector<std::vector<Tensor>> FirstInputs(const RunFlags& flags, const Loaded& loaded) {
-  std::vector<Tensor> inputs = loaded.inputs;
-  if (loaded.picture_port >= 0) {
-    const int64_t batch = loaded.port().shape[0];
-    if (batch < 1 || batch > int64_t(flags.pictures.size())) return {};
-    const std::span<const std::string> first = std::span(flags.pictures).first(size_t(batch));
-    inputs[size_t(loaded.picture_port)] = ReadPictures(first, loaded.preprocess, loaded.port()).tensor;
-  }
-  if (FirstMissing(inputs) >= 0) return {};
-  return {inputs};
-}
-
-// Loads the model with its inputs. Unless --batch says more, a batch has one picture if the file leaves the
-// batch open.
-Loaded Load(const RunFlags& flags, const std::vector<TensorFile>& files, int64_t batch, double* load_ms,
-            const Context& context) {
-  ModelFlags load = flags.model;
-  const int64_t pictures = int64_t(flags.pictures.size());
-  if (pictures > 0) load.batch = batch > 0 ? batch : std::clamp<int64_t>(load.batch, 1, pictures);
-  std::map<std::string, Shape> tensors = ShapesOf(files);
-  const bool chooses = load.precision == "auto";
-  if (chooses) load.precision = ModelFlags().precision;  // until the inputs are known
-  const auto load_model = [&] { return LoadQuietly(load, context, load_ms, tensors); };
-  Loaded loaded{load_model(), {}, -1, {}};
-  loaded.inputs = PlaceTensors(loaded.model, files);
-  const auto finish = [&] {
-    if (chooses) {
-      load.precision = flags.model.precision;
-      load.samples = FirstInputs(flags, loaded);
-      loaded.model = load_model();
-    }
-    PrintNotes(loaded.model, context);
-    return loaded;
-  };
-  if (flags.pictures.empty()) return finish();
-  loaded.picture_port = PicturePort(loaded.model, loaded.inputs);
-  loaded.preprocess = PreprocessOf(flags.model.model, loaded.port(), flags.preprocess);
-  if (const Shape wanted = WantedShape(loaded.port(), loaded.preprocess); wanted != loaded.port().shape) {
-    tensors[loaded.port().name] = wanted;
-    loaded.model = load_model();
-    loaded.inputs = PlaceTensors(loaded.model, files);
-  }
-  CheckPictures(loaded.port(), loaded.preprocess, flags.preprocess, flags.model.model);
-  return finish();
-}
-
-// UsageError if the last batch has fewer pictures than the port takes and the model does not permit that.
-void CheckBatches(const RunFlags& flags, const Port& port) {
-  const int64_t batch = port.shape[0], pictures = int64_t(flags.pictures.size());
-  if (batch < 1)
-    throw UsageError(fmt::format("[--shape] input {} takes no pictures at all; try a first dimension of 1",
-                                 DescribePort(port)));
-  if (flags.model.batch > 0 && std::min(flags.model.batch, pictures) != batch)
-    throw UsageError(
-        fmt::format("[--batch] input {} has another batch; got {}, expected {}; try without --batch",
-                    DescribePort(port), flags.model.batch, batch));
-  if (pictures % batch == 0) return;
-  const bool is_open = port.declared.rank() > 0 && port.declared[0] < 0;
-  if (!is_open)
-    throw UsageError(
-        fmt::format("[IMAGE] input {} takes {} pictures at once; got {}, expected a multiple of {}",
-                    DescribePort(port), batch, pictures, batch));
-  if (flags.pool.given())
-    throw UsageError(fmt::format(
-        "[--batch] with --processors each batch is whole; got {} pictures, expected a multiple of {}",
-        pictures, batch));
-  for (const std::string& shape : flags.model.shapes)
-    if (shape.find('x') != std::string::npos)
-      throw UsageError(
-          fmt::format("[--shape] input {} takes {} pictures at once; got {}, expected a multiple of {}; try "
-                      "--batch instead of "
-                      "--shape",
-                      DescribePort(port), batch, pictures, batch));
-}
-
-void CheckInputsAreThere(const RunFlags& flags, const Loaded& loaded) {
-  const int open = FirstMissing(loaded.inputs);
-  if (!flags.pictures.empty() || open < 0) return;
-  const Port& port = loaded.model.inputs()[size_t(open)];
-  throw UsageError(fmt::format("[run] nothing to run on: input {} is missing; try {}--input {}=FILE.npy",
-                               DescribePort(port), PictureShapeOf(port.shape).known ? "a picture, or " : "",
-                               port.name));
-}
-
-AnswerStyle StyleFor(const RunFlags& flags, const Loaded& loaded, const Context& context) {
-  const Preprocess& p = loaded.preprocess;
-  const bool pictures = !flags.pictures.empty();
-  const Preprocess settings =
-      pictures
-          ? p
-          : PreprocessOf(flags.model.model, loaded.model.inputs().empty() ? Port{} : loaded.model.inputs()[0],
-                         flags.preprocess);
-  const auto setting = [&](const char* key) {
-    return PictureSetting(flags.preprocess, flags.model.model, key);
-  };
-  const bool top_k = flags.preprocess.given("top_k");
-  if (flags.preprocess.given("pad") && !settings.letterbox)
-    PrintNote(context, "[--pad] nothing is filled without --letterbox, so it changes nothing");
-  CheckHead(flags.show, settings, setting("head"));
-  if (flags.show.tokens()) return {};
-  if (loaded.finds()) {
-    AnswerStyle style;
-    if (!settings.labels.empty())
-      style.labels = LabelsIn(ReadTextFile(settings.labels, setting("labels").where()));
-    return style;
-  }
-  // classes of tensors are ranked only if the user asks for that
-  const bool wants_classes = pictures || top_k || settings.softmax || !settings.labels.empty();
-  AnswerStyle style{ClassifiedOutput(loaded.model, settings.classify, wants_classes, setting("classify")),
-                    settings.top_k,
-                    settings.softmax,
-                    {}};
-  if (style.classified < 0 && (top_k || settings.softmax || !settings.labels.empty()))
-    PrintNote(context,
-              "no output is the only one that can be scores of classes, so nothing is ranked; try --classify "
-              "with an output's name");
-  if (style.classified < 0 || settings.labels.empty()) return style;
-  style.labels = LabelsIn(ReadTextFile(settings.labels, setting("labels").where()));
-  const std::string problem =
-      LabelsProblem(settings.labels, style.labels.size(), loaded.model.outputs()[size_t(style.classified)]);
-  if (!problem.empty()) PrintWarning(context, problem);
-  return style;
-}
-
-// Prints remarks on what may be wrong with the answers, before the first answer. Returns true if a remark
-// says how pictures get the input's size.
-bool PrintRemarks(const RunFlags& flags, const Loaded& loaded, const Context& context) {
-  if (HasRandomWeights(loaded.model.metadata()))
-    PrintWarning(context, fmt::format("[{}] its weights are random, as 'mete zoo' made them: it is for "
-                                      "measuring, and its answers mean nothing",
-                                      flags.model.model));
-  if (flags.pictures.empty()) return false;
-  const PictureRemarks remarks = RemarksOf(flags.model.model, loaded.port(), loaded.preprocess);
-  if (!remarks.warning.empty()) PrintWarning(context, remarks.warning);
-  if (!remarks.note.empty()) PrintNote(context, remarks.note);
-  return !remarks.warning.empty() || !remarks.note.empty();
-}
-
 // Checks the paths before any work that takes time.
 void CheckPicturesAreThere(const RunFlags& flags) {
   for (const std::string& path : flags.pictures)
     if (std::error_code ignored; !std::filesystem::exists(path, ignored)) FailToOpen(path, ENOENT);
-}
-
-std::vector<std::string> ModelFiles(const ModelFlags& flags) {
-  std::vector<std::string> files{flags.model};
-  if (!flags.weights.empty()) files.push_back(flags.weights);
-  return files;
-}
-
-std::string ObjectiveAtSite(const RunFlags& flags) {
-  return flags.model.objective.empty() ? "latency" : flags.model.objective;
-}
-
-// Returns the only input's port. UsageError for what a site does not compute.
-const Port& CheckForSite(const RunFlags& flags, const Loaded& loaded) {
-  if (flags.pictures.size() != 1)
-    throw UsageError(fmt::format("[--site] the request is one photo; got {}", flags.pictures.size()));
-  if (flags.site.on_command && (!flags.output.empty() || flags.show.given()))
-    throw UsageError(fmt::format("[--on-command] answers in lines of JSON alone; got {}; try without it",
-                                 flags.output.empty() ? "--show" : "--output"));
-  if (loaded.model.inputs().size() != 1 || loaded.port().shape[0] != 1)
-    throw UsageError(fmt::format("[--site] the model takes one picture; got {} inputs, the first {}",
-                                 loaded.model.inputs().size(), DescribePort(loaded.model.inputs()[0])));
-  return loaded.port();
-}
-
-// The pool is planned for the least time of a request, whatever the site is: its requests come one at a time,
-// and the site's file has the power of the whole device alone.
-ModelFlags OnPoolAtSite(const RunFlags& flags) {
-  ModelFlags on_pool = flags.model;
-  on_pool.objective.clear();
-  return on_pool;
-}
-
-std::optional<SitePool> PoolAtSite(const RunFlags& flags, const Model& model, const Context& context) {
-  if (!flags.pool.given()) return std::nullopt;
-  return SitePool{PoolOf(flags.pool), TimedWords(flags.pool), FilesOf(flags.pool),
-                  [&] { return MeasureOnce(model, OnPoolAtSite(flags), flags.pool, context); },
-                  [&] { return CostFilesOf(model, OnPoolAtSite(flags), flags.pool, context); }};
-}
-
-Session SessionAtSite(const RunFlags& flags, const Model& model, const Context& context) {
-  return flags.pool.given() ? MakePoolSession(model, OnPoolAtSite(flags), flags.pool, context)
-                            : MakeSession(model, flags.model, context);
-}
-
-// --site: the answer of this device or of a server, in the same form. What is found is decoded and drawn
-// here, whichever of them has computed it.
-void RunPhotoAtSite(const RunFlags& flags, const Loaded& loaded, const AnswerStyle& style,
-                    const TextReader& read_text, double load_ms, const SiteStart& start,
-                    const Context& context) {
-  const Port& port = CheckForSite(flags, loaded);
-  const SiteJob job{flags.site,
-                    ObjectiveAtSite(flags),
-                    context,
-                    loaded.model,
-                    ModelFiles(flags.model),
-                    flags.model.threads,
-                    loaded.preprocess,
-                    port,
-                    flags.pictures[0],
-                    SessionOptionsOf(flags.model),
-                    [&] { return SessionAtSite(flags, loaded.model, context); },
-                    PoolAtSite(flags, loaded.model, context),
-                    start};
-  const auto answer_of = [&](SiteAnswer& at, const std::string& picture) {
-    Answer answer{{picture}, {at.turned}, std::move(at.outputs), at.ms, 1};
-    if (loaded.finds()) answer.images = {LoadImage(picture)};
-    Interpret(flags, loaded, style, read_text, answer);
-    return answer;
-  };
-  if (flags.site.on_command)
-    return ObeyAtSite(job, [&](SiteAnswer at, const std::string& picture) {
-      const Answer answer = answer_of(at, picture);
-      return Json{{"results", Json::array({AnswerJson(loaded.model, answer, style)})}, {"site", at.json}};
-    });
-  SiteAnswer at = RunAtSite(job);
-  const Answer answer = answer_of(at, flags.pictures[0]);
-  OutputFolder folder(flags.output);
-  for (size_t i = 0; i < answer.outputs.size(); ++i)
-    folder.Add(loaded.model.outputs()[i].name, answer.outputs[i].view());
-  const auto files_written = folder.Commit();
-  if (!context.json) {
-    PrintAnswer(loaded.model, answer, style);
-    fmt::print("{}", flags.model.explain ? at.text : at.text.substr(0, at.text.find('\n') + 1));
-    return;
-  }
-  Json json{{"model", flags.model.model},
-            {"load_ms", load_ms},
-            {"results", Json::array({AnswerJson(loaded.model, answer, style)})}};
-  if (!files_written.empty()) json["files"] = files_written;
-  json["notes"] = loaded.model.notes();
-  json["site"] = std::move(at.json);
-  PrintJson(json);
 }
 
 // A pool's session has no table of nodes; a site's ways have a text of their own.
@@ -530,7 +224,7 @@ void Run(const RunFlags& flags, const Context& context) {
   PutBackLeftFrequencies(context);
   double load_ms = 0;
   const std::vector<TensorFile> files = ReadTensorFiles(flags.inputs);
-  const Loaded loaded = Load(flags, files, 0, &load_ms, context);
+  const Loaded loaded = LoadWithInputs(flags, files, 0, &load_ms, context);
   CheckInputsAreThere(flags, loaded);
   if (!flags.pictures.empty()) CheckBatches(flags, loaded.port());
   const AnswerStyle style = StyleFor(flags, loaded, context);
@@ -549,7 +243,7 @@ void Run(const RunFlags& flags, const Context& context) {
     return last = session.Run(in, options);
   };
   const auto smaller = [&](int64_t pictures) {
-    Loaded fewer = Load(flags, files, pictures, nullptr, context);
+    Loaded fewer = LoadWithInputs(flags, files, pictures, nullptr, context);
     last_batch =
         MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
     return std::pair(std::move(fewer),
