@@ -115,10 +115,12 @@ Einsum::Einsum(const std::string& where, std::string_view equation, std::span<co
 
   extents.assign(order.size(), -1);
   steps.assign(operands.size(), std::vector<int64_t>(order.size(), 0));
+  indices.resize(operands.size());
   for (size_t k = 0; k < operands.size(); ++k)
     for (int d = 0; d < operands[k].rank(); ++d) {
       const size_t index =
           size_t(std::find(order.begin(), order.end(), labels[k][size_t(d)]) - order.begin());
+      indices[k].push_back(int(index));
       const int64_t extent = operands[k][d];
       int64_t& common = extents[index];
       if (common >= 0 && extent != common && extent != 1 && common != 1)

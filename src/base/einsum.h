@@ -23,6 +23,8 @@ struct Einsum {
   // steps[k][i]: elements by which one step along index i moves in operand k; 0 if the operand lacks the
   // index or is broadcast along it.
   std::vector<std::vector<int64_t>> steps;
+  // indices[k][d]: the index that dimension d of operand k runs along. Dimensions of 1 may be broadcast.
+  std::vector<std::vector<int>> indices;
 
   Shape OutputShape() const { return Shape(std::span(extents).first(size_t(output_indices))); }
 };

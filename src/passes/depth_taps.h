@@ -3,7 +3,6 @@
 // whatever the batch.
 #pragma once
 
-#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,23 +20,6 @@ struct SlicesOfBatch {
 
 inline Shape ShapeOfSlices(const Shape& volume) {
   return {volume[2] * volume[0], volume[1], volume[3], volume[4]};
-}
-
-// Adds the node `name` + `suffix` and its output, which has the type of the first input, and returns the
-// output. `attributes` may be null.
-ValueId AddMade(Graph& graph, const char* op, const std::string& name, const char* suffix,
-                std::span<const ValueId> inputs, const Shape& shape, const Attributes* attributes = nullptr);
-inline ValueId AddMade(Graph& graph, const char* op, const std::string& name, const char* suffix,
-                       std::initializer_list<ValueId> inputs, const Shape& shape,
-                       const Attributes* attributes = nullptr) {
-  return AddMade(graph, op, name, suffix, std::span(inputs.begin(), inputs.size()), shape, attributes);
-}
-ValueId AddReshape(Graph& graph, const std::string& name, const char* suffix, ValueId from, const Shape& to);
-ValueId AddTranspose(Graph& graph, const std::string& name, const char* suffix, ValueId from,
-                     std::initializer_list<int> perm);
-ValueId AddList(Graph& graph, const std::string& name, const char* suffix, std::span<const int64_t> values);
-inline ValueId AddInt(Graph& graph, const std::string& name, const char* suffix, int64_t value) {
-  return AddList(graph, name, suffix, {&value, 1});
 }
 
 // Adds the nodes that make slices of a volume, or the volume of its slices.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "passes/depth_taps.h"
+#include "passes/made_nodes.h"
 #include "passes/rewrite.h"
 
 namespace mete {

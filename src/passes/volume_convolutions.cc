@@ -9,6 +9,7 @@
 
 #include "graph/traits.h"
 #include "passes/depth_taps.h"
+#include "passes/made_nodes.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/slice_convolution.h"
