@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
+#include "base/half.h"
 #include "base/mapped_file.h"
 
 namespace mete {
@@ -55,6 +57,33 @@ class Scaled : public TensorSource {
   const std::vector<double> scale_;
 };
 
+class Widened : public TensorSource {
+ public:
+  explicit Widened(const Tensor& t) : of_(t) {}
+
+  void Read(int64_t first, int64_t count, void* to) const override {
+    constexpr int64_t kPart = 4096;  // elements on the stack
+    uint16_t part[kPart];
+    auto* out = static_cast<float*>(to);
+    for (int64_t i = 0; i < count; i += kPart) {
+      const int64_t some = std::min(kPart, count - i);
+      ReadElements(of_, first + i, some, part);
+      if (of_.type() == DType::kF16) std::transform(part, part + some, out + i, F16ToF32);
+      else std::transform(part, part + some, out + i, BF16ToF32);
+    }
+  }
+  std::vector<std::span<const std::byte>> Parts() const override {
+    const std::string_view kind = of_.type() == DType::kF16 ? "f16" : "bf16";
+    std::vector<std::span<const std::byte>> parts = PartsOf(of_);
+    parts.push_back(std::as_bytes(std::span(kind)));
+    return parts;
+  }
+  void ReleasePages() const override { ReleasePagesOf(of_); }
+
+ private:
+  const Tensor of_;
+};
+
 class Transposed : public TensorSource {
  public:
   explicit Transposed(const Tensor& t)
@@ -101,6 +130,11 @@ Tensor UnalignedTensor(DType type, const Shape& shape, std::span<const std::byte
 
 Tensor ScaledRows(const Tensor& t, std::vector<double> scale) {
   return {DType::kF32, t.shape(), std::make_shared<Scaled>(t, std::move(scale))};
+}
+
+Tensor WidenedHalves(const Tensor& t) {
+  Tensor widened(DType::kF32, t.shape(), std::make_shared<Widened>(t));
+  return widened.bytes() < kLeastSource ? widened.source()->All(DType::kF32, t.shape()) : widened;
 }
 
 Tensor TransposedMatrix(const Tensor& t, const Shape& shape) {

@@ -52,6 +52,9 @@ Tensor UnalignedTensor(DType type, const Shape& shape, std::span<const std::byte
 // Returns the f32 tensor float(double(t[r][i]) * scale[r]), where r is the first of the dimensions of `t`.
 Tensor ScaledRows(const Tensor& t, std::vector<double> scale);
 
+// Returns the f32 tensor with the elements of `t`, which are f16 or bf16.
+Tensor WidenedHalves(const Tensor& t);
+
 // Returns the transposed matrix of `t`, [n][k] of [k][n], as a tensor of `shape`, whose first dimension is n.
 Tensor TransposedMatrix(const Tensor& t, const Shape& shape);
 

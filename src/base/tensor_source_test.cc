@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
+#include <string>
+
+#include "base/half.h"
 
 namespace mete {
 namespace {
@@ -90,6 +94,41 @@ TEST(ScaledRows, OfATensorInMemoryLeavesIt) {
   EXPECT_EQ(scaled.as<float>()[1], 4);
   EXPECT_EQ(scaled.as<float>()[3], 2);
   EXPECT_EQ(t.as<float>()[3], 4);
+}
+
+// Of more and of fewer bytes than a tensor is copied with at once.
+TEST(WidenedHalves, AreTheHalvesAsF32) {
+  for (const DType type : {DType::kF16, DType::kBF16})
+    for (const int64_t rows : {int64_t{3}, int64_t{1} << 14}) {
+      Tensor halves(type, Shape{rows, 5});
+      auto* bits = halves.mutable_view().as<uint16_t>();
+      for (int64_t i = 0; i < halves.elements(); ++i) bits[i] = uint16_t(i * 7);
+      const Tensor wide = WidenedHalves(halves);
+      ASSERT_EQ(wide.type(), DType::kF32);
+      ASSERT_EQ(wide.shape(), halves.shape());
+      EXPECT_EQ(wide.source() != nullptr, rows > 3);
+      const auto want = [&](int64_t i) {
+        return type == DType::kF16 ? F16ToF32(bits[i]) : BF16ToF32(bits[i]);
+      };
+      std::vector<float> part(size_t(wide.elements()) - 2);
+      ReadElements(wide, 1, int64_t(part.size()), part.data());
+      for (size_t i = 0; i < part.size(); ++i) {
+        const float wanted = want(int64_t(i) + 1);
+        ASSERT_TRUE(part[i] == wanted || (std::isnan(part[i]) && std::isnan(wanted))) << i;
+      }
+      EXPECT_EQ(wide.as<float>()[4], want(4));
+    }
+}
+
+TEST(WidenedHalves, OfTheSameBitsDifferByTheirType) {
+  const Shape shape{1 << 14, 5};
+  const Tensor f16 = WidenedHalves(Tensor(DType::kF16, shape)),
+               bf16 = WidenedHalves(Tensor(DType::kBF16, shape));
+  const auto last = [](const Tensor& t) {
+    const std::span<const std::byte> part = PartsOf(t).back();
+    return std::string(reinterpret_cast<const char*>(part.data()), part.size());
+  };
+  EXPECT_NE(last(f16), last(bf16));
 }
 
 }  // namespace

@@ -11,10 +11,10 @@ namespace {
 constexpr const char* kFuseQuantized = "fuse-quantized";
 
 constexpr Pass kPasses[] = {
+    {"widen-halves", "computes in f32 what the file has in f16 or bf16", WidenHalves},
     {kFuseQuantized, "keeps quantized values in bytes: products, sums, pools and tables", FuseQuantized},
-    {"simplify",
-     "removes identities, dropouts and whatever changes nothing; an Einsum that permutes is a Transpose",
-     Simplify},
+    {"write-einsums", "writes Einsums as matrix products between transpositions", WriteEinsums},
+    {"simplify", "removes identities, dropouts and whatever changes nothing", Simplify},
     {"fold-pad", "folds zero padding into the convolution behind it", FoldPad},
     {"fold-blocks", "folds pixels that become channels into the convolution behind them", FoldBlocks},
     {"fold-batchnorm", "folds batch norms, scales and shifts into convolutions and matrix products",
@@ -86,11 +86,19 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
   };
   std::vector<PassRecord> records;
   FoldSpent spent;
+  const auto fold_again = [&](Graph& g) {
+    return FoldConstants(g, {.limits = options.limits, .spent = &spent});
+  };
   const auto fuse_quantized = [&](Graph& g) {
     if (!(options.onnxruntime_sums ? FuseQuantizedAsOnnxRuntime(g) : FuseQuantized(g))) return false;
     RemoveUnused(g);  // so that weights which are integers now are not folded to floats
     // The remaining DequantizeLinear are folded.
-    return FoldConstants(g, {.limits = options.limits, .spent = &spent});
+    return fold_again(g);
+  };
+  const auto write_einsums = [&](Graph& g) {
+    if (!WriteEinsums(g)) return false;
+    fold_again(g);  // weights that are transposed
+    return true;
   };
   const auto round_operands = [&](Graph& g) {
     return RoundOperands(g, options.precision, options.node_precisions);
@@ -103,6 +111,7 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options) {
     if (options.divisible && &pass == FirstBehindDivision()) *options.divisible = graph;
     if (!runs(pass.name)) continue;
     records.push_back(pass.run == FuseQuantized     ? RunOne(graph, pass.name, fuse_quantized)
+                      : pass.run == WriteEinsums    ? RunOne(graph, pass.name, write_einsums)
                       : pass.run == RoundNoOperands ? RunOne(graph, pass.name, round_operands)
                                                     : RunOne(graph, pass.name, pass.run));
   }

@@ -86,6 +86,8 @@ std::vector<PassRecord> RunPasses(Graph& graph, const PassOptions& options = {})
 // quantization.cc and fuse_quantized.cc; the remaining DequantizeLinear are folded next
 bool FuseQuantized(Graph& graph);
 bool FuseQuantizedAsOnnxRuntime(Graph& graph);
+bool WidenHalves(Graph& graph);    // widen_halves.cc
+bool WriteEinsums(Graph& graph);   // write_einsums.cc
 bool Simplify(Graph& graph);       // simplify.cc
 bool FoldBatchNorm(Graph& graph);  // fold_batchnorm.cc
 bool FoldPad(Graph& graph);        // fold_pad.cc

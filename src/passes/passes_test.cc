@@ -76,36 +76,6 @@ TEST(Simplify, DropsWhatChangesNothingAndKeepsTheOutputsName) {
   EXPECT_EQ(g.value(g.outputs[0]).name, name);
 }
 
-TEST(Simplify, MakesAnEinsumThatPermutesATranspose) {
-  struct Case {
-    const char* equation;
-    Ints perm;  // empty: it is none
-  };
-  const Case cases[] = {{"...ij->...ji", {0, 2, 1}},
-                        {"abc -> cab", {2, 0, 1}},
-                        {"a...->...a", {1, 2, 0}},
-                        {"i...j->j...i", {2, 1, 0}},
-                        {"abc->ab", {}},
-                        {"aab->ab", {}},
-                        {"cab", {}},
-                        {"...ij->ij", {}}};
-  for (const auto& [equation, perm] : cases) {
-    SCOPED_TRACE(equation);
-    Builder b;
-    Attributes attributes;
-    attributes.Set("equation", std::string(equation));
-    Graph& g = b.Output(b.Op("Einsum", {b.Input({3, 3, 2})}, attributes));
-    if (perm.empty()) {
-      EXPECT_FALSE(Simplify(g));
-    } else {
-      ExpectSame(g, Simplify);
-    }
-    ASSERT_EQ(g.nodes.size(), 1u);
-    EXPECT_EQ(g.nodes[0].op, perm.empty() ? "Einsum" : "Transpose");
-    EXPECT_EQ(g.nodes[0].attributes.IntList("perm"), perm);
-  }
-}
-
 TEST(Simplify, KeepsACopyWhereTheOutputIsAnInput) {
   Builder b;
   Graph& g = b.Output(b.Op("Identity", {b.Input({2})}));

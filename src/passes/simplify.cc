@@ -1,7 +1,5 @@
-// Removes nodes that change nothing, and makes an Einsum that only permutes dimensions a Transpose.
+// Removes nodes that change nothing.
 #include <algorithm>
-#include <optional>
-#include <string>
 
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -42,50 +40,6 @@ bool ChangesNothing(const Graph& graph, const Node& node) {
   return false;
 }
 
-// Writes out an ellipsis as `dims` digits, which no equation has otherwise.
-std::string WithoutEllipsis(std::string indices, size_t dims) {
-  const size_t at = indices.find("...");
-  if (at == indices.npos) return indices;
-  std::string digits;
-  for (size_t d = 0; d < dims; ++d) digits += char('0' + d);
-  return indices.replace(at, 3, digits);
-}
-
-// Returns the order of the dimensions of an Einsum that only permutes those of one operand, for example
-// "...ij->...ji"; nothing: it does something else.
-std::optional<Ints> PermutationOf(std::string equation, const Shape& operand) {
-  std::erase(equation, ' ');
-  const size_t arrow = equation.find("->");
-  if (arrow == equation.npos || !operand.known()) return std::nullopt;
-  std::string from = equation.substr(0, arrow), to = equation.substr(arrow + 2);
-  const auto rank = size_t(operand.rank());
-  const size_t letters = from.size() - (from.find("...") == from.npos ? 0 : 3);
-  if (letters > rank) return std::nullopt;
-  from = WithoutEllipsis(from, rank - letters);
-  to = WithoutEllipsis(to, rank - letters);
-  if (from.size() != rank || to.size() != rank) return std::nullopt;
-  Ints order;
-  for (size_t i = 0; i < rank; ++i) {
-    const size_t at = from.find(to[i]);
-    if (at == from.npos || from.find(to[i], at + 1) != from.npos) return std::nullopt;
-    if (to.find(to[i], i + 1) != to.npos) return std::nullopt;
-    order.push_back(int64_t(at));
-  }
-  return order;
-}
-
-// Returns whether the node is a Transpose now.
-bool BecomesTranspose(const Graph& graph, Node& node) {
-  if (node.op != "Einsum" || node.inputs.size() != 1) return false;
-  std::optional<Ints> order =
-      PermutationOf(std::string(node.attributes.String("equation", "")), graph.value(node.inputs[0]).shape);
-  if (!order) return false;
-  node.op = "Transpose";
-  node.attributes = {};
-  node.attributes.Set("perm", std::move(*order));
-  return true;
-}
-
 // Makes `source` the graph's output in place of `output`, and gives it the output's name. If `source` is
 // itself an input, an output or a constant, an Identity produces the output instead.
 void Rename(Graph& graph, ValueId& output, ValueId source) {
@@ -105,15 +59,13 @@ bool Simplify(Graph& graph) {
   std::vector<ValueId> stands_for(graph.values.size());
   for (size_t i = 0; i < stands_for.size(); ++i) stands_for[i] = ValueId(i);
   std::vector<Node> kept;
-  bool transposes = false;
   for (Node& node : graph.nodes) {
-    transposes |= BecomesTranspose(graph, node);
     for (ValueId& id : node.inputs)
       if (id != kNoValue) id = stands_for[size_t(id)];
     if (ChangesNothing(graph, node)) stands_for[size_t(node.outputs[0])] = node.inputs[0];
     else kept.push_back(std::move(node));
   }
-  const bool changed = transposes || kept.size() != graph.nodes.size();
+  const bool changed = kept.size() != graph.nodes.size();
   graph.nodes = std::move(kept);
   for (ValueId& id : graph.outputs)
     if (stands_for[size_t(id)] != id) Rename(graph, id, stands_for[size_t(id)]);
