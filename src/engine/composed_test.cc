@@ -1,5 +1,6 @@
 // Tests that windows, Fourier transforms, the mel scale, losses and causal convolutions compute what they
 // mean, beside plain loops in f64.
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <complex>
@@ -91,6 +92,33 @@ TEST(Composed, FourierTransformsOfAllForms) {
 }
 
 TEST(Composed, AFourierTransformOfOpenSizes) { CheckDft({1, 1, 0, false, true}, true); }
+
+// The axis is an input of the model: each run has another one.
+TEST(Composed, AFourierTransformAlongAComputedAxis) {
+  for (const bool onesided : {false, true})
+    for (const bool inverse : {false, true})
+      for (const int64_t length : {0, 3, 4, 9}) {
+        const int64_t parts = onesided == inverse ? 2 : 1;
+        const std::vector<int64_t> shape{6, 5, 2, parts};
+        const auto dft = [&](const char* axis, int64_t value) {
+          OneNodeModel n("DFT", "");
+          n.Floats("x", shape, 0.1f);
+          if (length == 0) n.None();
+          else n.Numbers<int64_t>("c_length", DType::kI64, {}, {length});
+          return n.Numbers<int64_t>(axis, DType::kI64, {}, {value})
+              .Int("inverse", inverse)
+              .Int("onesided", onesided);
+        };
+        for (const int64_t axis : {0, 1, 2, -2, -3, -4}) {
+          SCOPED_TRACE(
+              fmt::format("axis {} length {} inverse {} onesided {}", axis, length, inverse, onesided));
+          const Tensor y = dft("c_axis", axis).Run().at(0);
+          ExpectNear(dft("axis", axis).Run().at(0), y.shape(),
+                     [&](int64_t i) { return double(y.as<float>()[i]); });
+        }
+        for (const int64_t axis : {-1, 3, 4, -5}) EXPECT_THROW((void)dft("axis", axis).Run(), Error) << axis;
+      }
+}
 
 // Before opset 20 the axis is 1 if the node does not say it.
 TEST(Composed, TheAxisOfAnOldFourierTransformIsOne) {
@@ -198,9 +226,13 @@ TEST(Composed, WhatIsNotMeantIsRefused) {
   EXPECT_NE(ErrorOf(dft(2).Int("onesided", 1)).find("onesided=1 with complex input; expected real"),
             std::string::npos);
   EXPECT_NE(ErrorOf(dft(3)).find("the last of which is 1 (real) or 2 (complex)"), std::string::npos);
-  EXPECT_NE(ErrorOf(dft(1).None().Numbers<int64_t>("axis", DType::kI64, {}, {1}))
-                .find("its axis is not a constant"),
+  EXPECT_NE(ErrorOf(dft(1).None().Floats("c_axis", {})).find("axis; got f32 scalar, expected one integer"),
             std::string::npos);
+  EXPECT_NE(
+      ErrorOf(dft(2).Numbers<int64_t>("c_length", DType::kI64, {}, {4097}))
+          .find("a transform of 4097 numbers is a product with a matrix of 67141636 elements; expected at "
+                "most 67108864"),
+      std::string::npos);
   OneNodeModel loss("NegativeLogLikelihoodLoss", "");
   loss.Floats("x", {3, 4}).I32("c_classes", {3}, {2, 1, 0});
   AddString(loss.Node(), "reduction", "most");

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 constexpr double kTurn = 6.283185307179586;  // 2 pi
+// Elements of a matrix: in f64, as the matrix is made, they take 512 MiB, as much as the weights of VGG-16 in
+// f32. A complex transform has at most 4096 numbers then, and a one-sided one of real numbers 8192.
+constexpr double kMostElements = 1 << 26;
 
 // A transform along the last axis but one of numbers whose parts are the last axis: one part, or real and
 // imaginary.
@@ -129,15 +132,14 @@ bool CheckSides(Upgrade& u, const Transform& t) {
   return true;
 }
 
-// Returns the axis of a DFT of `rank` dimensions: an attribute before opset 20, and input 2 since. Reports
-// one that is not known or out of range, and returns -1.
-int64_t AxisOf(Upgrade& u, int64_t rank) {
+// Returns the axis of a DFT of `rank` dimensions: an attribute before opset 20, and a constant input 2 since.
+// Reports one that is out of range or no integer, and returns -1.
+int64_t ConstantAxis(Upgrade& u, int64_t rank) {
   int64_t axis = u.node.attributes.Int("axis", -2);
   if (const ValueId told = u.input(2); told != kNoValue) {
     const Tensor& value = u.graph.value(told).constant;
-    if (!u.graph.value(told).is_constant() || value.elements() != 1 ||
-        (value.type() != DType::kI64 && value.type() != DType::kI32))
-      return u.Unsupported("its axis is not a constant integer"), -1;
+    if (value.elements() != 1 || (value.type() != DType::kI64 && value.type() != DType::kI32))
+      return u.Bad("axis; got {} {}, expected one integer", Name(value.type()), ToString(value.shape())), -1;
     axis = value.type() == DType::kI64 ? value.as<int64_t>()[0] : value.as<int32_t>()[0];
   }
   if (axis >= -rank && axis <= rank - 2 && axis != -1) return axis < 0 ? axis + rank : axis;
@@ -153,7 +155,72 @@ ValueId Exchanged(Upgrade& u, ValueId x, int64_t rank, int64_t a, int64_t b) {
   return Into(u, kNoValue, "Transpose", {x}, With("perm", std::move(order)));
 }
 
+// Returns the integer that `id` has as a constant of one element; -1 if it is none.
+int64_t ConstantCount(Upgrade& u, ValueId id) {
+  if (id == kNoValue || !u.graph.value(id).is_constant()) return -1;
+  const Tensor& value = u.graph.value(id).constant;
+  if (value.elements() != 1) return -1;
+  if (value.type() == DType::kI32) return value.as<int32_t>()[0];
+  return value.type() == DType::kI64 ? value.as<int64_t>()[0] : -1;
+}
+
+// Reports a transform whose matrix has too many elements, as far as the length is known, and returns false.
+bool CheckMatrix(Upgrade& u, const Transform& t, int64_t length) {
+  const double ways = t.onesided ? 1 : 2 * double(t.parts);  // one-sided: half of the rows or of the columns
+  const double elements = double(length) * double(length) * ways;
+  if (elements <= kMostElements) return true;
+  u.Unsupported(fmt::format(
+      "a transform of {} numbers is a product with a matrix of {:.0f} elements; expected at most {:.0f}",
+      length, elements, kMostElements));
+  return false;
+}
+
+// The same for a DFT of `x` along `axis`.
+bool CheckSize(Upgrade& u, const Transform& t, ValueId x, int axis) {
+  int64_t length = u.shapes->Of(u.graph, x)[axis];
+  if (t.inverse && t.onesided) length = length > 1 ? 2 * (length - 1) : 0;
+  if (u.input(1) != kNoValue) length = ConstantCount(u, u.input(1));
+  return CheckMatrix(u, t, length);
+}
+
 ValueId AsCount(Upgrade& u, ValueId x) { return CastTo(u, Reshaped(u, x, {1}), "i64"); }
+
+// Returns the length of a transform of `dim` numbers whose node does not say another one.
+ValueId LengthOf(Upgrade& u, const Transform& t, ValueId dim) {
+  if (u.input(1) != kNoValue) return AsCount(u, u.input(1));
+  if (!t.inverse || !t.onesided) return dim;
+  return Op(u, "Mul", {Op(u, "Sub", {dim, Constant(u, {1})}), Constant(u, {2})});
+}
+
+// Returns the place of an axis that another node or the caller computes, counted from the first dimension.
+// The last dimension has the parts of a number and is no axis: `rank` stands for it, which is no place among
+// the dimensions, so that looking it up fails.
+ValueId ComputedAxis(Upgrade& u, int64_t rank) {
+  mete::Ints places(static_cast<size_t>(rank));
+  std::iota(places.begin(), places.end(), 0);
+  places.back() = rank;
+  const ValueId list = u.graph.AddConstant(u.names.Unique(u.node.name + "/axes"), Tensor::Ints(places));
+  return Op(u, "Gather", {list, AsCount(u, u.input(2))}, "axis", 0);
+}
+
+// Makes the node the transform of `x` along an axis that is not known before the model runs. The dimensions
+// before and behind the axis are joined to one each, so that the axis is the second one of four.
+void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank) {
+  const ValueId axis = ComputedAxis(u, rank), dims = DimsOf(u, x, 0, kEnd);
+  const ValueId dim = Op(u, "Gather", {dims, axis}, "axis", 0), first = Constant(u, {0});
+  const ValueId before = Op(u, "Slice", {dims, first, axis, first});
+  const ValueId next = Op(u, "Add", {axis, Constant(u, {1})});
+  const ValueId behind = Op(u, "Slice", {dims, next, Constant(u, {rank - 1}), first});
+  const auto shaped = [&](ValueId y, Values parts) {
+    const ValueId shape = Into(u, kNoValue, "Concat", parts, With("axis", int64_t{0}));
+    return Op(u, "Reshape", {y, shape}, "allowzero", 1);
+  };
+  t.length = LengthOf(u, t, dim);
+  x = shaped(x, {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
+  x = Permuted(u, Transformed(u, t, Permuted(u, x, {0, 2, 1, 3}), 4), {0, 2, 1, 3});
+  const bool to_reals = t.inverse && t.onesided;
+  Become(u, "Identity", {shaped(x, {before, ColumnsOf(u, t), behind, Constant(u, {to_reals ? 1 : 2})})});
+}
 
 }  // namespace
 
@@ -163,21 +230,30 @@ void ExpandDft(Upgrade& u) {
   t.parts = PartsOf(u, x, 2);
   if (t.parts == 0) return;
   const int rank = RankOf(u, x);
-  const int64_t axis = AxisOf(u, rank);
-  if (axis < 0) return;
   t.inverse = u.node.attributes.Int("inverse", 0) != 0;
   t.onesided = u.node.attributes.Int("onesided", 0) != 0;
   if (!CheckSides(u, t)) return;
+  if (const ValueId axis = u.input(2); axis != kNoValue && !u.graph.value(axis).is_constant())
+    return TransformAlongComputedAxis(u, t, x, rank);
+  const int64_t axis = ConstantAxis(u, rank);
+  if (axis < 0) return;
+  if (!CheckSize(u, t, x, int(axis))) return;
   x = Exchanged(u, x, rank, axis, rank - 2);
-  if (u.input(1) != kNoValue) {
-    t.length = AsCount(u, u.input(1));
-  } else {
-    t.length = DimsOf(u, x, -2, -1);
-    if (t.inverse && t.onesided)
-      t.length = Op(u, "Mul", {Op(u, "Sub", {t.length, Constant(u, {1})}), Constant(u, {2})});
-  }
+  t.length = LengthOf(u, t, DimsOf(u, x, -2, -1));
   Become(u, "Identity", {Exchanged(u, Transformed(u, t, x, rank), rank, axis, rank - 2)});
 }
+
+namespace {
+
+// Returns the length of a frame; -1 if it is not known before the model runs.
+int64_t KnownFrame(Upgrade& u, ValueId signal) {
+  if (u.input(3) != kNoValue) return ConstantCount(u, u.input(3));
+  if (u.input(2) == kNoValue) return u.shapes->Of(u.graph, signal)[1];
+  const Shape window = u.shapes->Of(u.graph, u.input(2));
+  return window.known() && window.rank() == 1 ? window[0] : -1;
+}
+
+}  // namespace
 
 // The signal (batch x samples x parts), the step from frame to frame, an optional window, and an optional
 // length of a frame, which is that of the window otherwise.
@@ -193,6 +269,7 @@ void ExpandStft(Upgrade& u) {
   t.length = samples;
   if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));
   else if (window != kNoValue) t.length = DimsOf(u, window, 0, kEnd);
+  if (!CheckMatrix(u, t, KnownFrame(u, signal))) return;
   const ValueId step = AsCount(u, u.input(1));
   // A signal that is shorter than a frame has none.
   const ValueId behind = Op(u, "Sub", {Op(u, "Add", {samples, step}), t.length});
