@@ -21,6 +21,7 @@ constexpr Since kSince[] = {
     {"AffineGrid", 20},
     {"Attention", 24},
     {"AveragePool", 19, "dilations"},
+    {"Bernoulli", 15},
     {"BitCast", 26},
     {"BitwiseAnd", 18},
     {"BitwiseNot", 18},

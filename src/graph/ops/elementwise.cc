@@ -119,7 +119,8 @@ void InferBitCast(InferContext& c) {
   c.Output(0, to, c.shape(0));
 }
 
-// At inference (not training) Dropout is the identity, and its mask is true everywhere.
+// At inference (not training) Dropout is the identity, and its mask is true everywhere. The importer of ONNX
+// writes one in training with other operators (upgrade_random.cc).
 void InferDropout(InferContext& c) {
   NeedType(c, 0, kFloatTypes);
   const auto training = c.has(2) ? c.ints(2) : std::optional<Ints>(Ints{0});

@@ -207,8 +207,10 @@ constexpr OpSchema kOperators[] = {
     {"ScatterElements", 3, 3, 1, InferScatterElements},
     {"ScatterND", 3, 3, 1, InferScatterND},
     {"TensorScatter", 2, 3, 1, InferTensorScatter},
+    {"TfIdfVectorizer", 1, 1, 1, InferTfIdfVectorizer},
     {"Unique", 1, 1, 4, InferUnique},
     {"mete.DetectionOutput", 3, 3, 1, InferDetectionOutput, {.arithmetic = Arithmetic::kPairs}},
+    {"mete.TreeEnsemble", 1, 1, 1, InferTreeEnsemble},
 };
 
 }  // namespace

@@ -47,6 +47,15 @@ void InferGemm(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
+void InferDet(InferContext& c) {
+  NeedType(c, 0, kFloatTypes);
+  c.NeedRank(0, 2);
+  const auto dims = c.shape(0).dims();
+  if (dims[dims.size() - 1] != dims[dims.size() - 2])
+    c.Bad("a determinant is of square matrices; got {}", ToString(c.shape(0)));
+  c.Output(0, c.type(0), Shape(dims.first(dims.size() - 2)));
+}
+
 // The most products of an Einsum, so that a small file cannot request days of work.
 constexpr int64_t kMaxProducts = int64_t(1) << 40;
 
@@ -67,6 +76,7 @@ void InferEinsum(InferContext& c) {
 }
 
 constexpr OpSchema kOperators[] = {
+    {"Det", 1, 1, 1, InferDet, {.arithmetic = Arithmetic::kPairs}},
     {"Einsum", 1, -1, 1, InferEinsum, {.arithmetic = Arithmetic::kPairs}},
     {"Gemm",
      2,

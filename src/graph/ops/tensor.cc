@@ -173,6 +173,7 @@ void InferTrilu(InferContext& c) {
 constexpr OpTraits kSameBytes{.kind = OpKind::kView, .divide_by = DivideBy::kSameBytes};
 
 constexpr OpSchema kOperators[] = {
+    {"Bernoulli", 1, 1, 1, InferBernoulli},
     {"CenterCropPad", 2, 2, 1, InferCenterCropPad},
     {"Concat", 1, -1, 1, InferConcat, {.orders = Orders::kAxis, .divide_by = DivideBy::kAlongAxis}},
     {"Constant", 0, 0, 1, InferConstant},
@@ -186,9 +187,14 @@ constexpr OpSchema kOperators[] = {
     {"Expand", 2, 2, 1, InferExpand, {.divide_by = DivideBy::kExpand}},
     {"EyeLike", 1, 1, 1, InferEyeLike},
     {"Flatten", 1, 1, 1, InferFlatten, kSameBytes},
+    {"Multinomial", 1, 1, 1, InferMultinomial},
     {"NonZero", 1, 1, 1, InferNonZero},
     {"OneHot", 3, 3, 1, InferOneHot},
     {"Pad", 2, 4, 1, InferPad, {.orders = Orders::kPads, .divide_by = DivideBy::kPad}},
+    {"RandomNormal", 0, 0, 1, InferRandom},
+    {"RandomNormalLike", 1, 1, 1, InferRandomLike},
+    {"RandomUniform", 0, 0, 1, InferRandom},
+    {"RandomUniformLike", 1, 1, 1, InferRandomLike},
     {"Range", 3, 3, 1, InferRange},
     {"Reshape", 2, 2, 1, InferReshape, {.kind = OpKind::kView, .divide_by = DivideBy::kReshape}},
     {"ReverseSequence", 2, 2, 1, InferReverseSequence},

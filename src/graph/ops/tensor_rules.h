@@ -101,6 +101,12 @@ void InferConstant(InferContext& c);
 void InferEyeLike(InferContext& c);
 void InferOneHot(InferContext& c);
 void InferNonZero(InferContext& c);
+void InferRandom(InferContext& c);
+void InferRandomLike(InferContext& c);
+void InferBernoulli(InferContext& c);
+void InferMultinomial(InferContext& c);
 void InferResize(InferContext& c);
+void InferTfIdfVectorizer(InferContext& c);
+void InferTreeEnsemble(InferContext& c);
 
 }  // namespace mete

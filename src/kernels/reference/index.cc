@@ -93,8 +93,10 @@ constexpr RefEntry kKernels[] = {
     {"ScatterElements", RunScatterElements},
     {"ScatterND", RunScatterND},
     {"TensorScatter", RunTensorScatter},
+    {"TfIdfVectorizer", RunTfIdfVectorizer},
     {"Unique", RunUnique},
     {"mete.DetectionOutput", RunDetectionOutput},
+    {"mete.TreeEnsemble", RunTreeEnsemble},
 };
 
 }  // namespace

@@ -11,7 +11,9 @@ void RunScatterElements(RefArgs& args);
 void RunTensorScatter(RefArgs& args);
 void RunCol2Im(RefArgs& args);
 void RunUnique(RefArgs& args);
+void RunTfIdfVectorizer(RefArgs& args);
 void RunNonMaxSuppression(RefArgs& args);
 void RunDetectionOutput(RefArgs& args);
+void RunTreeEnsemble(RefArgs& args);
 
 }  // namespace mete

@@ -138,5 +138,56 @@ TEST(Col2ImKernel, SumsOverlappingBlocks) {
             (Vf{10, 2, 20, 3}));
 }
 
+// The pool has the 1-grams 2 and 3, and the 2-grams (5, 4), (5, 6) and (7, 8); their places are turned
+// around.
+Attributes Vectorizer(const char* mode, int64_t least, int64_t most, int64_t skips) {
+  return Attrs({{"mode", std::string(mode)},
+                {"min_gram_length", least},
+                {"max_gram_length", most},
+                {"max_skip_count", skips},
+                {"ngram_counts", Vi{0, 2}},
+                {"ngram_indexes", Vi{4, 3, 2, 1, 0}},
+                {"pool_int64s", Vi{2, 3, 5, 4, 5, 6, 7, 8}},
+                {"weights", Vf{10, 20, 30, 40, 50}}});
+}
+
+TEST(TfIdfKernel, CountsNGrams) {
+  const auto run = [](const Attributes& a, const Tensor& x) {
+    return RunFor<float>("TfIdfVectorizer", a, {x});
+  };
+  const Tensor x = I64({7}, {1, 2, 5, 4, 5, 6, 2});
+  EXPECT_EQ(run(Vectorizer("TF", 1, 1, 9), x), (Vf{0, 0, 0, 0, 2}));
+  EXPECT_EQ(run(Vectorizer("TF", 1, 2, 0), x), (Vf{0, 1, 1, 0, 2}));
+  EXPECT_EQ(run(Vectorizer("TF", 2, 2, 1), x), (Vf{0, 1, 1, 0, 0}));
+  EXPECT_EQ(run(Vectorizer("TF", 2, 2, INT64_MAX), x), (Vf{0, 2, 1, 0, 0}));  // (5, 6) three apart as well
+  EXPECT_EQ(run(Vectorizer("IDF", 1, 2, 2), x), (Vf{0, 40, 30, 0, 10}));
+  EXPECT_EQ(run(Vectorizer("TFIDF", 1, 2, 2), x), (Vf{0, 80, 30, 0, 20}));
+  EXPECT_EQ(run(Vectorizer("TF", 1, 2, 0), I32({2, 2}, {7, 8, 3, 3})), (Vf{1, 0, 0, 0, 0, 0, 0, 0, 2, 0}));
+  EXPECT_EQ(run(Vectorizer("TF", 1, 2, 0), I32({0}, {})), (Vf{0, 0, 0, 0, 0}));
+  EXPECT_EQ(run(Vectorizer("TF", 2, 2, 3), I64({1}, {5})), (Vf{0, 0, 0, 0, 0}));
+}
+
+TEST(TfIdfKernel, RefusesAPoolThatDoesNotFit) {
+  const Tensor x = I64({2}, {1, 2});
+  const auto refuses = [&](const char* name, Attribute value) {
+    Attributes a = Vectorizer("TF", 1, 2, 0);
+    a.Set(name, std::move(value));
+    return CodeOf("TfIdfVectorizer", a, {x}) == Code::kInvalidArgument;
+  };
+  EXPECT_FALSE(refuses("mode", std::string("IDF")));
+  EXPECT_TRUE(refuses("mode", std::string("tf")));
+  EXPECT_TRUE(refuses("ngram_counts", Vi{0, 3}));
+  EXPECT_TRUE(refuses("ngram_counts", Vi{0, 10}));
+  EXPECT_TRUE(refuses("ngram_counts", Vi{-1, 2}));
+  EXPECT_TRUE(refuses("ngram_indexes", Vi{0, 1, 2, 3}));
+  EXPECT_TRUE(refuses("ngram_indexes", Vi{0, 1, 2, 3, -1}));
+  EXPECT_TRUE(refuses("ngram_indexes", Vi{0, 1, 2, 3, int64_t(1) << 40}));
+  EXPECT_TRUE(refuses("weights", Vf{1}));
+  EXPECT_TRUE(refuses("min_gram_length", int64_t{0}));
+  EXPECT_TRUE(refuses("max_gram_length", int64_t{3}));
+  EXPECT_TRUE(refuses("max_skip_count", int64_t{-1}));
+  EXPECT_TRUE(refuses("pool_int64s", Vi{}));
+}
+
 }  // namespace
 }  // namespace mete

@@ -1,6 +1,7 @@
 // Kernels of matrix products and Einsum. Floats of every size are summed in double, integers modulo 2^64. A
 // is M x K and B is K x N.
 #include <algorithm>
+#include <cmath>
 
 #include "base/einsum.h"
 #include "base/matmul_view.h"
@@ -166,11 +167,42 @@ void RunEinsum(RefArgs& args) {
   });
 }
 
+// Returns the determinant of a matrix of n rows, which it changes: the product of the diagonal that
+// elimination leaves, with the largest element of each column brought there.
+double Determinant(double* a, int64_t n) {
+  double product = 1;
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t pivot = k;
+    for (int64_t i = k + 1; i < n; ++i)
+      if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k])) pivot = i;
+    if (pivot != k) {
+      std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
+      product = -product;
+    }
+    product *= a[k * n + k];
+    if (a[k * n + k] == 0) return product;  // 0, with what was not a number before
+    for (int64_t i = k + 1; i < n; ++i) {
+      const double factor = a[i * n + k] / a[k * n + k];
+      for (int64_t j = k; j < n; ++j) a[i * n + j] -= factor * a[k * n + j];
+    }
+  }
+  return product;
+}
+
+void RunDet(RefArgs& args) {
+  const ConstView& in = args.in[0];
+  const int64_t n = in.shape.back();
+  double* matrices = args.scratch.Get<double>(size_t(in.elements()));
+  ReadDoubles(in, matrices);
+  VisitFloat(in.type, [&]<class T>() {
+    for (int64_t i = 0, count = args.out[0].elements(); i < count; ++i)
+      args.out[0].as<T>()[i] = FromDouble<T>(Determinant(matrices + i * n * n, n));
+  });
+}
+
 constexpr RefEntry kEntries[] = {
-    {"Einsum", RunEinsum},
-    {"Gemm", Gemm},
-    {"MatMul", MatMul},
-    {"mete.MatMul", MatMulOfViews},
+    {"Det", RunDet},    {"Einsum", RunEinsum},          {"Gemm", Gemm},
+    {"MatMul", MatMul}, {"mete.MatMul", MatMulOfViews},
 };
 
 }  // namespace

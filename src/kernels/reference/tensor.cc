@@ -98,6 +98,7 @@ void RunTrilu(RefArgs& args) {
 }
 
 constexpr RefEntry kKernels[] = {
+    {"Bernoulli", RunBernoulli},
     {"CenterCropPad", RunCenterCropPad},
     {"Concat", RunConcat},
     {"Constant", RunConstant},
@@ -106,9 +107,14 @@ constexpr RefEntry kKernels[] = {
     {"Expand", RunExpand},
     {"EyeLike", RunEyeLike},
     {"Flatten", CopyAll},
+    {"Multinomial", RunMultinomial},
     {"NonZero", RunNonZero},
     {"OneHot", RunOneHot},
     {"Pad", RunPad},
+    {"RandomNormal", RunRandomNormal},
+    {"RandomNormalLike", RunRandomNormal},
+    {"RandomUniform", RunRandomUniform},
+    {"RandomUniformLike", RunRandomUniform},
     {"Range", RunRange},
     {"Reshape", CopyAll},
     {"ReverseSequence", RunReverseSequence},

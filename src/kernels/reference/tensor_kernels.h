@@ -21,5 +21,9 @@ void RunConstant(RefArgs& args);
 void RunEyeLike(RefArgs& args);
 void RunOneHot(RefArgs& args);
 void RunNonZero(RefArgs& args);
+void RunRandomUniform(RefArgs& args);
+void RunRandomNormal(RefArgs& args);
+void RunBernoulli(RefArgs& args);
+void RunMultinomial(RefArgs& args);
 
 }  // namespace mete
