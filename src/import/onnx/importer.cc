@@ -9,6 +9,7 @@
 #include "import/onnx/composed.h"
 #include "import/onnx/inputs.h"
 #include "import/onnx/microsoft.h"
+#include "import/onnx/ml.h"
 #include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
@@ -33,7 +34,7 @@ bool HasOtherFloats(const ::onnx::GraphProto& graph) {
   return std::any_of(tensors.begin(), tensors.end(),
                      [](const auto& t) { return IsOtherFloat(t.data_type()); }) ||
          std::any_of(inputs.begin(), inputs.end(),
-                     [](const auto& i) { return IsOtherFloat(i.type().tensor_type().elem_type()); }) ||
+                     [](const auto& i) { return IsOtherFloat(TensorTypeOf(i).elem_type()); }) ||
          std::any_of(nodes.begin(), nodes.end(), [](const NodeProto& n) { return HasOtherFloats(n); });
 }
 
@@ -240,7 +241,9 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
   }
   const bool microsoft = flat.proto.domain() == kMicrosoft;
   if (IsCustom(flat.proto)) return true;
-  if ((microsoft && IsMicrosoft(op)) || IsFlexAttention(flat.proto)) return true;
+  if ((microsoft && IsMicrosoft(op)) || (flat.proto.domain() == kMl && IsMl(op)) ||
+      IsFlexAttention(flat.proto))
+    return true;
   if (!IsDefaultDomain(flat.proto.domain())) {
     problems_.Unsupported(
         "operator " + flat.proto.domain() + "." + op,
@@ -254,13 +257,6 @@ bool Importer::CheckOperator(const FlatNode& flat, const std::string& node) {
   if (const int most = MostInputs(op); most > 0 && flat.proto.input_size() > most) {
     problems_.Bad(node, "{} has too many inputs; got {}, expected at most {}", op, flat.proto.input_size(),
                   most);
-    return false;
-  }
-  if (flat.opset < OldestOpset(op)) {
-    problems_.Unsupported(
-        "operator " + op,
-        fmt::format("its form at opset {} is too old, expected {} or later", flat.opset, OldestOpset(op)),
-        node);
     return false;
   }
   return true;
@@ -292,6 +288,9 @@ void Importer::AddNode(FlatNode& flat) {
   try {
     if (proto.domain() == kMicrosoft) {
       ExpandMicrosoft(upgrade);
+      if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
+    } else if (proto.domain() == kMl) {
+      ExpandMl(upgrade);
       if (!FindOperator(upgrade.node.op)) return;  // the problem is reported
     } else if (IsFlexAttention(proto)) {
       ExpandFlexAttention(flat, upgrade);

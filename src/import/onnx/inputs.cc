@@ -21,8 +21,8 @@ int64_t DefaultDim(int rank, int axis) {
 
 using Dims = google::protobuf::RepeatedPtrField<TensorShapeProto_Dimension>;
 
-const Dims& DimsOf(const ValueInfoProto& input) { return input.type().tensor_type().shape().dim(); }
-bool HasShape(const ValueInfoProto& input) { return input.type().tensor_type().has_shape(); }
+const Dims& DimsOf(const ValueInfoProto& input) { return TensorTypeOf(input).shape().dim(); }
+bool HasShape(const ValueInfoProto& input) { return TensorTypeOf(input).has_shape(); }
 
 bool HasName(const TensorShapeProto_Dimension& d) { return !d.has_dim_value() && !d.dim_param().empty(); }
 
@@ -228,11 +228,13 @@ std::vector<std::string> NamesOfDims(const ValueInfoProto& input) {
 }
 
 DType TypeOf(const ValueInfoProto& input, ImportProblems& problems) {
-  if (!input.type().has_tensor_type()) {
-    problems.Unsupported("input", "it is not a tensor (a sequence, map or optional)", input.name());
+  const ::onnx::TypeProto& type_of_input = input.type();
+  if (!type_of_input.has_tensor_type() && !type_of_input.optional_type().elem_type().has_tensor_type()) {
+    problems.Unsupported("input", "it is neither a tensor nor an optional tensor (a sequence, map or other)",
+                         input.name());
     return DType::kUnknown;
   }
-  const int32_t number = input.type().tensor_type().elem_type();
+  const int32_t number = TensorTypeOf(input).elem_type();
   const DType type = DTypeOfOnnx(number);
   if (type == DType::kUnknown)
     problems.Unsupported("input", fmt::format("element type {}", OnnxTypeName(number)), input.name());
@@ -240,6 +242,11 @@ DType TypeOf(const ValueInfoProto& input, ImportProblems& problems) {
 }
 
 }  // namespace
+
+const ::onnx::TypeProto_Tensor& TensorTypeOf(const ValueInfoProto& value) {
+  const ::onnx::TypeProto& type = value.type();
+  return type.has_optional_type() ? type.optional_type().elem_type().tensor_type() : type.tensor_type();
+}
 
 std::vector<Input> ResolveInputs(const ::onnx::GraphProto& graph, const std::set<std::string>& constants,
                                  const ImportOptions& options, std::vector<std::string>& notes,

@@ -11,6 +11,8 @@ struct Row {
   void (*upgrade)(Upgrade&);
 };
 
+constexpr int64_t kAlways = 100;  // above all opsets
+
 // The rows apply to a node in this order. An upgrade may rename the node, so that a later row applies:
 // Upsample becomes Resize.
 constexpr Row kUpgrades[] = {
@@ -62,13 +64,20 @@ constexpr Row kUpgrades[] = {
     {"Upsample", 7, UpgradeUpsampleSides},
     {"Xor", 7, UpgradeBroadcastAttribute},
     {"BatchNormalization", 14, UpgradeBatchNormalization},
+    {"Bernoulli", kAlways, UpgradeSeed},
     {"Clip", 11, UpgradeClip},
     {"Dropout", 12, UpgradeDropout},
+    {"Dropout", kAlways, UpgradeTrainingDropout},
     {"GridSample", 20, UpgradeGridSample},
     {"GroupNormalization", 21, UpgradeGroupNormalization},
     {"Hardmax", 13, UpgradeFlatteningSoftmax},
     {"LogSoftmax", 13, UpgradeFlatteningSoftmax},
+    {"Multinomial", kAlways, UpgradeSeed},
     {"Pad", 11, UpgradePad},
+    {"RandomNormal", kAlways, UpgradeSeed},
+    {"RandomNormalLike", kAlways, UpgradeSeed},
+    {"RandomUniform", kAlways, UpgradeSeed},
+    {"RandomUniformLike", kAlways, UpgradeSeed},
     {"ReduceL1", 18, UpgradeAxesToInput},
     {"ReduceL2", 18, UpgradeAxesToInput},
     {"ReduceLogSum", 18, UpgradeAxesToInput},
@@ -82,27 +91,20 @@ constexpr Row kUpgrades[] = {
     {"Upsample", 9, UpgradeUpsampleAttribute},
     {"Upsample", 10, UpgradeUpsample},
     {"Resize", 11, UpgradeResize10},
-    {"Resize", 100, UpgradeResizeEmptyInputs},
+    {"Resize", kAlways, UpgradeResizeEmptyInputs},
     {"RoiAlign", 16, UpgradeRoiAlign},
-    {"Scatter", 100, UpgradeScatter},
-    {"SimplifiedLayerNormalization", 100, UpgradeSimplifiedLayerNormalization},
+    {"Scan", 9, UpgradeScan8},
+    {"Scatter", kAlways, UpgradeScatter},
+    {"SimplifiedLayerNormalization", kAlways, UpgradeSimplifiedLayerNormalization},
     {"Slice", 10, UpgradeSlice},
     {"Softmax", 13, UpgradeFlatteningSoftmax},
-    {"SpaceToDepth", 100, UpgradeSpaceToDepthMode},
+    {"SpaceToDepth", kAlways, UpgradeSpaceToDepthMode},
     {"Split", 13, UpgradeSplit},
     {"Split", 18, UpgradeSplitCount},
     {"Squeeze", 13, UpgradeAxesToInput},
     {"TopK", 10, UpgradeTopK},
     {"Unsqueeze", 13, UpgradeAxesToInput},
 };
-
-struct Oldest {
-  const char* op;
-  int64_t opset;
-};
-
-// Operators whose form was another one before, for which there is no upgrade. (Scan had a batch of its own.)
-constexpr Oldest kOldest[] = {{"Scan", 9}};
 
 }  // namespace
 
@@ -143,12 +145,6 @@ void UpgradeAndAdd(Upgrade& u, int64_t opset) {
   for (const Row& row : kUpgrades)
     if (u.node.op == row.op && opset < row.below) row.upgrade(u);
   u.graph.nodes.push_back(std::move(u.node));
-}
-
-int64_t OldestOpset(const std::string& op) {
-  for (const Oldest& row : kOldest)
-    if (op == row.op) return row.opset;
-  return 1;
 }
 
 }  // namespace mete::onnx_import

@@ -47,10 +47,6 @@ struct Upgrade {
 // Applies every upgrade from `opset` to 24 and appends the resulting node to the graph.
 void UpgradeAndAdd(Upgrade& u, int64_t opset);
 
-// Returns the oldest opset whose form of `op` is the form of opset 24, or one that an upgrade covers: 1 for
-// nearly all operators.
-int64_t OldestOpset(const std::string& op);
-
 // Upgrades of operators whose attributes became inputs (upgrade_attributes.cc).
 void UpgradeClip(Upgrade& u);
 void UpgradeAxesToInput(Upgrade& u);
@@ -74,6 +70,12 @@ void UpgradeGroupNormalization(Upgrade& u);
 void UpgradeRoiAlign(Upgrade& u);
 void UpgradeGridSample(Upgrade& u);
 void UpgradeSimplifiedLayerNormalization(Upgrade& u);
+
+void UpgradeScan8(Upgrade& u);  // upgrade_scan.cc
+
+// Operators that give random numbers (upgrade_random.cc).
+void UpgradeSeed(Upgrade& u);
+void UpgradeTrainingDropout(Upgrade& u);
 
 // Upgrades of the forms before opset 7 (upgrade_old.cc).
 void UpgradeConsumedInputs(Upgrade& u);
