@@ -10,6 +10,7 @@
 #include "passes/inline_bodies.h"
 #include "passes/inline_sequences.h"
 #include "passes/pass.h"
+#include "passes/stack_sequences.h"
 
 namespace mete {
 namespace {
@@ -105,7 +106,7 @@ bool FoldConstants(Graph& graph, const FoldOptions& options) {
   do {
     if (options.varying) options.varying->resize(graph.values.size());
     Walk(graph, options, budget, scratch);
-  } while (InlineBodies(graph) || InlineSequences(graph));
+  } while (InlineBodies(graph) || InlineSequences(graph) || StackSequences(graph));
   return true;
 }
 
