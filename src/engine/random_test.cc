@@ -49,7 +49,7 @@ std::vector<Tensor> Dropped(const std::string& training, bool value, float ratio
   const uint8_t flag = value ? 1 : 0;
   if (training.starts_with("c_")) AddRaw(m, training, TensorProto::BOOL, {}, std::string(1, char(flag)));
   else AddInput(m, training, {}, {}, TensorProto::BOOL);
-  AddOp(m, "Dropout", {"x", "ratio", training}, {"y", "mask"}, "dropout");
+  AddInt(AddOp(m, "Dropout", {"x", "ratio", training}, {"y", "mask"}, "dropout"), "seed", 0);
   AddOutput(m, "y");
   AddOutput(m, "mask");
   const ModelFile file(m);

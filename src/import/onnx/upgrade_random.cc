@@ -9,6 +9,12 @@ namespace {
 
 float SeedFor(const Upgrade& u) { return u.node.attributes.Float("seed", SeedOf(u.node.name)); }
 
+// The seed of a Dropout is an integer.
+float SeedForDropout(const Upgrade& u) {
+  if (!u.node.attributes.Has("seed")) return SeedOf(u.node.name);
+  return SeedOf(fmt::to_string(u.node.attributes.Int("seed", 0)));
+}
+
 bool IsFalse(const Upgrade& u, ValueId id) {
   const Value& value = u.graph.value(id);
   return value.is_constant() && value.constant.type() == DType::kBool && value.constant.elements() == 1 &&
@@ -27,7 +33,7 @@ void UpgradeTrainingDropout(Upgrade& u) {
   const ValueId x = u.input(0), none = RealConstant(u, 0), one = RealConstant(u, 1);
   ValueId ratio = u.input(1) == kNoValue ? RealConstant(u, 0.5) : CastTo(u, u.input(1), "f64");
   ratio = Op(u, "Where", {training, ratio, none});
-  Attributes random = With("seed", SeedFor(u));
+  Attributes random = With("seed", SeedForDropout(u));
   random.Set("dtype", std::string("f64"));
   const ValueId numbers = Into(u, kNoValue, "RandomUniformLike", {x}, std::move(random));
   const ValueId mask = Into(u, u.node.output(1), "GreaterOrEqual", {numbers, ratio});
