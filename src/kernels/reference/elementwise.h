@@ -13,6 +13,9 @@ std::span<const RefEntry> UnaryReferences();   // elementwise_unary.cc: one inpu
 std::span<const RefEntry> BinaryReferences();  // elementwise_binary.cc: several inputs, broadcast together
 std::span<const RefEntry> CastReferences();    // elementwise_cast.cc: types, copies
 
+// Converts numbers, one for each element of `to`, as a Cast does. `from` may be null if there is no element.
+void WriteDoubles(const double* from, const View& to);  // elementwise_cast.cc
+
 // Computes out = f(x). Elements are read as In and computed in Compute<In>.
 template <class In, class Out, class F>
 void MapElements(const ConstView& x, const View& out, F f) {

@@ -4,8 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/reference/elementwise.h"
 #include "kernels/reference/index_kernels.h"
-#include "kernels/reference/number.h"
 
 namespace mete {
 namespace {
@@ -110,10 +110,7 @@ void RunTreeEnsemble(RefArgs& args) {
       else if (aggregate == kMost) sum = std::max(sum, weights[leaf]);
       else sum += aggregate == kAverage ? weights[leaf] / double(roots.size()) : weights[leaf];
     }
-  VisitFloat(args.out[0].type, [&]<class T>() {
-    for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i)
-      args.out[0].as<T>()[i] = FromDouble<T>(sums[i]);
-  });
+  WriteDoubles(sums, args.out[0]);
 }
 
 }  // namespace mete

@@ -5,6 +5,7 @@
 
 #include "base/einsum.h"
 #include "base/matmul_view.h"
+#include "kernels/reference/elementwise.h"
 #include "kernels/reference/epilogue.h"
 #include "kernels/reference/iterate.h"
 #include "kernels/reference/matmul.h"
@@ -193,11 +194,11 @@ void RunDet(RefArgs& args) {
   const ConstView& in = args.in[0];
   const int64_t n = in.shape.back();
   double* matrices = args.scratch.Get<double>(size_t(in.elements()));
+  double* results = args.scratch.Get<double>(size_t(args.out[0].elements()));
   ReadDoubles(in, matrices);
-  VisitFloat(in.type, [&]<class T>() {
-    for (int64_t i = 0, count = args.out[0].elements(); i < count; ++i)
-      args.out[0].as<T>()[i] = FromDouble<T>(Determinant(matrices + i * n * n, n));
-  });
+  for (int64_t i = 0, count = args.out[0].elements(); i < count; ++i)
+    results[i] = Determinant(matrices + i * n * n, n);
+  WriteDoubles(results, args.out[0]);
 }
 
 constexpr RefEntry kEntries[] = {

@@ -3,19 +3,13 @@
 #include <cmath>
 
 #include "base/random_stream.h"
-#include "kernels/reference/number.h"
+#include "kernels/reference/elementwise.h"
 #include "kernels/reference/tensor_kernels.h"
 
 namespace mete {
 namespace {
 
 RandomStream StreamOf(const RefArgs& args) { return RandomStream(args.attributes.Float("seed", 0)); }
-
-void WriteDoubles(const double* from, const View& to) {
-  VisitElement(to.type, [&]<class T>() {
-    for (int64_t i = 0, n = to.elements(); i < n; ++i) to.as<T>()[i] = FromDouble<T>(from[i]);
-  });
-}
 
 // Turns logarithms of probabilities, up to a factor, into sums of the probabilities from the first class on.
 void ToRunningSums(double* row, int64_t classes) {
