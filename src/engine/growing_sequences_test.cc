@@ -101,6 +101,18 @@ TEST(GrowingSequences, AreCountedAndAskedForAnElement) {
   EXPECT_THROW((void)RunFor(last, 0), Error);
 }
 
+TEST(GrowingSequences, AreNotJoinedAlongAnAxisThatTheyLack) {
+  for (const bool fresh : {false, true})
+    for (const int64_t axis : {-5, -4, fresh ? 3 : 2, 7}) {
+      const ModelProto m = Growing([&](ModelProto& model) {
+        NodeProto& join = AddOp(model, "ConcatFromSequence", {"list"}, {"y"}, "join");
+        AddInt(join, "axis", axis);
+        AddInt(join, "new_axis", fresh);
+      });
+      EXPECT_THROW((void)RunFor(m, 3), Error) << fresh << " " << axis;
+    }
+}
+
 // A list that is read in the loop as well.
 TEST(GrowingSequences, OthersAreUnsupported) {
   ModelProto m =

@@ -104,20 +104,24 @@ class Stacker {
       return Become(reader, "Gather", {stack, place}, "axis", 0);
     }
     if (node.op == "SequenceLength") return Become(reader, "Squeeze", {Dims(node, stack, 0, 1)});
-    const int64_t axis = node.attributes.Int("axis", 0);
-    const bool fresh = node.attributes.Int("new_axis", 0) != 0;
-    // The stack's own axis goes to the place of the axis. What lies before and behind it is joined to one
-    // dimension each, so that it does not matter how many there are; places below 0 count from the end.
-    const int64_t cut = axis >= 0 ? axis + 1 : fresh ? axis + 1 : axis;
-    const int64_t begin = cut == 0 ? kEnd : cut;
-    const ValueId count = Dims(node, stack, 0, 1), before = Dims(node, stack, 1, begin),
-                  behind = Dims(node, stack, begin, kEnd);
-    const ValueId flat = Shaped(node, stack, {count, Product(node, before), Product(node, behind)});
+    Join(reader, node, stack);
+  }
+
+  // The stack's own axis goes to the place of the axis along which the tensors are joined. What lies before
+  // and behind it is joined to one dimension each, so that it does not matter how many there are; places
+  // below 0 count from the end.
+  void Join(size_t reader, const Node& node, ValueId stack) {
+    const int64_t axis = node.attributes.Int("axis", 0), place = axis >= 0 ? axis + 1 : axis;
+    const int64_t next = place == -1 ? kEnd : place + 1;
+    const ValueId count = Dims(node, stack, 0, 1);
+    if (node.attributes.Int("new_axis", 0) != 0)
+      stack = Op(node, "Unsqueeze", {stack, AddInts(graph_, node.name + "/axes", {place})});
+    const ValueId before = Dims(node, stack, 1, place), behind = Dims(node, stack, place, kEnd);
+    const ValueId flat =
+        Op(node, "Reshape", {stack, Joined(node, {count, Product(node, before), Product(node, behind)})},
+           "allowzero", int64_t{1});
     const ValueId moved = Op(node, "Transpose", {flat}, "perm", Ints{1, 0, 2});
-    if (fresh)
-      return Become(reader, "Reshape", {moved, Joined(node, {before, count, behind})}, "allowzero", 1);
-    const int64_t next = cut + 1 == 0 ? kEnd : cut + 1;
-    const ValueId joined = Op(node, "Mul", {count, Dims(node, stack, begin, next)});
+    const ValueId joined = Op(node, "Mul", {count, Dims(node, stack, place, next)});
     const ValueId rest = Dims(node, stack, next, kEnd);
     Become(reader, "Reshape", {moved, Joined(node, {before, joined, rest})}, "allowzero", 1);
   }
@@ -139,9 +143,6 @@ class Stacker {
   ValueId Product(const Node& node, ValueId dims) { return Op(node, "ReduceProd", {dims}); }
   ValueId Joined(const Node& node, std::vector<ValueId> dims) {
     return Op(node, "Concat", std::move(dims), "axis", int64_t{0});
-  }
-  ValueId Shaped(const Node& node, ValueId x, std::vector<ValueId> dims) {
-    return Op(node, "Reshape", {x, Joined(node, std::move(dims))}, "allowzero", int64_t{1});
   }
 
   void Become(size_t reader, const char* op, std::vector<ValueId> in, const char* name = nullptr,
