@@ -63,8 +63,8 @@ Kind KindOfMembers(std::string name, MakeMember make) {
     return MadeProcessor{std::make_shared<OverAMember>(make(gate)), gate};
   };
   // Values whose shapes depend on data cannot be sent, such as those of a Reshape whose shape is an input, or
-  // of a HannWindow whose size is.
-  return {std::move(name), made, 304};
+  // of a HannWindow whose size or a DFT whose axis is.
+  return {std::move(name), made, 308};
 }
 
 std::vector<Kind> AllKinds() {
