@@ -28,7 +28,21 @@ enum class DType : uint8_t {
   kI64,
   kU64,
   kBool,
+  // ONNX's types of at most 8 bits. Memory has one byte for each element: types of 2 and 4 bits are packed
+  // only in files. Signed integers have their sign in the byte's other bits; whatever these bits hold, only
+  // the lowest ones count. Operators move them; Cast, QuantizeLinear and DequantizeLinear convert them.
+  kF8E4M3FN,
+  kF8E4M3FNUZ,
+  kF8E5M2,
+  kF8E5M2FNUZ,
+  kF8E8M0,
+  kF4E2M1,
+  kI4,
+  kU4,
+  kI2,
+  kU2,
 };
+inline constexpr DType kLastDType = DType::kU2;  // numbers beyond it, read from a message, are no types
 
 const char* Name(DType type);          // "f32", "u8", "bool", ...
 size_t SizeOf(DType type);             // bytes per element; 0 for kUnknown

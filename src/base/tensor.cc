@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/narrow.h"
 #include "base/tensor_source.h"
 #include "base/visit_type.h"
 #include "mete/io.h"
@@ -19,9 +20,12 @@ struct TypeRow {
 };
 // In the order of DType.
 constexpr TypeRow kTypes[] = {
-    {"unknown", 0}, {"f32", 4}, {"f64", 8}, {"f16", 2}, {"bf16", 2}, {"i8", 1},  {"u8", 1},
-    {"i16", 2},     {"u16", 2}, {"i32", 4}, {"u32", 4}, {"i64", 8},  {"u64", 8}, {"bool", 1},
+    {"unknown", 0}, {"f32", 4},    {"f64", 8},      {"f16", 2},        {"bf16", 2},   {"i8", 1},
+    {"u8", 1},      {"i16", 2},    {"u16", 2},      {"i32", 4},        {"u32", 4},    {"i64", 8},
+    {"u64", 8},     {"bool", 1},   {"f8e4m3fn", 1}, {"f8e4m3fnuz", 1}, {"f8e5m2", 1}, {"f8e5m2fnuz", 1},
+    {"f8e8m0", 1},  {"f4e2m1", 1}, {"i4", 1},       {"u4", 1},         {"i2", 1},     {"u2", 1},
 };
+static_assert(std::size(kTypes) == size_t(kLastDType) + 1);
 
 constexpr size_t kAlignment = 64;      // one cache line, and the widest vector in use
 constexpr size_t kHugePage = 2 << 20;  // a huge page of x86-64, and of aarch64 with 4 KiB pages
@@ -143,6 +147,7 @@ Tensor Tensor::Ints(std::span<const int64_t> values) {
 
 double ElementAt(const ConstView& tensor, int64_t i) {
   if (tensor.type == DType::kBool) return tensor.as<uint8_t>()[i] != 0;
+  if (IsNarrow(tensor.type)) return NarrowNumbers(tensor.type)[tensor.as<uint8_t>()[i]];
   return VisitNumeric(tensor.type, [&]<class T>() { return double(tensor.as<T>()[i]); });
 }
 

@@ -51,7 +51,7 @@ void PackNeed(const ProgramNeed& need, pb::Need* to) {
 }
 
 ProgramNeed UnpackNeed(const pb::Need& from) {
-  if (from.type() > uint32_t(DType::kBool)) Invalid("program", "has an unknown type; got {}", from.type());
+  if (from.type() > uint32_t(kLastDType)) Invalid("program", "has an unknown type; got {}", from.type());
   ProgramNeed need{kNoValue, DType(from.type()), UnpackShape(from.shape()), {}};
   for (const pb::Source& s : from.sources())
     need.sources.push_back({s.processor(), s.hold(), UnpackPart(s.cut()), UnpackPart(s.at())});

@@ -142,7 +142,7 @@ const std::string& Named(const std::string& name) {
 }
 
 DType TypeOf(uint32_t type) {
-  if (type > uint32_t(DType::kBool)) Invalid(kWhere, "has an unknown type; got {}", type);
+  if (type > uint32_t(kLastDType)) Invalid(kWhere, "has an unknown type; got {}", type);
   return DType(type);
 }
 

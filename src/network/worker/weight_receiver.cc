@@ -29,7 +29,7 @@ void WeightReceiver::End() const {
 void WeightReceiver::Start(const pb::WeightChunk& chunk) {
   End();
   digest_ = DigestFrom(chunk.digest());
-  type_ = DType(chunk.type() > uint32_t(DType::kBool) ? 0 : chunk.type());
+  type_ = DType(chunk.type() > uint32_t(kLastDType) ? 0 : chunk.type());
   shape_ = Shape(std::span<const int64_t>(chunk.dims().data(), size_t(chunk.dims_size())));
   const int64_t elements = type_ == DType::kUnknown ? -1 : CheckedElements(shape_, type_, kMostWeightBytes);
   if (elements <= 0)

@@ -32,8 +32,7 @@ Tensor TensorOf(const std::shared_ptr<const MappedFile>& file) {
   if (file->bytes().size() < kContentAt) return {};
   std::memcpy(&header, file->bytes().data(), sizeof header);
   const bool good = std::memcmp(header.magic, kMagic, sizeof kMagic) == 0 && header.type > 0 &&
-                    header.type <= uint32_t(DType::kBool) && header.rank >= 0 &&
-                    header.rank <= Shape::kMaxRank;
+                    header.type <= uint32_t(kLastDType) && header.rank >= 0 && header.rank <= Shape::kMaxRank;
   if (!good) return {};
   const Shape shape(std::span<const int64_t>(header.dims, size_t(header.rank)));
   const int64_t content = int64_t(file->bytes().size() - kContentAt);

@@ -9,7 +9,7 @@ namespace mete {
 namespace {
 
 bool IsElementType(const std::string& name) {
-  for (int t = int(DType::kF32); t <= int(DType::kBool); ++t)
+  for (int t = int(DType::kF32); t <= int(kLastDType); ++t)
     if (Name(DType(t)) == name) return true;
   return false;
 }
