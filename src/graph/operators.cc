@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "base/narrow.h"
 #include "base/problems.h"
 
 namespace mete {
@@ -25,6 +26,11 @@ const std::vector<const OpSchema*>& Table() {
   return table;
 }
 
+[[noreturn]] void FailNarrow(const Node& node, const char* what, DType type, const char* expected) {
+  Fail(Code::kUnimplemented, node.name, "operator {} {} element type {}; expected {}", node.op, what,
+       Name(type), expected);
+}
+
 std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstView> inputs,
                                         std::span<const uint8_t> has_data, int64_t max_bytes) {
   const OpSchema* op = FindOperator(node.op);
@@ -37,11 +43,17 @@ std::vector<InferContext::Result> Infer(const Node& node, std::span<const ConstV
                   op->min_inputs);
   for (const ConstView& in : inputs)
     if (in.present() && !in.shape.known()) return std::vector<InferContext::Result>(node.outputs.size());
+  for (const ConstView& in : inputs)
+    if (!op->traits.narrow && IsNarrow(in.type))
+      FailNarrow(node, "does not compute with", in.type, "a Cast or DequantizeLinear first");
   op->infer(context);
-  for (const InferContext::Result& r : context.results())
+  for (const InferContext::Result& r : context.results()) {
+    if (!op->traits.narrow && IsNarrow(r.type))
+      FailNarrow(node, "cannot make", r.type, "another type and a Cast");
     if (r.shape.known() && CheckedElements(r.shape, r.type, max_bytes) < 0)
       context.Bad("output has impossible dimensions; got {}, expected none negative and at most {} bytes",
                   ToString(r.shape), max_bytes);
+  }
   return {context.results().begin(), context.results().end()};
 }
 

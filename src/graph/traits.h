@@ -109,9 +109,15 @@ struct OpTraits {
   DivideBy divide_by = DivideBy::kWhole;
   Arithmetic arithmetic = Arithmetic::kLinear;
   bool epilogue = false;  // takes a residual and an activation (graph/fused.h, section 1)
-  int8_t weights = 1;  // the input that has the weights of a convolution, or the right operand of a product
-  int8_t axis = 0;     // the value of attribute `axis` where it is omitted
+  int8_t weights = 1;   // the input that has the weights of a convolution, or the right operand of a product
+  int8_t axis = 0;      // the value of attribute `axis` where it is omitted
+  bool narrow = false;  // takes the element types of base/narrow.h: it only moves elements, or converts them
 };
+
+constexpr OpTraits Narrow(OpTraits of) {
+  of.narrow = true;
+  return of;
+}
 
 const OpTraits& TraitsOf(std::string_view op);  // those of OpTraits{} if unknown
 

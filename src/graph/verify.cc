@@ -38,7 +38,7 @@ class Verifier {
   void ThrowIfAny() const {
     if (problems_.empty()) return;
     throw Error(
-        Code::kInvalidArgument,
+        count_ > 0 && unimplemented_ == count_ ? Code::kUnimplemented : Code::kInvalidArgument,
         problems_ + (count_ > kMostProblems ? fmt::format("\nand {} more", count_ - kMostProblems) : ""));
   }
 
@@ -115,6 +115,7 @@ class Verifier {
       }
     } catch (const Error& e) {
       Append(e.what());
+      unimplemented_ += e.code() == Code::kUnimplemented;
     }
   }
 
@@ -122,7 +123,8 @@ class Verifier {
   std::vector<bool> made_;
   std::set<std::string> names_;
   std::string problems_;
-  int count_ = 0;  // number of all problems, including those beyond kMostProblems
+  int count_ = 0;          // number of all problems, including those beyond kMostProblems
+  int unimplemented_ = 0;  // those of them with this code
 };
 
 }  // namespace

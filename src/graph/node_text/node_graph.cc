@@ -1,7 +1,9 @@
 // Makes graphs of one node from text, with random values.
+#include <algorithm>
 #include <random>
 #include <type_traits>
 
+#include "base/narrow.h"
 #include "base/visit_type.h"
 #include "graph/node_text/node_text.h"
 #include "graph/operators.h"
@@ -44,6 +46,10 @@ void FillAtRandom(const View& to, const NodeInput& input, std::mt19937& random) 
 
 Tensor DataOf(const NodeInput& input, std::mt19937& random) {
   Tensor data(input.type, input.shape);
+  if (IsNarrow(input.type)) {  // bytes at random: their other bits are ignored
+    std::generate_n(data.mutable_view().as<uint8_t>(), data.elements(), [&] { return uint8_t(random()); });
+    return data;
+  }
   VisitAny(input.type, [&]<class T> {
     const View to = data.mutable_view();
     if (input.values.empty()) return FillAtRandom<T>(to, input, random);

@@ -23,11 +23,17 @@ inline constexpr TypeSet kIndexTypes = TypeBit(DType::kI32) | TypeBit(DType::kI6
 inline constexpr TypeSet kSignedTypes = kFloatTypes | kSignedIntTypes;
 inline constexpr TypeSet kNumericTypes = kFloatTypes | kIntTypes;
 inline constexpr TypeSet kAllTypes = kNumericTypes | kBoolType;
+// What QuantizeLinear makes of narrow types: all but f8e8m0, which is a type of scales.
+inline constexpr TypeSet kNarrowLevelTypes = TypeBit(DType::kF8E4M3FN) | TypeBit(DType::kF8E4M3FNUZ) |
+                                             TypeBit(DType::kF8E5M2) | TypeBit(DType::kF8E5M2FNUZ) |
+                                             TypeBit(DType::kF4E2M1) | TypeBit(DType::kI4) |
+                                             TypeBit(DType::kU4) | TypeBit(DType::kI2) | TypeBit(DType::kU2);
+inline constexpr TypeSet kMovedTypes = kAllTypes | kNarrowLevelTypes | TypeBit(DType::kF8E8M0);
 
 inline void NeedType(const InferContext& c, int i, TypeSet allowed) {
   if (allowed & TypeBit(c.type(i))) return;
   std::string names;
-  for (DType t = DType::kF32; t <= DType::kBool; t = DType(uint8_t(t) + 1))
+  for (DType t = DType::kF32; t <= kLastDType; t = DType(uint8_t(t) + 1))
     if (allowed & TypeBit(t)) names += fmt::format("{}{}", names.empty() ? "" : " ", Name(t));
   c.Bad("input {} has a type that this operator does not take; got {}, expected one of {}", i,
         Name(c.type(i)), names);

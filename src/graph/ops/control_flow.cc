@@ -188,20 +188,20 @@ void InferSequence(InferContext&) {}
 
 std::span<const OpSchema> ControlFlowOperators() {
   static constexpr OpSchema kOperators[] = {
-      {"ConcatFromSequence", 1, 1, 1, InferSequence},
-      {"If", 1, -1, -1, InferIf},
-      {"Loop", 0, -1, -1, InferLoop},
-      {"Optional", 0, 1, 1, InferSequence},
-      {"OptionalGetElement", 1, 1, 1, InferSequence},
-      {"OptionalHasElement", 0, 1, 1, InferSequence},
-      {"Scan", 1, -1, -1, InferScan},
-      {"SequenceAt", 2, 2, 1, InferSequence},
-      {"SequenceConstruct", 1, -1, 1, InferSequence},
-      {"SequenceEmpty", 0, 0, 1, InferSequence},
-      {"SequenceErase", 1, 2, 1, InferSequence},
-      {"SequenceInsert", 2, 3, 1, InferSequence},
-      {"SequenceLength", 1, 1, 1, InferSequence},
-      {"SplitToSequence", 1, 2, 1, InferSequence},
+      {"ConcatFromSequence", 1, 1, 1, InferSequence, Narrow({})},
+      {"If", 1, -1, -1, InferIf, Narrow({})},
+      {"Loop", 0, -1, -1, InferLoop, Narrow({})},
+      {"Optional", 0, 1, 1, InferSequence, Narrow({})},
+      {"OptionalGetElement", 1, 1, 1, InferSequence, Narrow({})},
+      {"OptionalHasElement", 0, 1, 1, InferSequence, Narrow({})},
+      {"Scan", 1, -1, -1, InferScan, Narrow({})},
+      {"SequenceAt", 2, 2, 1, InferSequence, Narrow({})},
+      {"SequenceConstruct", 1, -1, 1, InferSequence, Narrow({})},
+      {"SequenceEmpty", 0, 0, 1, InferSequence, Narrow({})},
+      {"SequenceErase", 1, 2, 1, InferSequence, Narrow({})},
+      {"SequenceInsert", 2, 3, 1, InferSequence, Narrow({})},
+      {"SequenceLength", 1, 1, 1, InferSequence, Narrow({})},
+      {"SplitToSequence", 1, 2, 1, InferSequence, Narrow({})},
   };
   return kOperators;
 }

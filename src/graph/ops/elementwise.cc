@@ -1,4 +1,5 @@
 // Operators that compute each output element from one element of each input.
+#include "base/narrow.h"
 #include "graph/ops/check.h"
 #include "graph/operators.h"
 
@@ -95,7 +96,7 @@ void InferGelu(InferContext& c) {
 
 void InferWhere(InferContext& c) {
   NeedType(c, 0, kBoolType);
-  NeedType(c, 1, kAllTypes);
+  NeedType(c, 1, kMovedTypes);
   NeedSameTypes(c, 1, 2);
   c.Output(0, c.type(1), BroadcastAll(c));
 }
@@ -108,11 +109,21 @@ DType TargetType(const InferContext& c) {
   return to;
 }
 
-void InferCast(InferContext& c) { c.Output(0, TargetType(c), c.shape(0)); }
-void InferCastLike(InferContext& c) { c.Output(0, c.type(1), c.shape(0)); }
+void InferCastTo(InferContext& c, DType to) {
+  const auto mode = c.attributes.String("round_mode", "up");
+  if (mode != "up" && mode != "down" && mode != "nearest")
+    c.Bad("attribute round_mode is unknown; got '{}', expected up, down or nearest", mode);
+  c.Output(0, to, c.shape(0));
+}
+
+void InferCast(InferContext& c) { InferCastTo(c, TargetType(c)); }
+void InferCastLike(InferContext& c) { InferCastTo(c, c.type(1)); }
 
 void InferBitCast(InferContext& c) {
   const DType to = TargetType(c);
+  for (const DType type : {c.type(0), to})
+    if (IsNarrow(type) && BitsOf(type) < 8)
+      c.Bad("a bit cast takes no types below 8 bits; got {}; try a Cast", Name(type));
   if (SizeOf(to) != SizeOf(c.type(0)))
     c.Bad("a bit cast keeps the element's size; got {} to {}, expected {} bytes; try a Cast", Name(c.type(0)),
           Name(to), SizeOf(c.type(0)));
@@ -184,7 +195,7 @@ constexpr OpSchema kOperators[] = {
     {"Erf", 1, 1, 1, kFloatUnary, kEach},
     {"Exp", 1, 1, 1, kFloatUnary, kEach},
     {"Floor", 1, 1, 1, kFloatUnary, kEach},
-    {"Identity", 1, 1, 1, InferUnary<kAllTypes>, kCopy},
+    {"Identity", 1, 1, 1, InferUnary<kMovedTypes>, Narrow(kCopy)},
     {"IsInf", 1, 1, 1, InferPredicate<kFloatTypes>, kEach},
     {"IsNaN", 1, 1, 1, InferPredicate<kFloatTypes>, kEach},
     {"Log", 1, 1, 1, kFloatUnary, kEach},
@@ -220,13 +231,13 @@ constexpr OpSchema kOperators[] = {
     {"Pow", 2, 2, 1, InferPow, kEach},
     {"Sub", 2, 2, 1, kNumericBroadcast, kEach},
     {"Sum", 1, -1, 1, InferBroadcast<kFloatTypes>, kFold},
-    {"Where", 3, 3, 1, InferWhere, kEach},
+    {"Where", 3, 3, 1, InferWhere, Narrow(kEach)},
     {"Xor", 2, 2, 1, kLogicBroadcast, kEach},
 
     // Operators that change the element type.
-    {"BitCast", 1, 1, 1, InferBitCast, kEach},
-    {"Cast", 1, 1, 1, InferCast, kEach},
-    {"CastLike", 2, 2, 1, InferCastLike, kFirst},
+    {"BitCast", 1, 1, 1, InferBitCast, Narrow(kEach)},
+    {"Cast", 1, 1, 1, InferCast, Narrow(kEach)},
+    {"CastLike", 2, 2, 1, InferCastLike, Narrow(kFirst)},
 };
 
 }  // namespace

@@ -48,7 +48,7 @@ std::span<const OpSchema> FusedOperators() {
        InferElementwise,
        {OpKind::kElementwise, Orders::kAny, DivideBy::kBroadcast}},
       {"mete.MatMul", 2, 2, 1, InferMatMulView, {.arithmetic = Arithmetic::kMatrix}},
-      {kCustomOperator, 0, -1, -1, InferCustom},
+      {kCustomOperator, 0, -1, -1, InferCustom, Narrow({})},
   };
   return kOperators;
 }

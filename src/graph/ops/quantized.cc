@@ -9,12 +9,13 @@ namespace {
 constexpr TypeSet kScaleTypes = TypeBit(DType::kF32) | TypeBit(DType::kF16) | TypeBit(DType::kBF16);
 constexpr TypeSet kI32Type = TypeBit(DType::kI32);
 constexpr TypeSet kByteTypes = TypeBit(DType::kI8) | TypeBit(DType::kU8);
-constexpr TypeSet kQuantizedTypes = kByteTypes | TypeBit(DType::kI16) | TypeBit(DType::kU16);
+constexpr TypeSet kQuantizedTypes =
+    kByteTypes | TypeBit(DType::kI16) | TypeBit(DType::kU16) | kNarrowLevelTypes;
 
 // Checks a scale and its zero point (inputs 1 and 2), which may be one for the whole tensor, one per index
 // along the axis, or one per block.
 void CheckScale(const InferContext& c) {
-  NeedType(c, 1, kScaleTypes);
+  NeedType(c, 1, kScaleTypes | TypeBit(DType::kF8E8M0));
   if (c.has(2) && c.shape(2) != c.shape(1) && (c.shape(2).Elements() != 1 || c.shape(1).Elements() != 1))
     c.Bad("scale and zero point differ in shape; got {} and {}", ToString(c.shape(1)), ToString(c.shape(2)));
   const Shape &x = c.shape(0), &scale = c.shape(1);
@@ -47,13 +48,12 @@ void InferQuantizeLinear(InferContext& c) {
     c.Bad("the zero point has another type than the output; got {}, expected {}", Name(c.type(2)),
           Name(type));
   if (!(kQuantizedTypes & TypeBit(type)))
-    c.Bad("cannot quantize to {}; expected i8, u8, i16 or u16", Name(type));
+    c.Bad("cannot quantize to {}; expected an integer or float of at most 8 bits, i16 or u16", Name(type));
   c.Output(0, type, c.shape(0));
 }
 
 void InferDequantizeLinear(InferContext& c) {
-  // f32 is allowed because importers convert float8 and float4 to it.
-  NeedType(c, 0, kQuantizedTypes | kI32Type | TypeBit(DType::kF32));
+  NeedType(c, 0, kQuantizedTypes | kI32Type);
   CheckScale(c);
   if (c.has(2) && c.type(2) != c.type(0))
     c.Bad("the zero point has another type than the input; got {}, expected {}", Name(c.type(2)),
@@ -267,12 +267,8 @@ std::span<const OpSchema> QuantizedOperators() {
        {.orders = Orders::kChannelsLast,
         .divide_by = DivideBy::kQuantizedConvolution,
         .arithmetic = Arithmetic::kConvolution}},
-      {"DequantizeLinear",
-       2,
-       3,
-       1,
-       InferDequantizeLinear,
-       {.orders = Orders::kAxis, .divide_by = DivideBy::kQuantize, .axis = 1}},
+      {"DequantizeLinear", 2, 3, 1, InferDequantizeLinear,
+       Narrow({.orders = Orders::kAxis, .divide_by = DivideBy::kQuantize, .axis = 1})},
       {"DynamicQuantizeLinear", 1, 1, 3, InferDynamicQuantizeLinear},
       {"MatMulInteger",
        2,
@@ -295,12 +291,8 @@ std::span<const OpSchema> QuantizedOperators() {
        1,
        InferQLinearMatMul,
        {.divide_by = DivideBy::kQLinearMatMul, .arithmetic = Arithmetic::kMatrix, .weights = 3}},
-      {"QuantizeLinear",
-       2,
-       3,
-       1,
-       InferQuantizeLinear,
-       {.orders = Orders::kAxis, .divide_by = DivideBy::kQuantize, .axis = 1}},
+      {"QuantizeLinear", 2, 3, 1, InferQuantizeLinear,
+       Narrow({.orders = Orders::kAxis, .divide_by = DivideBy::kQuantize, .axis = 1})},
       {"mete.ByteTable",
        2,
        2,

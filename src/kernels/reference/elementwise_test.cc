@@ -175,6 +175,86 @@ TEST(Cast, LongTensorsAreConvertedToTheLastElement) {
   for (size_t i = 0; i < values.size(); ++i) ASSERT_EQ(y[i], int64_t(i));
 }
 
+std::vector<uint8_t> CastBytes(const char* to, const Tensor& x, const Attributes& more = {}) {
+  Attributes attributes = more;
+  attributes.Set("to", std::string(to));
+  return RunFor<uint8_t>("Cast", attributes, {x});
+}
+
+TEST(Cast, FloatsOfEightBitsAreRoundedOnceAndSaturateUnlessToldNotTo) {
+  const Tensor x = F({6}, {1, 449, 1e6f, -INFINITY, 0x1p-10f, -0.f});
+  EXPECT_EQ(CastBytes("f8e4m3fn", x), (std::vector<uint8_t>{0x38, 0x7e, 0x7e, 0xfe, 0, 0x80}));
+  EXPECT_EQ(CastBytes("f8e4m3fn", x, Attrs({{"saturate", int64_t(0)}})),
+            (std::vector<uint8_t>{0x38, 0x7e, 0x7f, 0xff, 0, 0x80}));
+  // In f32 the number would be the midpoint of 1 and 1.125, and in f8e4m3fn then 1.
+  const Tensor above = MakeTensor<double>(DType::kF64, {1}, {1.0625 + 0x1p-40});
+  EXPECT_EQ(CastBytes("f8e4m3fn", above), (std::vector<uint8_t>{0x39}));
+}
+
+TEST(Cast, PowersOfTwoAreRoundedByTheAttribute) {
+  const Tensor x = F({3}, {1.25f, 1.5f, 2});
+  EXPECT_EQ(CastBytes("f8e8m0", x), (std::vector<uint8_t>{128, 128, 128}));
+  EXPECT_EQ(CastBytes("f8e8m0", x, Attrs({{"round_mode", std::string("down")}})),
+            (std::vector<uint8_t>{127, 127, 128}));
+  EXPECT_EQ(CastBytes("f8e8m0", x, Attrs({{"round_mode", std::string("nearest")}})),
+            (std::vector<uint8_t>{127, 128, 128}));
+  EXPECT_THROW(CastBytes("f8e8m0", x, Attrs({{"round_mode", std::string("even")}})), Error);
+}
+
+TEST(Cast, NarrowIntegersDropTheHighBits) {
+  EXPECT_EQ(RunFor<int8_t>("Cast", Attrs({{"to", std::string("i4")}}), {F({5}, {-9, -8.9f, 7, 8, NAN})}),
+            (std::vector<int8_t>{7, -8, 7, -8, 0}));
+  EXPECT_EQ(CastBytes("u2", I64({3}, {-1, 6, int64_t(1) << 60})), (std::vector<uint8_t>{3, 2, 0}));
+  EXPECT_EQ(CastBytes("u4", MakeTensor<uint64_t>(DType::kU64, {1}, {UINT64_MAX})),
+            (std::vector<uint8_t>{15}));
+}
+
+TEST(Cast, NarrowTypesBecomeEveryOther) {
+  const auto bytes = [](DType type, const std::vector<uint8_t>& values) {
+    return MakeTensor(type, {int64_t(values.size())}, values);
+  };
+  EXPECT_EQ(RunFor<int64_t>("CastLike", {}, {bytes(DType::kI4, {0xff, 0x07, 0x08}), I64({}, {0})}),
+            (std::vector<int64_t>{-1, 7, -8}));
+  EXPECT_EQ(RunFor<int32_t>("Cast", Attrs({{"to", std::string("i32")}}), {bytes(DType::kF8E5M2, {0xc3})}),
+            (std::vector<int32_t>{-3}));
+  EXPECT_EQ(CastBytes("bool", bytes(DType::kF4E2M1, {0, 1})), (std::vector<uint8_t>{0, 1}));
+  EXPECT_EQ(CastBytes("f8e5m2", bytes(DType::kF8E4M3FN, {0x38, 0x7f})), (std::vector<uint8_t>{0x3c, 0x7e}));
+  EXPECT_EQ(CastBytes("f4e2m1", Bools({2}, {1, 0})), (std::vector<uint8_t>{2, 0}));
+  EXPECT_EQ(CastBytes("u4", bytes(DType::kI4, {0xff})), (std::vector<uint8_t>{15}));
+}
+
+TEST(NarrowTypes, AreMovedByTheirBytesAndNotComputedWith) {
+  const Tensor x = MakeTensor<uint8_t>(DType::kF8E4M3FN, {2, 2}, {1, 2, 3, 4});
+  EXPECT_EQ(RunFor<uint8_t>("Transpose", {}, {x}), (std::vector<uint8_t>{1, 3, 2, 4}));
+  EXPECT_EQ(RunFor<uint8_t>("Gather", {}, {x, I64({1}, {1})}), (std::vector<uint8_t>{3, 4}));
+  EXPECT_EQ(RunFor<uint8_t>("Concat", Attrs({{"axis", int64_t(0)}}), {x, x}).size(), 8u);
+  EXPECT_EQ(RunFor<uint8_t>("Where", {}, {Bools({2, 1}, {1, 0}), x, x}), (std::vector<uint8_t>{1, 2, 3, 4}));
+  for (const char* op : {"Relu", "Softmax", "ReduceMax", "Trilu", "IsNaN"}) {
+    try {
+      RunOp(op, {}, {x});
+      ADD_FAILURE() << op;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.code(), Code::kUnimplemented);
+      EXPECT_NE(std::string(e.what()).find("does not compute with element type f8e4m3fn; expected a Cast"),
+                std::string::npos)
+          << e.what();
+    }
+  }
+  EXPECT_THROW(RunOp("ScatterND", Attrs({{"reduction", std::string("add")}}),
+                     {x, I64({1, 1}, {0}), MakeTensor<uint8_t>(DType::kF8E4M3FN, {1, 2}, {1, 2})}),
+               Error);
+  EXPECT_THROW(RunOp("EyeLike", Attrs({{"dtype", std::string("i4")}}), {F({2, 2}, {1, 2, 3, 4})}), Error);
+}
+
+TEST(BitCast, TakesNoTypesBelowEightBits) {
+  EXPECT_EQ(RunFor<uint8_t>("BitCast", Attrs({{"to", std::string("u8")}}),
+                            {MakeTensor<uint8_t>(DType::kF8E5M2, {1}, {0x7f})}),
+            (std::vector<uint8_t>{0x7f}));
+  EXPECT_THROW(
+      RunOp("BitCast", Attrs({{"to", std::string("u8")}}), {MakeTensor<uint8_t>(DType::kI4, {1}, {1})}),
+      Error);
+}
+
 TEST(BitCast, KeepsTheBits) {
   EXPECT_EQ(RunFor<int32_t>("BitCast", Attrs({{"to", std::string("i32")}}), {F({1}, {1})}),
             (std::vector<int32_t>{0x3f800000}));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "base/narrow.h"
 #include "base/visit_type.h"
 
 namespace mete {
@@ -127,6 +128,11 @@ T FromWide(Wide<T> x) {
 
 // Reads all elements as double (integers beyond 2^53 are rounded).
 inline void ReadDoubles(const ConstView& v, double* to) {
+  if (IsNarrow(v.type)) {
+    const float* numbers = NarrowNumbers(v.type);
+    for (int64_t i = 0, n = v.elements(); i < n; ++i) to[i] = numbers[v.as<uint8_t>()[i]];
+    return;
+  }
   VisitElement(v.type, [&]<class T>() {
     const T* from = v.as<T>();
     for (int64_t i = 0, n = v.elements(); i < n; ++i) to[i] = double(from[i]);

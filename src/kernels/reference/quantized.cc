@@ -43,12 +43,26 @@ void QuantizeLinear(RefArgs& args) {
   const double *x = Doubles(args, args.in[0]), *scales = Doubles(args, args.in[1]),
                *zeros = ZeroPoints(args, 2);
   const bool in_float = IsFloat(args.in[0].type);
-  VisitQuantized(args.out[0].type, [&]<class T>() {
-    T* y = args.out[0].as<T>();
-    for (int64_t i = 0, n = args.out[0].elements(); i < n; ++i) {
+  const auto scaled = [&](int64_t i, int64_t s) {
+    return in_float ? double(float(x[i]) / float(scales[s])) : x[i] / scales[s];
+  };
+  const View& out = args.out[0];
+  const int64_t n = out.elements();
+  if (IsNarrow(out.type)) {
+    const NarrowRounding rounding{.saturate = args.attributes.Int("saturate", 1) != 0};
+    const bool to_float = IsNarrowFloat(out.type);
+    for (int64_t i = 0; i < n; ++i) {
       const int64_t s = index(i);
-      const double scaled = in_float ? double(float(x[i]) / float(scales[s])) : x[i] / scales[s];
-      y[i] = Quantized<T>(scaled, zeros ? zeros[s] : 0);
+      const double value = scaled(i, s), zero = zeros ? zeros[s] : 0;
+      out.as<uint8_t>()[i] = to_float ? EncodeFloat(out.type, value + zero, rounding)
+                                      : NearestLevel(out.type, std::nearbyint(value) + zero);
+    }
+    return;
+  }
+  VisitQuantized(out.type, [&]<class T>() {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t s = index(i);
+      out.as<T>()[i] = Quantized<T>(scaled(i, s), zeros ? zeros[s] : 0);
     }
   });
 }

@@ -44,6 +44,42 @@ TEST(QuantizeLinear, ScalesPerAxisAndPerBlock) {
       (std::vector<uint8_t>{2, 4, 3, 2, 2, 4}));
 }
 
+TEST(QuantizeLinear, NarrowIntegersHaveTheirOwnRange) {
+  const Tensor x = F({5}, {-100, -3, 5, 7, 100});
+  EXPECT_EQ(RunFor<int8_t>("QuantizeLinear", {}, {x, F({}, {2}), MakeTensor<int8_t>(DType::kI4, {}, {1})}),
+            (std::vector<int8_t>{-8, -1, 3, 5, 7}));
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"output_dtype", string("u2")}}), {x, F({}, {2})}),
+            (std::vector<uint8_t>{0, 0, 2, 3, 3}));
+}
+
+TEST(QuantizeLinear, NarrowFloatsSaturateUnlessToldNotTo) {
+  const Tensor x = F({2, 2}, {2, 1e6f, 3, -1e6f}), zeros(DType::kF8E4M3FN, {2});
+  const Attributes axis = Attrs({{"axis", int64_t(1)}});
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", axis, {x, F({2}, {2, 1}), zeros}),
+            (std::vector<uint8_t>{0x38, 0x7e, 0x3c, 0xfe}));
+  EXPECT_EQ(RunFor<uint8_t>("QuantizeLinear", Attrs({{"axis", int64_t(1)}, {"saturate", int64_t(0)}}),
+                            {x, F({2}, {2, 1}), zeros}),
+            (std::vector<uint8_t>{0x38, 0x7f, 0x3c, 0xff}));
+  EXPECT_THROW(RunOp("QuantizeLinear", Attrs({{"output_dtype", string("f8e8m0")}}), {x, F({}, {1})}), Error);
+}
+
+TEST(DequantizeLinear, TakesNarrowTypesAndPowersOfTwoAsScales) {
+  const Tensor x = MakeTensor<uint8_t>(DType::kF4E2M1, {4}, {2, 7, 15, 1});   // 1, 6, -6, 0.5
+  const Tensor scale = MakeTensor<uint8_t>(DType::kF8E8M0, {2}, {128, 126});  // 2, 0.5
+  EXPECT_EQ(RunFor<float>(
+                "DequantizeLinear",
+                Attrs({{"axis", int64_t(0)}, {"block_size", int64_t(2)}, {"output_dtype", string("f32")}}),
+                {x, scale}),
+            (std::vector<float>{2, 12, -3, 0.25f}));
+  EXPECT_THROW(
+      RunOp("DequantizeLinear", Attrs({{"axis", int64_t(0)}, {"block_size", int64_t(2)}}), {x, scale}),
+      Error);
+  EXPECT_EQ(RunFor<float>("DequantizeLinear", Attrs({{"axis", int64_t(0)}}),
+                          {MakeTensor<uint8_t>(DType::kI2, {2}, {0xfe, 1}), F({2}, {3, 1}),
+                           MakeTensor<uint8_t>(DType::kI2, {2}, {1, 0xff})}),
+            (std::vector<float>{-9, 2}));
+}
+
 TEST(DequantizeLinear, TakesTheZeroPointOffAndScales) {
   EXPECT_EQ(RunFor<float>("DequantizeLinear", {}, {U8({3}, {0, 128, 255}), F({}, {2}), U8({}, {128})}),
             (std::vector<float>{-256, 0, 254}));
