@@ -20,6 +20,35 @@ TEST(FuseQuantized, SumsIntegersWhereBothEndsAgree) {
   }
 }
 
+TEST(FuseQuantized, WeightsOfFourBitsAreReadAsBytes) {
+  QuantizedBuilder b;
+  Tensor weights(DType::kI4, {9, 5, 3, 3});
+  for (int64_t i = 0; i < weights.elements(); ++i)
+    weights.mutable_view().as<int8_t>()[i] = int8_t(i * 5 % 16 - 8);
+  const ValueId scale = b.Scalar(0.01f);
+  const ValueId x = b.Dequantize(b.Quantize(b.Input({1, 5, 6, 7})));
+  const ValueId w = b.Op("DequantizeLinear", {b.graph.AddConstant("w", weights), scale});
+  Graph& g = b.Output(b.Rounded(b.Op("Conv", {x, w})));
+  ExpectSameToAStep(g);
+  ASSERT_TRUE(Find(g, "QLinearConv"));
+  EXPECT_EQ(g.value(Find(g, "QLinearConv")->inputs[3]).type, DType::kI8);
+}
+
+// A zero point of a narrow type makes the levels of that type, which no kernel computes with.
+TEST(FuseQuantized, LevelsOfNarrowTypesStayAsTheyAre) {
+  for (const DType type : {DType::kF8E4M3FN, DType::kI4, DType::kF4E2M1}) {
+    QuantizedBuilder b;
+    const ValueId zero = b.graph.AddConstant("zero", Tensor(type, Shape{})), scale = b.Scalar(0.5f);
+    const ValueId q = b.Op("QuantizeLinear", {b.Input({2, 3}), scale, zero});
+    const ValueId moved = b.Op("Reshape", {b.Op("DequantizeLinear", {q, scale, zero}), b.Ints({6})});
+    Graph& g = b.Output(b.Op(
+        "Sigmoid", {b.Op("DequantizeLinear", {b.Op("QuantizeLinear", {moved, scale, zero}), scale, zero})}));
+    ExpectSame(g, FuseQuantized);
+    EXPECT_EQ(CountOf(g, "QuantizeLinear"), 2);
+    EXPECT_EQ(CountOf(g, "mete.ByteTable"), 0);
+  }
+}
+
 TEST(FuseQuantized, AClipThatCutsLevelsBoundsThem) {
   for (const bool relu : {false, true}) {
     QuantizedBuilder b;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/narrow.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -38,13 +39,31 @@ ValueId ZeroPointOf(Graph& graph, const Quantization& of, const std::string& nam
   return graph.AddConstant(name + ".zero", Tensor(of.type, Shape{}));
 }
 
+bool ReadIntegersAsBytes(Graph& graph) {
+  bool changed = false;
+  const auto fits = [&](ValueId id) { return id == kNoValue || IsConstant(graph, id); };
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (graph.nodes[n].op != "DequantizeLinear") continue;
+    const DType type = graph.value(graph.nodes[n].inputs[0]).type;
+    if (!IsNarrow(type) || IsNarrowFloat(type)) continue;
+    if (!fits(graph.nodes[n].inputs[0]) || !fits(graph.nodes[n].input(2))) continue;
+    for (const size_t i : {0, 2})
+      if (const ValueId id = graph.nodes[n].input(i); id != kNoValue)
+        graph.nodes[n].inputs[i] =
+            graph.AddConstant(graph.value(id).name + ".bytes", AsBytes(graph.value(id).constant.view()));
+    changed = true;
+  }
+  return changed;
+}
+
 bool FuseQuantized(Graph& graph) {
+  const bool bytes = ReadIntegersAsBytes(graph);
   const bool moved = MoveDequantize(graph);
   RemoveUnused(graph);  // operators that were replaced are no readers
   const bool tables = FuseByteTables(graph);
   RemoveUnused(graph);
   const bool operators = FuseByteOperators(graph);
-  return FuseScaledSums(graph) || operators || tables || moved;
+  return FuseScaledSums(graph) || operators || tables || moved || bytes;
 }
 
 }  // namespace mete

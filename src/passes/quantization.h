@@ -28,6 +28,10 @@ std::optional<Quantization> QuantizationOf(const Graph& graph, const Node& node)
 // Returns the zero point as a value; adds a constant 0 named after `name` if the node has none.
 ValueId ZeroPointOf(Graph& graph, const Quantization& of, const std::string& name);
 
+// Lets a DequantizeLinear of constants of 2 or 4 bits read them as bytes, of which the operators on bytes are
+// made. Returns true if the graph changed.
+bool ReadIntegersAsBytes(Graph& graph);  // quantization.cc
+
 // Computes operators that only move elements, and maxima, on bytes: a DequantizeLinear moves behind them. For
 // example, DequantizeLinear -> Reshape becomes Reshape -> DequantizeLinear. A QuantizeLinear behind a Concat
 // moves before it. Returns true if the graph changed.

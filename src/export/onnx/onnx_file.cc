@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "export/onnx/onnx_form.h"
+#include "import/onnx/packed.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
 
@@ -36,7 +37,7 @@ int64_t IrVersionOf(int64_t opset) {
 void FillTensor(const Tensor& from, TensorProto& to) {
   to.set_data_type(OnnxTypeOf(from.type()));
   for (const int64_t d : from.shape()) to.add_dims(d);
-  to.set_raw_data(from.data(), from.bytes());
+  to.set_raw_data(onnx_import::Packed(from));
 }
 
 // Returns whether the attribute names an element type, which Graph holds as text ("f32").

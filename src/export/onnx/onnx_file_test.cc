@@ -54,6 +54,29 @@ TEST(OnnxFile, NamesOfTypesAreNumbersInTheFile) {
   EXPECT_EQ(ImportBytes(OnnxFileOf(g)).graph.nodes[0].attributes.String("to", ""), "i32");
 }
 
+TEST(OnnxFile, ConstantsBelowEightBitsArePackedAndNeedTheirOpset) {
+  struct Case {
+    DType type;
+    int64_t opset;
+    std::string packed;
+  };
+  for (const Case& c : {Case{DType::kI4, 21, "\x7f\x08"}, Case{DType::kU2, 25, "\x0f"},
+                        Case{DType::kF4E2M1, 23, "\x7f\x08"}, Case{DType::kF8E5M2, 21, "\xff\x07\xf8"}}) {
+    Graph g = ReluGraph();
+    const uint8_t bytes[] = {0xff, 7, 0xf8};
+    Tensor weights(c.type, {3});
+    std::copy(std::begin(bytes), std::end(bytes), weights.mutable_view().as<uint8_t>());
+    const ValueId w = g.AddConstant("w", weights), z = g.AddValue("z", DType::kF32, {3});
+    g.AddNode("Cast", "cast", {w}, {z}, With("to", "f32"));
+    g.outputs = {z};
+    ::onnx::ModelProto model;
+    ASSERT_TRUE(model.ParseFromString(OnnxFileOf(g)));
+    EXPECT_EQ(model.opset_import(0).version(), c.opset);
+    EXPECT_EQ(model.graph().initializer(0).raw_data(), c.packed) << Name(c.type);
+    EXPECT_EQ(ValueNamed(ImportBytes(OnnxFileOf(g)).graph, "w").constant.type(), c.type);
+  }
+}
+
 TEST(OnnxFile, OpenDimensionsStayOpen) {
   const Graph g = ReluGraph();
   const Port port{"x", DType::kF32, {2, 3}, {-1, 3}, {"N", ""}};

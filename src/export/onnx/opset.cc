@@ -87,10 +87,29 @@ int64_t OpsetOf(const Node& node) {
   return opset;
 }
 
+// The opset from which on QuantizeLinear, DequantizeLinear, Cast and the operators that move elements take a
+// type, from the same schemas.
+int64_t OpsetOf(DType type) {
+  switch (type) {
+    case DType::kF8E4M3FN:
+    case DType::kF8E4M3FNUZ:
+    case DType::kF8E5M2:
+    case DType::kF8E5M2FNUZ:
+    case DType::kI4:
+    case DType::kU4: return 21;
+    case DType::kF4E2M1: return 23;
+    case DType::kF8E8M0: return 24;
+    case DType::kI2:
+    case DType::kU2: return 25;
+    default: return kLeastOpset;
+  }
+}
+
 }  // namespace
 
 int64_t OpsetOf(const Graph& graph) {
   int64_t opset = kLeastOpset;
+  for (const Value& value : graph.values) opset = std::max(opset, OpsetOf(value.type));
   for (const Node& node : graph.nodes) opset = std::max(opset, OpsetOf(node));
   return opset;
 }

@@ -32,8 +32,6 @@ ValueId Importer::Capture(const std::string& name) {
   Scope& inner = *std::exchange(scope_, scope_->outer);
   const ValueId outer = Reference(name);
   const Value value = scope_->graph.value(outer);
-  const auto narrow = scope_->narrow.find(outer);
-  const int32_t narrow_type = narrow == scope_->narrow.end() ? 0 : narrow->second;
   scope_ = &inner;
   const ValueId id =
       value.is_constant() ? inner.graph.AddConstant(name, value.constant) : inner.graph.AddValue(name);
@@ -42,7 +40,6 @@ ValueId Importer::Capture(const std::string& name) {
     inner.captured.push_back(id);
   }
   inner.defined.insert(id);
-  MarkNarrow(narrow_type, id);
   return id;
 }
 
@@ -56,7 +53,6 @@ void Importer::AddParameters(const GraphProto& proto, const std::string& op) {
     const ValueId id = Define(input.name(), "subgraph input " + input.name());
     if (id == kNoValue) continue;
     const auto& tensor = input.type().tensor_type();
-    MarkNarrow(tensor.elem_type(), id);
     Graph& graph = scope_->graph;
     if (op == "Loop" && graph.inputs.size() < 2) {
       graph.value(id).type = graph.inputs.empty() ? DType::kI64 : DType::kBool;

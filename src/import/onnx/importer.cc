@@ -10,7 +10,6 @@
 #include "import/onnx/inputs.h"
 #include "import/onnx/microsoft.h"
 #include "import/onnx/ml.h"
-#include "import/onnx/narrow.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -67,19 +66,6 @@ bool HasSubgraph(const NodeProto& node) {
 std::string WhyUnsupported(const ::onnx::TensorProto& t) {
   const std::string type = "element type " + OnnxTypeName(t.data_type());
   return IsComplex(t.data_type()) ? type + "; no operator here computes with complex numbers" : type;
-}
-
-// Returns whether the operator turns this input of a narrow type into an output of another type.
-bool LeavesNarrow(const std::string& op, size_t input) {
-  if (op == "Cast" || op == "DequantizeLinear" || op == "Shape" || op == "Size") return true;
-  return op == "CastLike" && input == 0;
-}
-
-// Returns whether the operator only moves the elements of this input and takes narrow types at opset 24.
-bool KeepsNarrow(const std::string& op, size_t input) {
-  for (const char* moves : {"Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze"})
-    if (op == moves) return input == 0;
-  return op == "Pad" && (input == 0 || input == 2);
 }
 
 // Returns the number of inputs that ONNX allows for the operators to which Mete's passes add inputs
@@ -152,7 +138,6 @@ void Importer::Finish() {
   CheckDangling();
   try {
     SortTopologically(scope_->graph);
-    CheckNarrow();
   } catch (const Error& e) {
     problems_.Bad(e);
   }
@@ -202,7 +187,6 @@ void Importer::AddInitializers(const ::onnx::GraphProto& graph) {
     try {
       if (t.name().empty()) Invalid(where, "has no name");
       AddConstant(t.name(), tensors_.Read(t, where), where);
-      MarkNarrow(t.data_type(), Reference(t.name()));
     } catch (const Error& e) {
       // An error about a file is thrown at once, without the other problems.
       if (e.code() == Code::kNotFound || e.code() == Code::kDataLoss) throw;
@@ -281,7 +265,6 @@ void Importer::AddNode(FlatNode& flat) {
     upgrade.node.outputs.push_back(name.empty() ? kNoValue : Define(name, node));
   if (!known) return;
   if (IsCustom(proto)) return AddCustom(scope_->graph, std::move(upgrade.node), proto);
-  for (ValueId id : upgrade.node.outputs) MarkNarrow(proto, id);
   if (IsControlFlow(proto.op_type())) AddBodies(flat, upgrade);
   const size_t before = scope_->graph.nodes.size();
   int64_t opset = flat.opset;
@@ -323,7 +306,6 @@ void Importer::AddConstantNode(const NodeProto& proto, const std::string& node,
     Tensor value = ConstantValue(attributes);
     if (value.has_value()) {
       AddConstant(proto.output(0), std::move(value), node);
-      MarkNarrow(proto, Reference(proto.output(0)));
       return;
     }
     // ReadAttributes() has reported the problem.
@@ -369,42 +351,6 @@ void Importer::CheckDangling() {
       problems_.Bad(reader,
                     "input '{}' is made by no node and is neither an input of the model nor an initializer",
                     scope_->graph.value(id).name);
-}
-
-void Importer::MarkNarrow(int32_t data_type, ValueId id) {
-  if (id != kNoValue && FindNarrow(data_type)) scope_->narrow[id] = data_type;
-}
-
-// Marks the output `id` of `maker` as narrow if a tensor in the node's attributes has a narrow type.
-void Importer::MarkNarrow(const NodeProto& maker, ValueId id) {
-  for (const auto& a : maker.attribute()) MarkNarrow(a.t().data_type(), id);
-}
-
-// Reports every operator that computes with a narrow type. An operator whose output has another type (Cast)
-// gets the same numbers from the wider type. So does an operator that only moves elements (Reshape); its
-// output is then narrow too. All other operators would compute, round or overflow as the wider type does.
-void Importer::CheckNarrow() {
-  if (scope_->narrow.empty()) return;
-  for (const Node& node : scope_->graph.nodes) {
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      const auto at = scope_->narrow.find(node.inputs[i]);
-      if (at == scope_->narrow.end() || LeavesNarrow(node.op, i)) continue;
-      const int32_t type = at->second;
-      if (KeepsNarrow(node.op, i)) MarkNarrow(type, node.output(0));
-      else
-        problems_.Unsupported(
-            "operator " + node.op,
-            fmt::format("it computes with element type {}; expected a Cast or DequantizeLinear first",
-                        OnnxTypeName(type)),
-            node.name);
-    }
-  }
-  for (ValueId id : scope_->graph.outputs)
-    if (const auto at = scope_->narrow.find(id); at != scope_->narrow.end())
-      problems_.Unsupported(
-          "output",
-          fmt::format("element type {}; expected a Cast or DequantizeLinear first", OnnxTypeName(at->second)),
-          scope_->graph.value(id).name);
 }
 
 ValueId Importer::Reference(const std::string& name) {

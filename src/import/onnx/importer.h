@@ -39,7 +39,6 @@ class Importer {
     KnownShapes shapes;
     std::map<std::string, ValueId> ids;
     std::set<ValueId> defined;
-    std::map<ValueId, int32_t> narrow;  // values whose type in the model is one of narrow.h, with that type
     std::map<ValueId, std::string> first_reader;
     std::set<std::string> own;  // names that a subgraph defines; all others are of the graphs around it
     std::vector<std::string> captures;  // names that it reads of those, in the order of their values
@@ -59,9 +58,6 @@ class Importer {
   void AddOutputs(const ::onnx::GraphProto& graph);
   void Finish();  // checks and sorts the graph of the scope
   void CheckDangling();
-  void CheckNarrow();
-  void MarkNarrow(int32_t data_type, ValueId id);
-  void MarkNarrow(const ::onnx::NodeProto& maker, ValueId id);
 
   void AddBodies(FlatNode& flat, Upgrade& upgrade);
   ImportedBody ImportBody(::onnx::GraphProto& proto, const FlatNode& flat);

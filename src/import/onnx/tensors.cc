@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/tensor_source.h"
-#include "import/onnx/narrow.h"
+#include "import/onnx/packed.h"
 
 namespace mete::onnx_import {
 namespace {
@@ -36,16 +36,16 @@ constexpr TypeRow kTypes[] = {
     {"COMPLEX64", DType::kUnknown},
     {"COMPLEX128", DType::kUnknown},
     {"BFLOAT16", DType::kBF16},
-    {"FLOAT8E4M3FN", DType::kUnknown},
-    {"FLOAT8E4M3FNUZ", DType::kUnknown},
-    {"FLOAT8E5M2", DType::kUnknown},
-    {"FLOAT8E5M2FNUZ", DType::kUnknown},
-    {"UINT4", DType::kUnknown},
-    {"INT4", DType::kUnknown},
-    {"FLOAT4E2M1", DType::kUnknown},
-    {"FLOAT8E8M0", DType::kUnknown},
-    {"UINT2", DType::kUnknown},
-    {"INT2", DType::kUnknown},
+    {"FLOAT8E4M3FN", DType::kF8E4M3FN},
+    {"FLOAT8E4M3FNUZ", DType::kF8E4M3FNUZ},
+    {"FLOAT8E5M2", DType::kF8E5M2},
+    {"FLOAT8E5M2FNUZ", DType::kF8E5M2FNUZ},
+    {"UINT4", DType::kU4},
+    {"INT4", DType::kI4},
+    {"FLOAT4E2M1", DType::kF4E2M1},
+    {"FLOAT8E8M0", DType::kF8E8M0},
+    {"UINT2", DType::kU2},
+    {"INT2", DType::kI2},
 };
 Shape ShapeOf(const TensorProto& proto, DType type, int64_t max_bytes, const std::string& where) {
   if (proto.dims_size() > Shape::kMaxRank)
@@ -69,6 +69,16 @@ void FillFrom(const Field& from, Tensor& to, const std::string& where) {
   for (auto v : from) *out++ = T(v);
 }
 
+// Each element of the field is a byte of packed elements.
+void FillPacked(const TensorProto& p, Tensor& to, const std::string& where) {
+  const std::vector<uint8_t> packed(p.int32_data().begin(), p.int32_data().end());
+  const size_t needed = PackedBytes(to.type(), size_t(to.elements()));
+  if (packed.size() != needed)
+    Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(to.shape()),
+            packed.size(), needed);
+  Unpack(packed, to);
+}
+
 void FillTyped(const TensorProto& p, Tensor& to, const std::string& where) {
   switch (to.type()) {
     case DType::kF32: return FillFrom<float>(p.float_data(), to, where);
@@ -84,7 +94,7 @@ void FillTyped(const TensorProto& p, Tensor& to, const std::string& where) {
     case DType::kI8: return FillFrom<int8_t>(p.int32_data(), to, where);
     case DType::kU8: return FillFrom<uint8_t>(p.int32_data(), to, where);
     case DType::kBool: return FillFrom<bool>(p.int32_data(), to, where);
-    case DType::kUnknown: break;
+    default: return FillPacked(p, to, where);
   }
 }
 
@@ -135,8 +145,7 @@ bool IsComplex(int32_t data_type) {
 }
 
 Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
-  const NarrowType* const narrow = FindNarrow(proto.data_type());
-  const DType type = narrow ? narrow->wide : DTypeOfOnnx(proto.data_type());
+  const DType type = DTypeOfOnnx(proto.data_type());
   if (IsComplex(proto.data_type()))
     Fail(Code::kUnimplemented, where,
          "element type {} is not supported: no operator here computes with complex numbers",
@@ -146,7 +155,7 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
   if (proto.has_segment()) Fail(Code::kUnimplemented, where, "tensors in segments are not supported");
   const Shape shape = ShapeOf(proto, type, max_bytes_, where);
   const size_t elements = size_t(shape.Elements());
-  const size_t needed = narrow ? PackedBytes(*narrow, elements) : elements * SizeOf(type);
+  const size_t needed = PackedBytes(type, elements);
 
   const bool external = proto.data_location() == TensorProto::EXTERNAL;
   if (external && (proto.has_raw_data() || HasTypedData(proto)))
@@ -154,28 +163,20 @@ Tensor TensorReader::Read(const TensorProto& proto, const std::string& where) {
   if (proto.has_raw_data() && HasTypedData(proto))
     Invalid(where, "has both raw and typed data; expected one of them");
 
-  Tensor out;
   if (external || proto.has_raw_data()) {
     const Bytes data = external ? ExternalBytes(proto, needed, where) : RawBytes(proto, where);
     if (data.bytes.size() != needed)
       Invalid(where, "raw data does not fill {} {}; got {} bytes, expected {}", Name(type), ToString(shape),
               data.bytes.size(), needed);
-    if (!narrow) return TensorOf(data, type, shape);
-    out = Tensor(type, shape);
-    Widen(*narrow, {reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
-  } else if (narrow) {
-    std::vector<uint8_t> packed(proto.int32_data().begin(), proto.int32_data().end());
-    if (packed.size() != needed)
-      Invalid(where, "values do not fill the shape {}; got {} bytes, expected {}", ToString(shape),
-              packed.size(), needed);
-    out = Tensor(type, shape);
-    Widen(*narrow, packed, out);
-  } else {
-    if (elements != 0 && !HasTypedData(proto))
-      Invalid(where, "has no data; expected {} elements for {}", elements, ToString(shape));
-    out = Tensor(type, shape);
-    FillTyped(proto, out, where);
+    if (!IsPacked(type)) return TensorOf(data, type, shape);
+    Tensor out(type, shape);
+    Unpack({reinterpret_cast<const uint8_t*>(data.bytes.data()), needed}, out);
+    return out;
   }
+  if (elements != 0 && !HasTypedData(proto))
+    Invalid(where, "has no data; expected {} elements for {}", elements, ToString(shape));
+  Tensor out(type, shape);
+  FillTyped(proto, out, where);
   return out;
 }
 

@@ -15,7 +15,7 @@
 namespace mete::onnx_import {
 
 // Returns the type for a number in TensorProto.data_type, also for numbers that the installed schema does not
-// know. Returns kUnknown for types that Mete lacks and for the types of narrow.h.
+// know. Returns kUnknown for types that Mete lacks.
 DType DTypeOfOnnx(int32_t data_type);
 int32_t OnnxTypeOf(DType type);               // the inverse
 std::string OnnxTypeName(int32_t data_type);  // "FLOAT8E5M2", "INT4", "type 99"
@@ -29,7 +29,7 @@ class TensorReader {
                std::string folder, int64_t max_bytes)
       : raw_(std::move(raw)), owner_(std::move(owner)), folder_(std::move(folder)), max_bytes_(max_bytes) {}
 
-  // Returns the tensor; types of narrow.h are widened. `where` names the tensor in messages. Throws
+  // Returns the tensor; packed elements get a byte each. `where` names the tensor in messages. Throws
   // UNIMPLEMENTED for element types that Mete lacks, INVALID_ARGUMENT for dimensions that are negative or too
   // large and for data that does not fill them, NOT_FOUND for missing and DATA_LOSS for too short external
   // data.

@@ -1,7 +1,9 @@
 // Tests of initializers of every type, and of external data.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -9,9 +11,13 @@
 #include "base/half.h"
 #include "base/temp_path_testing.h"
 #include "import/onnx/models_testing.h"
+#include "import/onnx/packed.h"
+#include "import/onnx/tensors.h"
 
 namespace mete {
 namespace {
+
+using namespace onnx_import;
 
 // Returns the initializer "w" after the import of a model that contains it.
 Tensor ReadBack(const std::function<void(TensorProto&)>& fill) {
@@ -109,12 +115,12 @@ TEST(Initializers, AlignedRawDataStaysInTheFile) {
 
 constexpr int32_t kInt4 = 22;  // the installed schema may be older
 
-// Returns the values of "w" after the import of a model that stores them in `raw` as `type`. `typed` stores
-// the bytes in int32_data instead of raw_data.
-template <class T>
-std::vector<T> Widened(int32_t type, int64_t count, const std::string& raw, bool typed = false) {
+enum class Place { kRaw, kTyped };
+
+// Returns the bytes in memory of "w" after the import of a model that stores them in `raw` as `type`.
+std::vector<uint8_t> Unpacked(int32_t type, int64_t count, const std::string& raw, Place place) {
   ModelProto m = EmptyModel(21);
-  if (!typed) AddRaw(m, "w", type, {count}, raw);
+  if (place == Place::kRaw) AddRaw(m, "w", type, {count}, raw);
   else {
     TensorProto& t = *m.mutable_graph()->add_initializer();
     t.set_name("w");
@@ -125,42 +131,44 @@ std::vector<T> Widened(int32_t type, int64_t count, const std::string& raw, bool
   AddInt(AddOp(m, "Cast", {"w"}, {"y"}), "to", TensorProto::FLOAT);
   AddOutput(m, "y");
   const Tensor t = ValueNamed(Import(m).graph, "w").constant;
-  EXPECT_EQ(SizeOf(t.type()), sizeof(T));
-  return {t.as<T>(), t.as<T>() + t.elements()};
+  EXPECT_EQ(OnnxTypeOf(t.type()), type);
+  return {t.as<uint8_t>(), t.as<uint8_t>() + t.elements()};
 }
 
-TEST(Initializers, NarrowIntegersAreWidened) {
-  for (bool typed : {false, true}) {
-    EXPECT_EQ(Widened<int8_t>(22, 3, "\x7f\x08", typed), (std::vector<int8_t>{-1, 7, -8}));
-    EXPECT_EQ(Widened<uint8_t>(21, 3, "\x7f\x08", typed), (std::vector<uint8_t>{15, 7, 8}));
-    EXPECT_EQ(Widened<uint8_t>(25, 5, "\xe4\x02", typed), (std::vector<uint8_t>{0, 1, 2, 3, 2}));
-    EXPECT_EQ(Widened<int8_t>(26, 5, "\xe4\x02", typed), (std::vector<int8_t>{0, 1, -2, -1, -2}));
+TEST(Initializers, ElementsThatShareBytesGetOneEach) {
+  using Bytes = std::vector<uint8_t>;
+  for (const Place place : {Place::kRaw, Place::kTyped}) {
+    EXPECT_EQ(Unpacked(22, 3, "\x7f\x08", place), (Bytes{0xff, 7, 0xf8}));
+    EXPECT_EQ(Unpacked(21, 3, "\x7f\x08", place), (Bytes{15, 7, 8}));
+    EXPECT_EQ(Unpacked(25, 5, "\xe4\x02", place), (Bytes{0, 1, 2, 3, 2}));
+    EXPECT_EQ(Unpacked(26, 5, "\xe4\x02", place), (Bytes{0, 1, 0xfe, 0xff, 0xfe}));
+    EXPECT_EQ(Unpacked(23, 3, "\x1f\xf2", place), (Bytes{15, 1, 2}));
+    for (const int32_t type : {17, 18, 19, 20, 24})
+      EXPECT_EQ(Unpacked(type, 3, "\x01\x80\xff", place), (Bytes{1, 0x80, 0xff}));
   }
 }
 
-// The expected values come from the tables of the float8 formats (Micikevicius et al. 2022; Noune et al.
-// 2022) and of the OCP microscaling formats: zero, the smallest and the largest subnormal, one, the largest
-// value, a negative value, and the values that are not finite.
-TEST(Initializers, NarrowFloatsAreWidenedExactly) {
-  const float inf = std::numeric_limits<float>::infinity();
-  for (bool typed : {false, true}) {
-    EXPECT_EQ(Widened<float>(17, 7, std::string("\x00\x01\x07\x38\x7e\xfe\xb9", 7), typed),
-              (std::vector<float>{0, 0x1p-9f, 0x7p-9f, 1, 448, -448, -1.125f}));
-    EXPECT_EQ(Widened<float>(18, 5, std::string("\x00\x01\x40\x7f\xff", 5), typed),
-              (std::vector<float>{0, 0x1p-10f, 1, 240, -240}));
-    EXPECT_EQ(Widened<float>(19, 7, std::string("\x00\x01\x03\x3c\x7b\x7c\xfc", 7), typed),
-              (std::vector<float>{0, 0x1p-16f, 0x3p-16f, 1, 57344, inf, -inf}));
-    EXPECT_EQ(Widened<float>(20, 5, std::string("\x00\x01\x40\x7f\xff", 5), typed),
-              (std::vector<float>{0, 0x1p-17f, 1, 57344, -57344}));
-    EXPECT_EQ(Widened<float>(23, 9, "\x10\x32\x54\x76\x0f", typed),
-              (std::vector<float>{0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -6}));
-    EXPECT_EQ(Widened<float>(24, 3, std::string("\x00\x7f\xfe", 3), typed),
-              (std::vector<float>{0x1p-127f, 1, 0x1p127f}));
+TEST(Initializers, PackedAgainTheyHaveTheSameBytes) {
+  const std::string raw = "\x7f\x08\xe4\x02\x99";
+  for (const int32_t type : {17, 18, 19, 20, 21, 22, 23, 24, 25, 26}) {
+    Tensor t(DTypeOfOnnx(type), {int64_t(IsPacked(DTypeOfOnnx(type)) ? (type >= 25 ? 20 : 10) : 5)});
+    ASSERT_EQ(PackedBytes(t.type(), size_t(t.elements())), raw.size());
+    if (IsPacked(t.type())) Unpack({reinterpret_cast<const uint8_t*>(raw.data()), raw.size()}, t);
+    else std::memcpy(t.mutable_view().data, raw.data(), raw.size());
+    EXPECT_EQ(Packed(t), raw) << type;
   }
-  const std::pair<int32_t, const char*> nans[] = {
-      {17, "\x7f\xff"}, {18, "\x80\x80"}, {19, "\x7d\xff"}, {20, "\x80\x80"}, {24, "\xff\xff"}};
-  for (const auto& [type, raw] : nans)
-    for (float v : Widened<float>(type, 2, raw)) EXPECT_TRUE(std::isnan(v)) << type;
+  Tensor odd(DType::kU2, {3});
+  std::fill_n(odd.mutable_view().as<uint8_t>(), 3, uint8_t{0xff});
+  EXPECT_EQ(Packed(odd), "\x3f") << "bits that the type lacks are no part of a file";
+}
+
+TEST(Initializers, PackedElementsMustFillTheShape) {
+  for (const char* raw : {"\x7f", "\x7f\x08\x01"}) {
+    ModelProto m = EmptyModel(21);
+    AddRaw(m, "w", kInt4, {3}, raw);
+    AddOutput(m, "w");
+    EXPECT_TRUE(Contains(ImportError(m), "raw data does not fill i4 3"));
+  }
 }
 
 ModelProto NarrowModel(const std::string& op, const std::vector<std::string>& inputs) {
@@ -173,62 +181,21 @@ ModelProto NarrowModel(const std::string& op, const std::vector<std::string>& in
   return m;
 }
 
-TEST(Initializers, NarrowTypesMayBeMovedBeforeTheyAreLeft) {
+TEST(Initializers, NarrowTypesAreMoved) {
   using Call = std::pair<std::string, std::vector<std::string>>;
   for (const auto& [op, inputs] :
-       {Call{"Identity", {"w"}}, Call{"Reshape", {"w", "shape"}}, Call{"Transpose", {"w"}}}) {
+       {Call{"Identity", {"w"}}, Call{"Reshape", {"w", "shape"}}, Call{"Transpose", {"w"}},
+        Call{"CastLike", {"w", "x"}}, Call{"CastLike", {"x", "w"}}, Call{"Concat", {"w", "w"}}}) {
     ModelProto m = NarrowModel(op, inputs);
-    EXPECT_TRUE(
-        Contains(ImportError(m),
-                 "unsupported output: element type INT4; expected a Cast or DequantizeLinear first (1 time"));
-    AddInt(AddOp(m, "Cast", {"y"}, {"z"}), "to", TensorProto::FLOAT);
-    m.mutable_graph()->mutable_output(0)->set_name("z");
-    EXPECT_EQ(ImportError(m), "");
+    if (op == "Concat") AddInt(*m.mutable_graph()->mutable_node(0), "axis", 0);
+    EXPECT_EQ(ImportError(m), "") << op;
   }
-  EXPECT_EQ(ImportError(NarrowModel("CastLike", {"w", "x"})), "");
-  EXPECT_TRUE(Contains(ImportError(NarrowModel("CastLike", {"x", "w"})),
-                       "unsupported operator CastLike: it computes with element type INT4"));
 }
 
 TEST(Initializers, NarrowTypesThatSomethingComputesWithAreRefused) {
   EXPECT_TRUE(Contains(ImportError(NarrowModel("Add", {"w", "w"})),
-                       "unsupported operator Add: it computes with element type INT4; expected a Cast or "
-                       "DequantizeLinear first (1 time"));
-  ModelProto m = EmptyModel(21);  // a Constant and a value that is moved; the nodes are not in order
-  AddOp(m, "Relu", {"c2"}, {"y"}, "relu");
-  AddOp(m, "Identity", {"c"}, {"c2"});
-  auto* a = AddOp(m, "Constant", {}, {"c"}).add_attribute();
-  a->set_name("value");
-  a->set_type(AttributeProto::TENSOR);
-  a->mutable_t()->set_data_type(17);
-  a->mutable_t()->add_dims(1);
-  a->mutable_t()->set_raw_data("x");
-  AddOutput(m, "y");
-  EXPECT_TRUE(Contains(ImportError(m), "operator Relu: it computes with element type FLOAT8E4M3FN"));
-}
-
-TEST(Initializers, Float8IsDequantized) {
-  ModelProto m = EmptyModel(21);
-  AddRaw(m, "w", 17, {2}, "\x38\x40");  // 1, 2
-  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({3}));
-  AddRaw(m, "z", 17, {}, std::string(1, '\0'));
-  AddOp(m, "DequantizeLinear", {"w", "s", "z"}, {"y"});
-  AddOutput(m, "y");
-  EXPECT_EQ(ImportError(m), "");
-}
-
-TEST(Initializers, FourBitIntegersAreUnpackedForDequantizing) {
-  ModelProto m = EmptyModel(21);
-  AddRaw(m, "w", kInt4, {3}, std::string("\x7f\x08", 2));  // -1, 7, -8
-  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({1}));
-  AddOp(m, "DequantizeLinear", {"w", "s"}, {"y"});
-  AddOutput(m, "y");
-  const Imported r = Import(m);
-  const Tensor& t = ValueNamed(r.graph, "w").constant;
-  ASSERT_EQ(t.type(), DType::kI8);
-  EXPECT_EQ(t.as<int8_t>()[0], -1);
-  EXPECT_EQ(t.as<int8_t>()[1], 7);
-  EXPECT_EQ(t.as<int8_t>()[2], -8);
+                       "[n] operator Add does not compute with element type i4; expected a Cast or "
+                       "DequantizeLinear first"));
 }
 
 TEST(Initializers, UnsupportedTypesAreAllListed) {
