@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/narrow.h"
 #include "context.h"
 #include "mete/io.h"
 #include "model_flags.h"
@@ -47,6 +48,10 @@ uint16_t RandomHalf(Random& random, int mantissa_bits, int bias) {
 Tensor RandomTensor(const Port& port, Random& random) {
   Tensor tensor(port.type, port.shape);
   const View v = tensor.mutable_view();
+  if (IsNarrowFloat(port.type)) {
+    Fill<uint8_t>(v, [&] { return EncodeFloat(port.type, random.NextUnit()); });
+    return tensor;
+  }
   switch (port.type) {
     case DType::kF32: Fill<float>(v, [&] { return float(random.NextUnit()); }); break;
     case DType::kF64: Fill<double>(v, [&] { return random.NextUnit(); }); break;
@@ -61,7 +66,7 @@ Tensor RandomTensor(const Port& port, Random& random) {
     case DType::kU32: Fill<uint32_t>(v, [&] { return uint32_t(random.Next() >> 63); }); break;
     case DType::kI64:
     case DType::kU64: Fill<uint64_t>(v, [&] { return random.Next() >> 63; }); break;
-    case DType::kUnknown: break;
+    default: Fill<uint8_t>(v, [&] { return LowBits(port.type, int64_t(random.Next() >> 60)); }); break;
   }
   return tensor;
 }
@@ -107,8 +112,8 @@ std::string ExpectedText(const Port& port, const Shape& got) {
 void CheckTensor(const Port& port, const TensorFile& file) {
   const Tensor& t = file.tensor;
   if (port.type != DType::kUnknown && t.type() != port.type)
-    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try numpy's astype()", port.name,
-            Name(t.type()), Name(port.type));
+    Invalid(file.path, "wrong input type for '{}'; got {}, expected {}; try {}", port.name, Name(t.type()),
+            Name(port.type), IsNarrow(port.type) ? "a .pb file" : "numpy's astype()");
   if (port.shape.known() && t.shape() != port.shape)
     Invalid(file.path, "wrong input shape for '{}'; got {}, expected {}; try numpy's reshape()", port.name,
             ToString(t.shape()), ExpectedText(port, t.shape()));

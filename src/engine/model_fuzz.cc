@@ -5,6 +5,7 @@
 #include <cstring>
 #include <random>
 
+#include "base/narrow.h"
 #include "base/visit_type.h"
 #include "graph/bodies.h"
 #include "graph/operators.h"
@@ -120,7 +121,7 @@ class Mutator {
     auto* input = Pick(g.mutable_input());
     if (!input) return;
     auto* tensor = input->mutable_type()->mutable_tensor_type();
-    if (Below(4) == 0) return tensor->set_elem_type(int32_t(Below(18)));
+    if (Below(4) == 0) return tensor->set_elem_type(int32_t(Below(28)));
     if (auto* d = Pick(tensor->mutable_shape()->mutable_dim())) d->set_dim_value(Number());
   }
 
@@ -198,6 +199,11 @@ class Mutator {
 Tensor SmallInput(const Value& value) {
   static constexpr float kReals[] = {0, 1, -1, 0.5f, 2, -3, 1e30f, INFINITY, NAN};
   Tensor tensor(value.type, value.shape);
+  if (IsNarrow(value.type)) {
+    for (int64_t i = 0, n = tensor.elements(); i < n; ++i)
+      tensor.mutable_view().as<uint8_t>()[i] = uint8_t(i % 3);
+    return tensor;
+  }
   VisitAny(value.type, [&]<class T>() {
     T* to = tensor.mutable_view().as<T>();
     for (int64_t i = 0, n = tensor.elements(); i < n; ++i) {

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "base/error.h"
-#include "base/half.h"
 #include "base/mapped_file.h"
+#include "base/narrow.h"
 #include "base/visit_type.h"
 #include "mete/io.h"
 
@@ -122,10 +122,10 @@ std::string Header(DType type, const Shape& shape) {
   return std::string(kMagic) + '\x01' + '\x00' + char(text.size() & 255) + char(text.size() >> 8) + text;
 }
 
-Tensor ToF32(const ConstView& bf16) {
-  Tensor t(DType::kF32, bf16.shape);
+Tensor ToF32(const ConstView& from) {
+  Tensor t(DType::kF32, from.shape);
   float* out = t.mutable_view().as<float>();
-  for (int64_t i = 0; i < bf16.elements(); ++i) out[i] = BF16ToF32(bf16.as<uint16_t>()[i]);
+  for (int64_t i = 0; i < from.elements(); ++i) out[i] = float(ElementAt(from, i));
   return t;
 }
 
@@ -140,7 +140,8 @@ Tensor ReadNpy(const std::string& path) {
 }
 
 void WriteNpy(const std::string& path, const ConstView& tensor) {
-  if (tensor.type == DType::kBF16) return WriteNpy(path, ToF32(tensor).view());
+  if (tensor.type == DType::kBF16 || IsNarrowFloat(tensor.type)) return WriteNpy(path, ToF32(tensor).view());
+  if (IsNarrow(tensor.type)) return WriteNpy(path, AsBytes(tensor).view());
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   const std::string header = Header(tensor.type, tensor.shape);
   file.write(header.data(), std::streamsize(header.size()));

@@ -57,6 +57,17 @@ TEST_F(NpyFile, DataStartsAlignedAndBf16BecomesF32) {
   EXPECT_EQ(*ReadNpy(path_).as<float>(), 1.5f);
 }
 
+TEST_F(NpyFile, NarrowTypesBecomeF32OrBytes) {
+  Tensor floats(DType::kF8E4M3FN, Shape{1}), integers(DType::kI4, Shape{1});
+  *floats.mutable_view().as<uint8_t>() = 0x3c;    // 1.5
+  *integers.mutable_view().as<uint8_t>() = 0x0f;  // -1, whatever the high bits
+  WriteNpy(path_, floats.view());
+  EXPECT_EQ(*ReadNpy(path_).as<float>(), 1.5f);
+  WriteNpy(path_, integers.view());
+  EXPECT_EQ(ReadNpy(path_).type(), DType::kI8);
+  EXPECT_EQ(*ReadNpy(path_).as<int8_t>(), -1);
+}
+
 TEST_F(NpyFile, RejectsDamagedFiles) {
   EXPECT_EQ(ReadCode(), Code::kNotFound);
   for (const std::string& bytes : {std::string(), std::string("<html>not numpy</html>"),

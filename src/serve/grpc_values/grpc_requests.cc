@@ -90,8 +90,7 @@ class Contents {
       case DType::kU64: return AsTheyLie(contents_.uint64_contents());
       case DType::kF32: return AsTheyLie(contents_.fp32_contents());
       case DType::kF64: return AsTheyLie(contents_.fp64_contents());
-      case DType::kF16:
-      case DType::kBF16: break;
+      default: break;
     }
     Invalid(where_, "'contents' have no field for {}; try raw_input_contents", DatatypeOf(form_.type));
   }

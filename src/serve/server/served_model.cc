@@ -90,6 +90,14 @@ std::string ReadText(const std::string& path) {
   return text.str();
 }
 
+void CheckDatatypes(const char* what, const std::vector<Port>& ports) {
+  for (const Port& port : ports)
+    if (port.type != DType::kUnknown && *DatatypeOf(port.type) == '\0')
+      Fail(Code::kUnimplemented, fmt::format("{} '{}'", what, port.name),
+           "cannot be served; got {}, for which the protocol has no datatype; try a Cast in the model",
+           Name(port.type));
+}
+
 }  // namespace
 
 SessionOptions NarrowOptions(const SlotCores& cores, int i) {
@@ -116,6 +124,8 @@ ServedModel::ServedModel(const std::string& path, const std::string& precision, 
   for (int i = 0; i < cores.slots && wide_; ++i)
     narrow_.push_back(SessionOf(model_, NarrowOptions(cores, i), i, slots));
   notes_ = model_.notes();
+  CheckDatatypes("input", inputs());
+  CheckDatatypes("output", outputs());
   open_batch_ = !inputs().empty() && std::all_of(inputs().begin(), inputs().end(), FirstIsOpen);
   ReadPictureSettings(path);
 }
