@@ -101,17 +101,21 @@ TEST_F(ByteOperators, HaveReasonsWhereTheReferenceComputesThem) {
 TEST_F(ByteOperators, HaveFastKernelsWhereOnlyTheDataIsAnInput) {
   const std::string scales = "not between f32 and bytes with one constant scale and zero point",
                     batches = "the right operand is not a matrix";
-  const std::map<std::string, std::string> slow = {{"test_dequantizelinear_axis", scales},
-                                                   {"test_dequantizelinear_blocked", scales},
-                                                   {"test_dequantizelinear_int16", scales},
-                                                   {"test_dequantizelinear_uint16", scales},
-                                                   {"test_qlinearmatmul_3D_int8_float32", batches},
-                                                   {"test_qlinearmatmul_3D_uint8_float32", batches},
-                                                   {"test_quantizelinear_axis", scales},
-                                                   {"test_quantizelinear_blocked_asymmetric", scales},
-                                                   {"test_quantizelinear_blocked_symmetric", scales},
-                                                   {"test_quantizelinear_int16", scales},
-                                                   {"test_quantizelinear_uint16", scales}};
+  std::map<std::string, std::string> slow = {{"test_dequantizelinear_axis", scales},
+                                             {"test_dequantizelinear_blocked", scales},
+                                             {"test_dequantizelinear_int16", scales},
+                                             {"test_dequantizelinear_uint16", scales},
+                                             {"test_qlinearmatmul_3D_int8_float32", batches},
+                                             {"test_qlinearmatmul_3D_uint8_float32", batches},
+                                             {"test_quantizelinear_axis", scales},
+                                             {"test_quantizelinear_blocked_asymmetric", scales},
+                                             {"test_quantizelinear_blocked_symmetric", scales},
+                                             {"test_quantizelinear_int16", scales},
+                                             {"test_quantizelinear_uint16", scales}};
+  for (const char* type : {"e4m3fn", "e5m2", "float4e2m1", "int2", "int4", "uint2", "uint4"})
+    for (const char* op : {"test_dequantizelinear_", "test_quantizelinear_"})
+      slow[std::string(op) + type] = scales;
+  slow["test_dequantizelinear_e4m3fn_zero_point"] = scales;
   std::map<std::string, std::string> found;
   for (const std::string& name : Cases()) {
     const FrozenCase frozen(kData / name);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <sstream>
 
+#include "base/narrow.h"
 #include "base/visit_type.h"
 #include "engine/model.h"
 #include "import/onnx/tensors.h"
@@ -71,12 +72,20 @@ std::string CompareData(const Tensor& got, const Tensor& expected) {
                      expected.elements(), first, double(got.as<T>()[first]), double(expected.as<T>()[first]));
 }
 
+Tensor NumbersOf(const Tensor& narrow) {
+  Tensor numbers(DType::kF32, narrow.shape());
+  for (int64_t i = 0; i < narrow.elements(); ++i)
+    numbers.mutable_view().as<float>()[i] = NarrowNumbers(narrow.type())[narrow.as<uint8_t>()[i]];
+  return numbers;
+}
+
 // Returns the difference of two tensors as text; empty if they agree.
 std::string Compare(const Tensor& got, const Tensor& expected) {
   if (got.type() != expected.type())
     return fmt::format("got {}, expected {}", mete::Name(got.type()), mete::Name(expected.type()));
   if (got.shape() != expected.shape())
     return fmt::format("got {}, expected {}", ToString(got.shape()), ToString(expected.shape()));
+  if (IsNarrow(got.type())) return CompareData<float>(NumbersOf(got), NumbersOf(expected));
   return VisitAny(got.type(), [&]<class T>() { return CompareData<T>(got, expected); });
 }
 
