@@ -51,6 +51,44 @@ TEST_F(GeneratorOfADecoder, ARunThatFailsHasSeenNothing) {
   EXPECT_EQ(interrupted.Next(std::span(tokens).subspan(1)), whole.Next(std::span(tokens).subspan(1)));
 }
 
+// The same decoder, as files have it whose runs take one token each.
+class GeneratorOfOneTokenARun : public testing::Test {
+ protected:
+  static ModelProto Proto() {
+    ModelProto proto = DecoderNet().Make();
+    auto& tokens = *proto.mutable_graph()->mutable_input(0)->mutable_type()->mutable_tensor_type();
+    tokens.mutable_shape()->mutable_dim(1)->set_dim_value(1);
+    return proto;
+  }
+
+  const ModelFile file_{Proto()};
+  const Model model_ = Model::Load(file_.path(), {.input_shapes = {{"P", {16}}}});
+};
+
+TEST_F(GeneratorOfOneTokenARun, TakesTokensOneByOne) {
+  Session session(model_, SessionOptions::Estimated()), other(model_, SessionOptions::Estimated());
+  Generator at_once(model_, session), one_by_one(model_, other);
+  const std::vector<int64_t> tokens{3, 1, 4};
+  std::vector<float> last;
+  for (size_t i = 0; i < tokens.size(); ++i) last = one_by_one.Next(std::span(tokens).subspan(i, 1));
+  EXPECT_EQ(at_once.Next(tokens), last);
+  EXPECT_EQ(at_once.seen(), 3);
+}
+
+// The first two runs have changed the cache when the third one fails.
+TEST_F(GeneratorOfOneTokenARun, ALaterRunThatFailsTakesBackThoseBeforeIt) {
+  Session session(model_, SessionOptions::Estimated()), other(model_, SessionOptions::Estimated());
+  Generator failing(model_, session), whole(model_, other);
+  (void)failing.Next(std::vector<int64_t>{7});
+  (void)whole.Next(std::vector<int64_t>{7});
+  const int64_t none = DecoderSize().vocabulary;  // one above the last token
+  EXPECT_THROW((void)failing.Next(std::vector<int64_t>{3, 1, none}), Error);
+  EXPECT_EQ(failing.seen(), 1);
+  const std::vector<int64_t> tokens{5, 9};
+  EXPECT_EQ(failing.Next(tokens), whole.Next(tokens));
+  EXPECT_EQ(failing.seen(), 3);
+}
+
 TEST_F(GeneratorOfADecoder, RefusesNoToken) {
   Session session(model_, SessionOptions::Estimated());
   Generator generator(model_, session);
