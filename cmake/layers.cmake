@@ -180,6 +180,10 @@ mete_library(profile src/profile LAYERS engine zoo WITHOUT src/profile/energy sr
 mete_library(profile_starts src/profile/starts LAYERS costs LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH)
 mete_library(profile_pool src/profile/pool LAYERS run LINKS nlohmann_json::nlohmann_json PkgConfig::XXHASH TEST_LAYERS passes)
 mete_library(text src/text LAYERS base)
+if(METE_NORMAL_FORMS)
+  target_link_libraries(mete_text PRIVATE PkgConfig::UTF8PROC)
+  target_compile_definitions(mete_text PUBLIC METE_NORMAL_FORMS)  # tests ask for it, too
+endif()
 mete_library(generate src/generate LAYERS engine)
 mete_library(engine_pool src/engine/pool LAYERS engine make_processor profile_pool)
 mete_bench(branches_bench bench/pool engine_pool)

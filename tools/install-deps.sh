@@ -17,7 +17,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc
   libboost-dev prometheus-cpp-dev
-  libjpeg-dev libpng-dev libssl-dev libxxhash-dev libgtest-dev libbenchmark-dev
+  libjpeg-dev libpng-dev libssl-dev libxxhash-dev libutf8proc-dev libgtest-dev libbenchmark-dev
   opencl-c-headers
   python3 python3-venv python3-pip clang-format
   iproute2 util-linux

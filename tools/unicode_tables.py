@@ -5,8 +5,8 @@ import sys
 import unicodedata
 
 FILE = pathlib.Path(__file__).resolve().parents[1] / "src/text/unicode_tables.cc"
-KINDS = {"L": 1, "N": 2, "Mn": 3, "P": 4, "Cc": 5, "Cf": 5, "Co": 5}  # CharacterKind
-KIND_BITS, CHANGED = 3, 0x80000000
+CATEGORIES = "Lu Ll Lt Lm Lo Mn Mc Me Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So Zs Zl Zp Cc Cf Cs Co Cn".split()  # Category
+CATEGORY_BITS, CHANGED = 5, 0x80000000
 KOREAN = range(0xAC00, 0xD7A4)
 SURROGATES = range(0xD800, 0xE000)
 
@@ -15,17 +15,13 @@ def characters():
     return (code for code in range(sys.maxunicode + 1) if code not in SURROGATES)
 
 
-def kind(code):
-    category = unicodedata.category(chr(code))
-    return KINDS.get(category, KINDS.get(category[0], 0))
-
-
-def kind_runs():
+def category_runs():
     last = None
-    for code in characters():
-        if kind(code) != last:
-            last = kind(code)
-            yield code << KIND_BITS | last
+    for code in range(sys.maxunicode + 1):
+        category = CATEGORIES.index(unicodedata.category(chr(code)))
+        if category != last:
+            last = category
+            yield code << CATEGORY_BITS | last
 
 
 def changes(change):
@@ -55,7 +51,7 @@ def table(function, name, numbers):
 
 
 def main():
-    tables = [table("KindRuns", "kKindRuns", kind_runs()), table("DecomposedCharacters", "kDecomposed", changes(decomposed)),
+    tables = [table("CategoryRuns", "kCategoryRuns", category_runs()), table("DecomposedCharacters", "kDecomposed", changes(decomposed)),
               table("LowercaseCharacters", "kLowercase", changes(str.lower))]
     FILE.write_text(f"// tools/unicode_tables.py makes this file, by Unicode {unicodedata.unidata_version}.\n"
                     '#include "text/unicode_tables.h"\n\nnamespace mete {\nnamespace {\n\n// clang-format off\n'

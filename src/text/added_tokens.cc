@@ -1,46 +1,18 @@
 #include "text/added_tokens.h"
 
-#include <algorithm>
-
 #include "text/characters.h"
 
 namespace mete {
-namespace {
-
-size_t SpaceAtBegin(std::string_view text) {
-  size_t size = 0;
-  while (size < text.size()) {
-    const Character c = FirstCharacter(text.substr(size));
-    if (!IsSpace(c.code)) break;
-    size += c.size;
-  }
-  return size;
-}
-
-// Returns the text without the space at its end.
-std::string_view WithoutSpaceAtEnd(std::string_view text) {
-  size_t end = 0, at = 0;
-  ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
-    at += bytes.size();
-    if (!IsSpace(code)) end = at;
-  });
-  return text.substr(0, end);
-}
-
-}  // namespace
-
-TokenFinder::TokenFinder(std::span<const AddedToken> tokens) {
-  for (const AddedToken& token : tokens)
-    if (!token.text.empty()) tokens_[uint8_t(token.text[0])].push_back(token);
-  for (auto& list : tokens_)
-    std::stable_sort(list.begin(), list.end(),
-                     [](const AddedToken& a, const AddedToken& b) { return a.text.size() > b.text.size(); });
+TokenFinder::TokenFinder(std::span<const AddedToken> tokens) : tokens_(tokens.begin(), tokens.end()) {
+  std::vector<PrefixList::Piece> texts;
+  for (const AddedToken& token : tokens_) texts.push_back({token.text, int64_t(texts.size())});
+  texts_ = PrefixList(std::move(texts));
 }
 
 const AddedToken* TokenFinder::TokenAt(std::string_view text) const {
-  for (const AddedToken& token : tokens_[uint8_t(text[0])])
-    if (text.starts_with(token.text)) return &token;
-  return nullptr;
+  const AddedToken* longest = nullptr;
+  texts_.ForEach(text, [&](const PrefixList::Piece& piece) { longest = &tokens_[size_t(piece.number)]; });
+  return longest;
 }
 
 std::vector<TextStretch> TokenFinder::Divide(std::string_view text) const {

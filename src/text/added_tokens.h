@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "text/prefix_list.h"
+
 namespace mete {
 
 struct AddedToken {
@@ -25,7 +27,7 @@ struct TextStretch {
 // Finds tokens in texts: from the left, and of several at one place the longest.
 class TokenFinder {
  public:
-  // Tokens without a text are left out.
+  // Tokens without a text are left out; of several with one text the first counts.
   TokenFinder() = default;
   explicit TokenFinder(std::span<const AddedToken> tokens);
 
@@ -35,7 +37,8 @@ class TokenFinder {
  private:
   const AddedToken* TokenAt(std::string_view text) const;
 
-  std::vector<AddedToken> tokens_[256];  // by their first byte, the longest first
+  std::vector<AddedToken> tokens_;
+  PrefixList texts_;  // a number is a place in tokens_
 };
 
 }  // namespace mete

@@ -75,18 +75,76 @@ void AppendCharacter(std::string& text, char32_t code) {
   }
 }
 
-CharacterKind KindOf(char32_t code) {
-  if (code == kNoCharacter) return CharacterKind::kOther;
-  const auto runs = KindRuns();
-  const auto behind = std::upper_bound(runs.begin(), runs.end(), code << kKindBits | kKindMask);
-  return behind == runs.begin() ? CharacterKind::kOther : CharacterKind(behind[-1] & kKindMask);
+Category CategoryOf(char32_t code) {
+  if (code == kNoCharacter) return Category::kCn;
+  const auto runs = CategoryRuns();
+  const auto behind = std::upper_bound(runs.begin(), runs.end(), code << kCategoryBits | kCategoryMask);
+  return Category(behind[-1] & kCategoryMask);  // the first run begins at 0
 }
 
-// The property White_Space.
+Categories CategoriesOf(std::string_view name) {
+  constexpr std::string_view kNames = "LuLlLtLmLoMnMcMeNdNlNoPcPdPsPePiPfPoSmScSkSoZsZlZpCcCfCsCoCn";
+  Categories bits = 0;
+  for (size_t i = 0; i < kNames.size() / 2; ++i)
+    if (!name.empty() && kNames.substr(2 * i, 2).starts_with(name)) bits |= 1u << i;
+  return bits;
+}
+
+CharacterKind KindOf(char32_t code) {
+  switch (CategoryOf(code)) {
+    case Category::kLu:
+    case Category::kLl:
+    case Category::kLt:
+    case Category::kLm:
+    case Category::kLo: return CharacterKind::kLetter;
+    case Category::kNd:
+    case Category::kNl:
+    case Category::kNo: return CharacterKind::kNumber;
+    case Category::kMn: return CharacterKind::kMark;
+    case Category::kPc:
+    case Category::kPd:
+    case Category::kPs:
+    case Category::kPe:
+    case Category::kPi:
+    case Category::kPf:
+    case Category::kPo: return CharacterKind::kPunctuation;
+    case Category::kCc:
+    case Category::kCf:
+    case Category::kCo: return CharacterKind::kControl;
+    default: return CharacterKind::kOther;
+  }
+}
+
+std::span<const CharacterRange> SpaceRanges() {
+  static constexpr CharacterRange kRanges[] = {
+      {9, 13},          {' ', ' '},       {0x85, 0x85},     {0xa0, 0xa0},     {0x1680, 0x1680},
+      {0x2000, 0x200a}, {0x2028, 0x2029}, {0x202f, 0x202f}, {0x205f, 0x205f}, {0x3000, 0x3000}};
+  return kRanges;
+}
+
 bool IsSpace(char32_t code) {
-  return (code >= 9 && code <= 13) || code == ' ' || code == 0x85 || code == 0xa0 || code == 0x1680 ||
-         (code >= 0x2000 && code <= 0x200a) || code == 0x2028 || code == 0x2029 || code == 0x202f ||
-         code == 0x205f || code == 0x3000;
+  for (const CharacterRange& range : SpaceRanges())
+    if (code <= range.last) return code >= range.first;
+  return false;
+}
+
+size_t SpaceAtBegin(std::string_view text) {
+  size_t size = 0;
+  while (size < text.size()) {
+    const Character c = FirstCharacter(text.substr(size));
+    if (!IsSpace(c.code)) break;
+    size += c.size;
+  }
+  return size;
+}
+
+std::string_view WithoutSpaceAtEnd(std::string_view text) {
+  size_t end = 0, at = 0;
+  ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
+    at += bytes.size();
+    if (!IsSpace(code)) end = at;
+  });
+  return text.substr(0, end);
 }
 
 void AppendWithoutMarks(std::string& text, char32_t code) {
@@ -98,6 +156,16 @@ void AppendWithoutMarks(std::string& text, char32_t code) {
 void AppendLowercase(std::string& text, char32_t code) {
   static const CharacterChanges changes = ReadChanges(LowercaseCharacters());
   AppendChanged(text, code, changes);
+}
+
+char32_t WithoutCase(char32_t code) {
+  constexpr char32_t kLongS = 0x17f;  // the one letter of lower case that is another one's, "s"
+  if (code == kLongS) return 's';
+  if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + ('a' - 'A') : code;
+  std::string lower;
+  AppendLowercase(lower, code);
+  const Character first = FirstCharacter(lower);
+  return first.size == lower.size() ? first.code : code;
 }
 
 }  // namespace mete

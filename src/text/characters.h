@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -29,14 +30,62 @@ void ForEachCharacter(std::string_view text, F&& use) {
   }
 }
 
-// Unicode's general categories, as far as tokenizers tell them apart: L, N, Mn, P, and of C those that are
+// Unicode's general categories; a byte that is no UTF-8 is of none of the characters (Cn).
+enum class Category : uint8_t {
+  kLu,
+  kLl,
+  kLt,
+  kLm,
+  kLo,
+  kMn,
+  kMc,
+  kMe,
+  kNd,
+  kNl,
+  kNo,
+  kPc,
+  kPd,
+  kPs,
+  kPe,
+  kPi,
+  kPf,
+  kPo,
+  kSm,
+  kSc,
+  kSk,
+  kSo,
+  kZs,
+  kZl,
+  kZp,
+  kCc,
+  kCf,
+  kCs,
+  kCo,
+  kCn
+};
+Category CategoryOf(char32_t code);
+// A bit for each category that begins with a name, such as "L" or "Lu"; 0: none does.
+using Categories = uint32_t;
+Categories CategoriesOf(std::string_view name);
+
+// The categories as far as WordPiece and GPT-2 tell them apart: L, N, Mn, P, and of C those that are
 // characters (Cc, Cf, Co). The others are symbols, separators, and what has no character yet.
 enum class CharacterKind : uint8_t { kOther, kLetter, kNumber, kMark, kPunctuation, kControl };
 CharacterKind KindOf(char32_t code);
+// The property White_Space.
+struct CharacterRange {
+  char32_t first, last;
+};
+std::span<const CharacterRange> SpaceRanges();
 bool IsSpace(char32_t code);
+size_t SpaceAtBegin(std::string_view text);  // bytes
+std::string_view WithoutSpaceAtEnd(std::string_view text);
 
 // The character decomposed, without the marks that take no place of their own: "e" for "é".
 void AppendWithoutMarks(std::string& text, char32_t code);
 void AppendLowercase(std::string& text, char32_t code);
+// The character that stands for all its cases, as regular expressions that ignore case compare them. Where
+// the lower case is several characters, it is the character itself.
+char32_t WithoutCase(char32_t code);
 
 }  // namespace mete

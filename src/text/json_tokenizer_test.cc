@@ -69,7 +69,8 @@ TEST_P(KindOfTokenizer, ATextThatGoesOnHasNoBeginAndNoSpaceInFront) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTokenizer,
-                         testing::Values("bytes.json", "characters.json", "metaspace.json", "words.json"));
+                         testing::Values("bytes.json", "characters.json", "metaspace.json", "pieces.json",
+                                         "split.json", "words.json"));
 
 TEST(JsonTokenizer, AddedTokensMayTakeSpaceAndNormalizedText) {
   TextJson json = FileOf("words.json");
@@ -96,8 +97,8 @@ TEST(JsonTokenizer, AddedTokensMayTakeSpaceAndNormalizedText) {
 TEST(JsonTokenizer, TellsAllThatItDoesNotUnderstandAtOnce) {
   TextJson json = FileOf("characters.json");
   json["normalizer"] = {{"type", "Sequence"},
-                        {"normalizers", {{{"type", "NFC"}}, {{"type", "Prepend"}, {"prepend", "_"}}}}};
-  json["pre_tokenizer"] = {{"type", "Split"}, {"pattern", {{"Regex", "a|b"}}}};
+                        {"normalizers", {{{"type", "NFX"}}, {{"type", "Prepend"}, {"prepend", "_"}}}}};
+  json["pre_tokenizer"] = {{"type", "Split"}, {"behavior", "Other"}, {"pattern", {{"Regex", "(?<=a)b"}}}};
   json["decoder"] = {{"type", "Metaspace"}, {"replacement", 5}, {"colour", "red"}};
   json["post_processor"] = {{"type", "Other\x1b"}};
   json["model"]["dropout"] = 0.5;
@@ -106,8 +107,10 @@ TEST(JsonTokenizer, TellsAllThatItDoesNotUnderstandAtOnce) {
   json["more"] = 1;
   const std::string error = ErrorOf([&] { Parsed(json); });
   for (const char* part :
-       {"[t.json: normalizer.normalizers[0]] a part of a kind that is not understood; got 'NFC'",
-        "[t.json: pre_tokenizer] a part of a kind", "[t.json: decoder] 'replacement' is no text; got number",
+       {"[t.json: normalizer.normalizers[0]] a part of a kind that is not understood; got 'NFX'",
+        "[t.json: pre_tokenizer.pattern] a group of a kind that is not understood; got '?<=a)b'",
+        "[t.json: pre_tokenizer] an unknown 'behavior'; got Other, expected Removed",
+        "[t.json: decoder] 'replacement' is no text; got number",
         "[t.json: decoder] an unknown key; got 'colour'", "got 'Other?'", "'dropout' makes tokens random",
         "a merge is none of two pieces", "id is no number of a token; got -1",
         "[t.json:] an unknown key; got 'more'"})
@@ -120,7 +123,7 @@ TEST(JsonTokenizer, DamagedFilesAreErrors) {
     const std::string_view part = std::string_view(whole).substr(0, n);
     EXPECT_TELLS(JsonTokenizer::Parse(part, "t.json"), "not a tokenizer");
   }
-  EXPECT_TELLS(JsonTokenizer::Parse("{}", "t.json"), "got null, expected BPE or WordPiece");
+  EXPECT_TELLS(JsonTokenizer::Parse("{}", "t.json"), "got null, expected BPE, Unigram or WordPiece");
   EXPECT_TELLS(JsonTokenizer::Parse(R"({"model": [1]})", "t.json"), "a part is no object");
   EXPECT_TELLS(
       JsonTokenizer::Parse(R"({"model": {"type": "BPE", "vocab": {"a": 1e30}, "merges": []}})", "t.json"),

@@ -5,6 +5,7 @@
 #include "text/byte_letters.h"
 #include "text/pieces.h"
 #include "text/text_changes.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
@@ -36,11 +37,11 @@ void AddMetaspace(JsonPart& part, std::vector<PieceChange>& changes) {
 }
 
 void AddReplace(JsonPart& part, std::vector<PieceChange>& changes) {
-  JsonPart pattern = part.Part("pattern");
-  const std::string from = pattern.Text("String"), to = part.Text("content");
-  if (from.empty())
-    pattern.Refuse("a pattern is no text", "another kind", "'String' with a character or more");
-  else changes.push_back([=](std::string piece, bool) { return Replaced(piece, from, to); });
+  const auto pattern = ReadPattern(part.Part("pattern"));
+  const std::string to = part.Text("content");
+  if (pattern)
+    changes.push_back(
+        [pattern = *pattern, to](const std::string& piece, bool) { return pattern.Replaced(piece, to); });
 }
 
 // Characters at the begin of the whole text, which stands behind Fuse.

@@ -1,12 +1,17 @@
 #include "text/text_changes.h"
 
 #include "base/error.h"
+#include "text/character_map.h"
 #include "text/characters.h"
+#include "text/normal_forms.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
 
-constexpr const char* kKinds = "BertNormalizer, Lowercase, Prepend, Replace or Sequence";
+constexpr const char* kKinds =
+    "BertNormalizer, Lowercase, NFC, NFD, NFKC, NFKD, Precompiled, Prepend, Replace, Sequence, Strip or "
+    "StripAccents";
 
 // The blocks of Chinese characters as BERT's authors list them.
 bool IsChinese(char32_t c) {
@@ -64,13 +69,28 @@ void AddPrepend(JsonPart& part, std::vector<TextChange>& changes) {
   });
 }
 
+void AddStrip(JsonPart& part, std::vector<TextChange>& changes) {
+  const bool left = part.Flag("strip_left", true), right = part.Flag("strip_right", true);
+  changes.push_back([=](std::string_view text, StretchPlace) {
+    if (left) text.remove_prefix(SpaceAtBegin(text));
+    return std::string(right ? WithoutSpaceAtEnd(text) : text);
+  });
+}
+
+std::string WithoutMarks(std::string_view text) {
+  std::string without;
+  ForEachCharacter(text, [&, marks = CategoriesOf("M")](char32_t code, std::string_view bytes) {
+    if ((marks >> int(CategoryOf(code)) & 1) == 0) without += bytes;
+  });
+  return without;
+}
+
 void AddReplace(JsonPart& part, std::vector<TextChange>& changes) {
-  JsonPart pattern = part.Part("pattern");
-  const std::string from = pattern.Text("String"), to = part.Text("content");
-  if (from.empty())
-    pattern.Refuse("a pattern is no text", "another kind", "'String' with a character or more");
-  else
-    changes.push_back([from, to](std::string_view text, StretchPlace) { return Replaced(text, from, to); });
+  const auto pattern = ReadPattern(part.Part("pattern"));
+  const std::string to = part.Text("content");
+  if (pattern)
+    changes.push_back(
+        [pattern = *pattern, to](std::string_view text, StretchPlace) { return pattern.Replaced(text, to); });
 }
 
 }  // namespace
@@ -107,7 +127,11 @@ void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes) {
     changes.push_back([](std::string_view text, StretchPlace) { return EachChanged(text, AppendLowercase); });
   else if (type == "Prepend") AddPrepend(part, changes);
   else if (type == "Replace") AddReplace(part, changes);
-  else return part.RefuseKind(type, kKinds);
+  else if (type == "Precompiled") AddCharacterMap(part, changes);
+  else if (type == "Strip") AddStrip(part, changes);
+  else if (type == "StripAccents")
+    changes.push_back([](std::string_view text, StretchPlace) { return WithoutMarks(text); });
+  else if (!AddNormalForm(type, part, changes)) return part.RefuseKind(type, kKinds);
   part.RefuseOthers();
 }
 

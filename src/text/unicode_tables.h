@@ -6,10 +6,10 @@
 
 namespace mete {
 
-// A first character above these bits, and its CharacterKind, which holds until the next number's character.
-inline constexpr int kKindBits = 3;
-inline constexpr uint32_t kKindMask = (1 << kKindBits) - 1;
-std::span<const uint32_t> KindRuns();
+// A first character above these bits, and its Category, which holds until the next number's character.
+inline constexpr int kCategoryBits = 5;
+inline constexpr uint32_t kCategoryMask = (1 << kCategoryBits) - 1;
+std::span<const uint32_t> CategoryRuns();
 
 // A character with this bit, and then those that it becomes.
 inline constexpr uint32_t kChangedCharacter = 0x80000000;

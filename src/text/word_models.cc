@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "text/characters.h"
+#include "text/likeliest_pieces.h"
 #include "text/merges.h"
 
 namespace mete {
@@ -45,21 +46,12 @@ struct PairModel {
       tokens.push_back(*whole);
       return true;
     }
-    if (!knows_bytes) return false;
-    std::vector<int64_t> bytes;
-    for (const char c : character)
-      if (const auto byte = vocabulary->Find(fmt::format("<0x{:02X}>", uint8_t(c)))) bytes.push_back(*byte);
-    if (bytes.size() != character.size()) return false;
-    tokens.insert(tokens.end(), bytes.begin(), bytes.end());
-    return true;
+    return knows_bytes && AddByteTokens(*vocabulary, character, tokens);
   }
 
   int64_t Unknown(std::string_view character) const {
-    if (unknown) return *unknown;
-    Invalid(name,
-            "the tokenizer has no piece for a character; got '{}', expected one of its vocabulary; try "
-            "other words",
-            Shown(std::string(character)));
+    if (!unknown) RefuseUnknown(name, character);
+    return *unknown;
   }
 };
 
@@ -185,17 +177,38 @@ WordModel ReadLongestPieceModel(JsonPart& part, const std::shared_ptr<Vocabulary
 
 }  // namespace
 
+bool AddByteTokens(const Vocabulary& vocabulary, std::string_view bytes, std::vector<int64_t>& tokens) {
+  std::vector<int64_t> added;
+  for (const char c : bytes)
+    if (const auto byte = vocabulary.Find(fmt::format("<0x{:02X}>", uint8_t(c)))) added.push_back(*byte);
+  if (added.size() != bytes.size()) return false;
+  tokens.insert(tokens.end(), added.begin(), added.end());
+  return true;
+}
+
+void RefuseUnknown(const std::string& name, std::string_view text) {
+  Invalid(name,
+          "the tokenizer has no piece for a character; got '{}', expected one of its vocabulary; try "
+          "other words",
+          Shown(std::string(text)));
+}
+
 WordModel ReadWordModel(JsonPart part, const std::shared_ptr<Vocabulary>& vocabulary,
                         const std::string& name) {
   std::string type = part.Text("type");
   if (type.empty() && part.Value("merges").is_array()) type = "BPE";  // older files do not name it
-  if (type != "BPE" && type != "WordPiece") {
-    part.RefuseKind(type, "BPE or WordPiece");
+  // Older files of the last kind do not name it either, and have a list for a vocabulary.
+  if (type.empty() && part.Value("vocab").is_array()) type = "Unigram";
+  WordModel model;
+  if (type == "Unigram") {
+    model = ReadLikeliestPiecesModel(part, vocabulary, name);
+  } else if (type == "BPE" || type == "WordPiece") {
+    ReadVocabulary(part, *vocabulary);
+    model = type == "BPE" ? ReadPairModel(part, vocabulary, name) : ReadLongestPieceModel(part, vocabulary);
+  } else {
+    part.RefuseKind(type, "BPE, Unigram or WordPiece");
     return {};
   }
-  ReadVocabulary(part, *vocabulary);
-  WordModel model =
-      type == "BPE" ? ReadPairModel(part, vocabulary, name) : ReadLongestPieceModel(part, vocabulary);
   part.RefuseOthers();
   return model;
 }

@@ -2,11 +2,14 @@
 
 #include "text/byte_letters.h"
 #include "text/characters.h"
+#include "text/pattern_splits.h"
 
 namespace mete {
 namespace {
 
-constexpr const char* kKinds = "BertPreTokenizer, ByteLevel, Metaspace or Sequence";
+constexpr const char* kKinds =
+    "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace or "
+    "WhitespaceSplit";
 
 enum class RunKind { kSpace, kLetters, kNumbers, kOthers };
 
@@ -137,7 +140,7 @@ void ReadWordSplits(JsonPart part, std::vector<WordSplit>& splits) {
   else if (type == "Metaspace") AddMetaspace(part, splits);
   else if (type == "BertPreTokenizer")
     splits.push_back([](std::string_view word, StretchPlace) { return SplitAsBert(word); });
-  else return part.RefuseKind(type, kKinds);
+  else if (!AddPatternSplit(type, part, splits)) return part.RefuseKind(type, kKinds);
   part.RefuseOthers();
 }
 

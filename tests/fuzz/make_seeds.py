@@ -7,6 +7,7 @@ tests/fuzz/image_fuzz: a picture of each kind, and preprocessing files. tests/fu
 tests/fuzz/rest_request_fuzz: requests to a server. tests/fuzz/tokenizer_fuzz: a few pieces of each kind. tests/fuzz/answer_fuzz:
 outputs of a few heads.
 """
+import base64
 import collections
 import io
 import json
@@ -229,6 +230,20 @@ def tokenizer_seeds():
         "words": {"model": {"type": "WordPiece", "vocab": {"<s>": 0, "a": 1, "##b": 2}, "unk_token": "<s>", "max_input_chars_per_word": 9},
                   "normalizer": {"type": "BertNormalizer"}, "pre_tokenizer": {"type": "BertPreTokenizer"}, "decoder": {"type": "WordPiece", "prefix": "##"}},
     }
+    # A trie of "a", which becomes "b": as text_changes_test.cc has a larger one.
+    units = [0] * 128
+    units[0], units[97], units[1] = 0, 97 | 1 << 8 | (97 ^ 1) << 10, 1 << 31
+    charsmap = base64.b64encode(struct.pack("<I", 4 * len(units)) + struct.pack(f"<{len(units)}I", *units) + b"b\0").decode()
+    split = lambda pattern, behavior="Isolated", invert=False: {"type": "Split", "pattern": {"Regex": pattern}, "behavior": behavior, "invert": invert}
+    words = r"(?i:'s|'ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]++[\r\n]*|\s*[\r\n]|\s+(?!\S)|\s+"
+    kinds["split"] = {"model": pairs, "decoder": {"type": "ByteLevel"}, "normalizer": {"type": "NFC"}, "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+        split(words), split(r"^(?>[a-z&&[^b]]{2,}?|\d*?x)$|(?m).\x41", "MergedWithNext", True), {"type": "Digits", "individual_digits": True},
+        {"type": "Punctuation", "behavior": "Contiguous"}, {"type": "WhitespaceSplit"}]}}
+    kinds["pieces"] = {"model": {"type": "Unigram", "unk_id": 0, "byte_fallback": True, "vocab": [["<s>", 0.0], ["\u2581", -1.5], ["a", -2.5], ["ab", -3], ["<0x20>", -9]]},
+                       "normalizer": {"type": "Sequence", "normalizers": [
+                           {"type": "Precompiled", "precompiled_charsmap": charsmap}, {"type": "Strip", "strip_left": False, "strip_right": True}, {"type": "NFKC"},
+                           {"type": "NFKD"}, {"type": "StripAccents"}, {"type": "Replace", "pattern": {"Regex": " {2,}"}, "content": " "}]},
+                       "pre_tokenizer": {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always"}, "decoder": {"type": "Metaspace"}}
     for name, kind in kinds.items():
         write("tokenizer_fuzz", f"{name}.json", json.dumps({"added_tokens": special, **kind}).encode())
 
