@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <iostream>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "checks.h"
 #include "generate/generator.h"
@@ -28,6 +30,25 @@ struct Continuation {
   double tokens_per_s() const { return all_ms > 0 ? double(tokens.size()) * 1e3 / all_ms : 0; }
 };
 
+// ForTerminals() of a text that comes in parts. A byte that would begin a control character with the next
+// part waits for that part.
+class PartsForTerminals {
+ public:
+  std::string Next(const std::string& part) {
+    constexpr char kLead = '\xc2';  // of U+0080 to U+009F in UTF-8
+    std::string text = std::exchange(held_, "") + part;
+    if (text.ends_with(kLead)) {
+      text.pop_back();
+      held_ = kLead;
+    }
+    return ForTerminals(text);
+  }
+  std::string Rest() { return std::exchange(held_, ""); }  // when no part follows
+
+ private:
+  std::string held_;
+};
+
 class Conversation {
  public:
   Conversation(const ChatFlags& flags, const std::string& tokenizer, const Model& model, Session& session,
@@ -45,6 +66,7 @@ class Conversation {
     if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
     if (tokens.empty()) return {};
     Continuation done;
+    PartsForTerminals shown;
     const Stopwatch watch;
     while (int(done.tokens.size()) < flags_.most_tokens) {
       CheckCancelled(context_);
@@ -52,9 +74,12 @@ class Conversation {
       if (tokenizer_->IsEnd(last_)) break;
       if (done.tokens.empty()) done.first_ms = watch.ms();
       done.tokens.push_back(last_);
-      Say(tokenizer_->TextOf(last_, Tokenizer::Place::kLater), done);
+      const std::string text = tokenizer_->TextOf(last_, Tokenizer::Place::kLater);
+      done.text += text;
+      Say(shown.Next(text));
       tokens = {last_};
     }
+    Say(shown.Rest());
     done.all_ms = watch.ms();
     return done;
   }
@@ -66,10 +91,9 @@ class Conversation {
     return SampleToken(logits, {flags_.temperature, flags_.top_p}, double(random_() >> 11) * kUnit);
   }
 
-  void Say(const std::string& text, Continuation& done) const {
-    done.text += text;
+  void Say(const std::string& text) const {
     if (context_.json) return;
-    fmt::print("{}", ForTerminals(text));
+    fmt::print("{}", text);
     std::fflush(stdout);
   }
 

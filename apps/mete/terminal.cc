@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <string_view>
+#include <utility>
 
+#include "base/controls.h"
 #include "base/json.h"
 
 namespace mete::cli {
@@ -79,11 +81,7 @@ void PrintText(const std::string& text) {
   for (const std::string& line : WrapText(text, TerminalColumns(STDOUT_FILENO))) fmt::print("{}\n", line);
 }
 
-std::string ForTerminals(std::string text) {
-  for (char& c : text)
-    if ((c >= 0 && c < ' ' && c != '\n' && c != '\t') || c == 0x7f) c = '?';
-  return text;
-}
+std::string ForTerminals(std::string text) { return WithoutControls(std::move(text), "\n\t"); }
 
 std::string FormatTable(const Rows& rows, const std::string& align, const std::string& indent) {
   return mete::FormatTable(rows,

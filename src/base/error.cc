@@ -1,5 +1,9 @@
 #include "base/error.h"
 
+#include <utility>
+
+#include "base/controls.h"
+
 namespace mete {
 
 const char* CodeName(Code code) {
@@ -21,10 +25,6 @@ const char* CodeName(Code code) {
   return "UNKNOWN";
 }
 
-std::string Printable(std::string text) {
-  for (char& c : text)
-    if (static_cast<unsigned char>(c) < ' ' || c == 127) c = '?';
-  return text;
-}
+std::string Printable(std::string text) { return WithoutControls(std::move(text), ""); }
 
 }  // namespace mete

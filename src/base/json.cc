@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include "base/controls.h"
 #include "base/error.h"
 
 namespace mete {
@@ -28,7 +29,7 @@ Json ParseJson(std::string_view text, const std::string& where) {
 }
 
 std::string JsonText(const Json& j, int indent) {
-  return j.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return WithEscapedControls(j.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
 std::string ReasonOf(const Json::exception& e) {

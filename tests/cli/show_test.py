@@ -186,7 +186,7 @@ class Text(unittest.TestCase):
     def setUpClass(cls):
         import tempfile
         cls.root = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        letters = [" ", *"abcdefghij", "\x1b"]
+        letters = [" ", *"abcdefghij", "\x1b", "\x9b", "<0xC2>", "<0x9B>"]  # the last two are U+009B, byte by byte
         cls.pieces = 3 + len(letters)
         (cls.root / "net.onnx").write_bytes(counter(cls.pieces))
         (cls.root / "words.bin").write_bytes(tokenizer(*letters))
@@ -214,10 +214,10 @@ class Text(unittest.TestCase):
         told = self.answer("run", self.root / "net.onnx", "--prompt", "ab", "--tokenizer", self.root / "words.json", "--most-tokens", 3)
         self.assertEqual((told["text"], told["tokens"]), ("bcd", [5, 6, 7]))
         other = self.root / "other.json"
-        other.write_text(json.dumps({**tokenizer_json("a"), "normalizer": {"type": "NFC"}, "decoder": {"type": "CTC"}}))
+        other.write_text(json.dumps({**tokenizer_json("a"), "normalizer": {"type": "NFX"}, "decoder": {"type": "CTC"}}))
         error = mete("run", self.root / "net.onnx", "--prompt", "a", "--tokenizer", other)
         self.assertEqual(error.returncode, BAD_FILE, error.stderr)
-        for part in ("normalizer] a part of a kind that is not understood; got 'NFC'", "decoder] a part of a kind that is not understood; got 'CTC'"):
+        for part in ("normalizer] a part of a kind that is not understood; got 'NFX'", "decoder] a part of a kind that is not understood; got 'CTC'"):
             self.assertIn(part, error.stderr)
 
     def test_choices_of_tokens_need_a_text(self):
@@ -262,9 +262,12 @@ class Text(unittest.TestCase):
         self.assertEqual(json.loads(self.run_text("--prompt", "", "--most-tokens", 3, "--json"))["tokens"], [])  # 1 ends a text
 
     def test_control_characters_do_not_reach_a_terminal(self):
-        text = self.run_text("--prompt", "a" * 8, "--most-tokens", 5)
-        self.assertIn("hij?", text)
-        self.assertNotIn("\x1b", text)
+        text = self.run_text("--prompt", "a" * 8, "--most-tokens", 8)
+        self.assertIn("hij???", text)
+        for control in "\x1b\x9b":
+            self.assertNotIn(control, text)
+        told = self.run_text("--prompt", "a" * 8, "--most-tokens", 8, "--json")
+        self.assertIn("hij\\u001b\\u009b\\u009b", told)
 
     def test_lines_of_a_chat_see_each_other(self):
         told = self.run_text("--chat", "--most-tokens", 2, "--json", stdin="a\nb\n")
