@@ -3,6 +3,7 @@
 #include "text/byte_letters.h"
 #include "text/characters.h"
 #include "text/pattern_splits.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
@@ -10,48 +11,6 @@ namespace {
 constexpr const char* kKinds =
     "BertPreTokenizer, ByteLevel, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace or "
     "WhitespaceSplit";
-
-enum class RunKind { kSpace, kLetters, kNumbers, kOthers };
-
-RunKind RunKindOf(char32_t code) {
-  if (IsSpace(code)) return RunKind::kSpace;
-  const CharacterKind kind = KindOf(code);
-  return kind == CharacterKind::kLetter   ? RunKind::kLetters
-         : kind == CharacterKind::kNumber ? RunKind::kNumbers
-                                          : RunKind::kOthers;
-}
-
-// Returns the bytes of the characters of one kind at the begin, and of the last of them.
-struct Run {
-  RunKind kind = RunKind::kSpace;
-  size_t size = 0, last = 0;
-};
-Run RunOf(std::string_view text) {
-  Run run;
-  while (run.size < text.size()) {
-    const Character c = FirstCharacter(text.substr(run.size));
-    const RunKind kind = RunKindOf(c.code);
-    if (run.size > 0 && kind != run.kind) break;
-    run = {kind, run.size + c.size, c.size};
-  }
-  return run;
-}
-
-size_t ContractionSize(std::string_view text) {
-  for (const char* end : {"'s", "'t", "'re", "'ve", "'m", "'ll", "'d"})
-    if (text.starts_with(end)) return std::string_view(end).size();
-  return 0;
-}
-
-size_t Gpt2WordSize(std::string_view text) {
-  if (const size_t size = ContractionSize(text)) return size;
-  const size_t space = text.starts_with(' ') ? 1 : 0;
-  const Run run = RunOf(text.substr(space));
-  if (run.size > 0 && run.kind != RunKind::kSpace) return space + run.size;
-  // Space before a word leaves its last character, which may belong to the word.
-  const Run spaces = RunOf(text);
-  return spaces.size == text.size() || spaces.size == spaces.last ? spaces.size : spaces.size - spaces.last;
-}
 
 // Words of what is neither space nor punctuation, and each punctuation character by itself.
 std::vector<std::string> SplitAsBert(std::string_view text) {
@@ -119,12 +78,11 @@ void AddMetaspace(JsonPart& part, std::vector<WordSplit>& splits) {
 }  // namespace
 
 std::vector<std::string_view> SplitAsGpt2(std::string_view text) {
-  std::vector<std::string_view> words;
-  while (!text.empty()) {
-    const size_t size = Gpt2WordSize(text);
-    words.push_back(text.substr(0, size));
-    text.remove_prefix(size);
-  }
+  static const TextPattern pattern(
+      ReadExpression("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"));
+  std::vector<std::string_view> words;  // all of the text, since each character begins one
+  for (const TextPattern::Match& match : pattern.FindAll(text))
+    words.push_back(text.substr(match.begin, match.end - match.begin));
   return words;
 }
 
