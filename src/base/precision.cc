@@ -24,6 +24,18 @@ const char* Name(Precision precision) {
   return "";
 }
 
+int BitsOf(Precision precision) {
+  switch (precision) {
+    case Precision::kBf16:
+    case Precision::kF16: return 16;
+    case Precision::kW8: return 8;
+    case Precision::kW4: return 4;
+    case Precision::kF32:
+    case Precision::kI32: break;
+  }
+  return 32;
+}
+
 Precision ParsePrecision(std::string_view where, std::string_view name) {
   for (const Precision precision : kAll)
     if (name == Name(precision)) return precision;

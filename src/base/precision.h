@@ -15,6 +15,9 @@ const char* Name(Precision precision);  // "f32", "bf16", "f16", "w8", "w4", "i3
 // Returns whether both operands are halves, numbers of 16 bits (kernels/fast/half).
 inline bool IsHalf(Precision p) { return p == Precision::kBf16 || p == Precision::kF16; }
 
+// Returns the bits of a weight that is rounded to a precision, without those of scales.
+int BitsOf(Precision precision);
+
 // Error INVALID_ARGUMENT for a name that is none; its message names `where`, the place that the name comes
 // from.
 Precision ParsePrecision(std::string_view where, std::string_view name);

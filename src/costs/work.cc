@@ -143,20 +143,28 @@ Work TransposeWork(const NodeInRun& at, const Transposition& t) {
   return work;
 }
 
+// Both forms of a GRU have the same operator, and each precision has units of its own.
+std::string RecurrentRegime(const Recurrence& r, Precision precision) {
+  const std::string form = r.cell == RecurrentCell::kGruResetFirst ? "reset gate first" : "";
+  if (precision == Precision::kF32) return form;
+  return form + (form.empty() ? "" : " ") + Name(precision);
+}
+
 // A recurrent node reads its recurrent weights in each step, from the cache that has them. The time of a step
 // has a part that does not depend on its size, and a GRU whose reset gate comes first has two such steps for
 // one. The probes have LSTMs, whose units GRUs and RNNs share.
 Work RecurrentWork(const NodeInRun& at, const Recurrence& r) {
   const double steps = double(r.directions * r.length), columns = double(GatesOf(r.cell) * r.hidden),
                rows = steps * double(r.batch);
-  Amounts a(at, at.node.op);
+  const RecurrentPrecisions precisions = PrecisionsOf(r);
+  Amounts a(at, at.node.op, RecurrentRegime(r, precisions.lower()));
   a.Add("multiply-add of inputs", rows * columns * double(r.inputs));
   a.AddNearFar("multiply-add of states", rows * columns * double(r.hidden),
-               kFloatBytes * columns * double(r.hidden));
+               double(BitsOf(precisions.states)) / 8 * columns * double(r.hidden));
   a.Add("gate", rows * columns);
   a.Add("step", r.cell == RecurrentCell::kGruResetFirst ? 2 * steps : steps);
   Work work = a.Take();
-  if (r.cell != RecurrentCell::kLstm) work.stand_in = "LSTM";
+  if (work.key() != "LSTM") work.stand_in = "LSTM";
   return work;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <set>
 
 #include "base/few_bit_matrix.h"
 #include "base/fused.h"
@@ -476,13 +477,35 @@ TEST(WorksOf, EmptyTensorsAreNoWork) {
 
 TEST(WorksOf, AFirstOutputThatNobodyWantsIsPassedOver) {
   Graph graph;
-  const ValueId x = graph.AddValue("x", DType::kF32, {5, 1, 8}),
-                computed = graph.AddValue("w", DType::kF32, {1, 48, 8}),  // for the reference
-      last = graph.AddValue("last", DType::kF32, {1, 1, 16});
-  graph.AddNode("GRU", "gru", {x, computed, Weights(graph, {1, 48, 16})}, {kNoValue, last});
+  const ValueId x = graph.AddValue("x", DType::kF64, {5, 1, 8}),  // for the reference
+      weights = graph.AddValue("w", DType::kF64, {1, 48, 8}),
+                states = graph.AddValue("r", DType::kF64, {1, 48, 16}),
+                last = graph.AddValue("last", DType::kF64, {1, 1, 16});
+  graph.AddNode("GRU", "gru", {x, weights, states}, {kNoValue, last});
   ASSERT_EQ(Of(graph).size(), 1u);
   EXPECT_EQ(Of(graph)[0].amounts.at("output"), 16);
   EXPECT_EQ(Of(graph)[0].amounts.at("multiply-add"), 5 * 48 * (8 + 16));
+}
+
+// A GRU whose reset gate comes first has twice as many steps, and rounded weights have fewer bytes: their
+// times are measured apart.
+TEST(WorksOf, FormsAndPrecisionsOfRecurrentNodesHaveKeysOfTheirOwn) {
+  std::set<std::string> keys;
+  for (const int64_t before : {0, 1})
+    for (const char* operands : {"f32", "w8", "w4"}) {
+      Graph graph;
+      const ValueId x = graph.AddValue("x", DType::kF32, {5, 1, 8}),
+                    y = graph.AddValue("y", DType::kF32, {5, 1, 1, 300});
+      Attributes a;
+      a.Set("linear_before_reset", before);
+      a.Set("operands", std::string(operands));
+      graph.AddNode("GRU", "gru", {x, Weights(graph, {1, 900, 8}), Weights(graph, {1, 900, 300})}, {y}, a);
+      ASSERT_EQ(Of(graph).size(), 1u);
+      EXPECT_EQ(Of(graph)[0].stand_in, "LSTM");
+      keys.insert(Of(graph)[0].key());
+    }
+  EXPECT_EQ(keys, (std::set<std::string>{"GRU", "GRU, w8", "GRU, w4", "GRU, reset gate first",
+                                         "GRU, reset gate first w8", "GRU, reset gate first w4"}));
 }
 
 }  // namespace

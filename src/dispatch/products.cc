@@ -124,10 +124,7 @@ bool IsSoonerInHalves(const Product& p) {
 
 // Weights of one row that a second-level cache keeps are read sooner than integers are made floats. This
 // value is a guess: most such caches have 1 MiB or less.
-bool IsLarge(const Product& p) {
-  constexpr int64_t kLeastBytes = 1 << 20;
-  return p.constant && p.n * p.k * int64_t{sizeof(float)} >= kLeastBytes;
-}
+constexpr int64_t kLargeBytes = 1 << 20;
 
 bool IsSoonerInFewBits(const Product& p) { return p.is_vector() && IsLarge(p); }
 
@@ -141,6 +138,8 @@ int FewBitsOf(const Product& p, const Tensor& b) {
 }
 
 }  // namespace
+
+bool IsLarge(const Product& p) { return p.constant && p.n * p.k * int64_t{sizeof(float)} >= kLargeBytes; }
 
 Precision PrecisionOf(const Product& p) {
   if (p.operands == Precision::kF32 || p.few_bits != 0) return Precision::kF32;

@@ -45,6 +45,9 @@ inline bool PacksOnce(const Product& p) { return p.constant && p.batch == 1 && !
 // Returns the convolution of 1x1 over the rows of A that computes each of the products.
 ConvShape AsConvolution(const Product& product);
 
+// Returns whether B is constant, and so large that a second-level cache does not keep it.
+bool IsLarge(const Product& product);
+
 // Returns the precision in which this processor computes a product: that of its operands if it is sooner than
 // f32.
 Precision PrecisionOf(const Product& product);

@@ -5,6 +5,7 @@
 
 #include "base/recurrent.h"
 #include "dispatch/reason.h"
+#include "graph/fused.h"
 
 namespace mete {
 namespace {
@@ -32,9 +33,29 @@ bool HasUsualFunctions(const RecurrentSpec& spec, std::span<const RecurrentKind>
   return true;
 }
 
+// Returns a product of a direction as a product of matrices.
+Product ProductWith(const Recurrence& r, int64_t rows, int64_t k) {
+  Product p;
+  p.m = rows;
+  p.n = GatesOf(r.cell) * r.hidden;
+  p.k = p.b_stride = k;
+  p.transposed = true;
+  p.constant = r.constant;
+  p.operands = r.operands;
+  return p;
+}
+
 bool IsConstantOrOmitted(const Graph& graph, ValueId id) { return id == kNoValue || IsConstant(graph, id); }
 
 }  // namespace
+
+RecurrentPrecisions PrecisionsOf(const Recurrence& r) {
+  const Product inputs = ProductWith(r, r.length * r.batch, r.inputs),
+                states = ProductWith(r, r.batch, r.hidden);
+  // A cache near the core keeps smaller weights from one step to the next.
+  const bool reads_near = states.is_vector() && !IsLarge(states);
+  return {PrecisionOf(inputs), reads_near ? Precision::kF32 : PrecisionOf(states)};
+}
 
 std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std::string* why) {
   const Attributes& a = node.attributes;
@@ -42,10 +63,9 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   if (!IsF32(graph, x)) return No("not f32", why);
   const Shape& shape = graph.value(x).shape;
   if (!shape.known()) return No("the input's shape depends on data", why);
-  if (!IsConstant(graph, w) || !IsConstant(graph, r) || !IsConstantOrOmitted(graph, node.input(3)) ||
-      !IsConstantOrOmitted(graph, node.input(7)))
-    return No("the weights are computed", why);
   Recurrence result;
+  result.constant = IsConstant(graph, w) && IsConstant(graph, r) &&
+                    IsConstantOrOmitted(graph, node.input(3)) && IsConstantOrOmitted(graph, node.input(7));
   result.cell = CellOf(node);
   RecurrentSpec spec;
   if (!ParseRecurrent(a, FunctionsOf(result.cell), spec).empty()) return No("no such attributes", why);
@@ -57,6 +77,7 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   result.directions = spec.directions;
   result.reverse = spec.reverse;
   result.batch_first = spec.batch_first;
+  result.operands = OperandsOf(node);
   const bool input_forget = result.cell == RecurrentCell::kLstm && a.Int("input_forget", 0) != 0;
   for (size_t d = 0; d < size_t(spec.directions); ++d)
     result.rules[d] = {spec.functions[d], float(spec.clip), input_forget};

@@ -5,7 +5,9 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "dispatch/products.h"
 #include "graph/graph.h"
 #include "kernels/fast/recurrence/recurrence.h"
 
@@ -21,11 +23,27 @@ struct Recurrence {
   bool usual = true;         // the rules are ONNX's defaults, and no gate sees the cell (peepholes)
   std::array<RecurrentRules, 2> rules;  // of each direction
 
-  std::string kernel() const {
-    constexpr const char* kNames[] = {"lstm_f32", "gru_f32", "gru_reset_first_f32", "rnn_f32"};
-    return kNames[size_t(cell)];
+  bool constant = true;                  // all weights and biases are; otherwise they are packed in each run
+  Precision operands = Precision::kF32;  // that they may be rounded to (graph/fused.h, 10)
+
+  std::string kernel(Precision precision = Precision::kF32) const {
+    constexpr const char* kNames[] = {"lstm", "gru", "gru_reset_first", "rnn"};
+    return std::string(kNames[size_t(cell)]) + "_" + Name(precision);
+  }
+  std::vector<std::string> kernels() const {
+    if (operands == Precision::kF32) return {kernel()};
+    return {kernel(), kernel(operands)};
   }
 };
+
+// The precisions in which this processor computes the products of a node: those of the inputs of many steps,
+// and those of the states, which read their weights again in each step.
+struct RecurrentPrecisions {
+  Precision inputs = Precision::kF32, states = Precision::kF32;
+
+  Precision lower() const { return states != Precision::kF32 ? states : inputs; }
+};
+RecurrentPrecisions PrecisionsOf(const Recurrence& recurrence);
 
 // Returns the multiply-adds of all sequences.
 inline int64_t MultiplyAdds(const Recurrence& r) {

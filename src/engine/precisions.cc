@@ -33,6 +33,20 @@ struct Candidate {
   double error = 0;  // of this node alone
 };
 
+// Returns whether a product, or one of a recurrent node, is sooner with operands of this precision.
+bool Takes(const FastKernel& kernel, Precision precision) {
+  if (const Product* product = std::get_if<Product>(&kernel)) {
+    Product rounded = *product;
+    rounded.operands = precision;
+    return PrecisionOf(rounded) == precision;
+  }
+  const Recurrence* recurrence = std::get_if<Recurrence>(&kernel);
+  if (!recurrence) return false;
+  Recurrence rounded = *recurrence;
+  rounded.operands = precision;
+  return PrecisionsOf(rounded).lower() == precision;
+}
+
 // Returns the precision in which a node may be computed sooner than in its usual one; that one: in none.
 Precision SoonerPrecision(const Graph& graph, const Node& node, const DispatchOptions& options,
                           Precision half) {
@@ -45,15 +59,10 @@ Precision SoonerPrecision(const Graph& graph, const Node& node, const DispatchOp
   if (std::holds_alternative<Convolution>(*kernel))
     return !options.plain_sums && half != Precision::kF32 && MayRound(graph, node, half) ? half
                                                                                          : Precision::kF32;
-  const Product* product = std::get_if<Product>(&*kernel);
-  if (!product) return Precision::kF32;
   // A product of one row waits for its weights, of which w8 has the fewest bytes that keep a small error.
-  for (const Precision precision : {Precision::kW8, half}) {
-    Product rounded = *product;
-    rounded.operands = precision;
-    if (precision != Precision::kF32 && MayRound(graph, node, precision) && PrecisionOf(rounded) == precision)
+  for (const Precision precision : {Precision::kW8, half})
+    if (precision != Precision::kF32 && MayRound(graph, node, precision) && Takes(*kernel, precision))
       return precision;
-  }
   return Precision::kF32;
 }
 

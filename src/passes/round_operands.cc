@@ -1,6 +1,7 @@
 // Lets the kernels round the operands of products (graph/fused.h, 10).
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/fused.h"
 #include "base/precision.h"
@@ -35,18 +36,31 @@ bool FitsF16(const Tensor& weights, float alpha) {
   return true;
 }
 
+bool IsRecurrent(const Node& node) { return ArithmeticOf(node.op) == Arithmetic::kRecurrent; }
+
+// Returns the weights of a node: recurrent nodes have those of the inputs and those of the states.
+std::span<const ValueId> WeightsOf(const Node& node) {
+  return std::span(node.inputs).subspan(1, IsRecurrent(node) ? 2 : 1);
+}
+
 }  // namespace
 
 bool MayRound(const Graph& graph, const Node& node, Precision precision) {
   if (!TakesOperands(graph, node)) return false;
   if (UsualPrecision(node) == Precision::kI32) return precision == Precision::kF32;
   if (precision == Precision::kF32 || precision == Precision::kI32) return false;
-  const Value& weights = graph.value(node.inputs[1]);
+  const bool recurrent = IsRecurrent(node);
   if (IsHalf(precision) && (IsDepthwise(graph, node) || node.attributes.Has(kSumPiece))) return false;
-  if (precision == Precision::kBf16) return true;
-  if (precision == Precision::kF16)
-    return weights.is_constant() && FitsF16(weights.constant, node.attributes.Float("alpha", 1));
-  return IsOneOf(node.op, {"Gemm", "MatMul"}) && weights.is_constant();
+  // No kernel rounds recurrent weights that are computed.
+  if (precision == Precision::kBf16 && !recurrent) return true;
+  const auto fits = [&](ValueId id) {
+    const Value& weights = graph.value(id);
+    if (!weights.is_constant()) return false;
+    return precision != Precision::kF16 || FitsF16(weights.constant, node.attributes.Float("alpha", 1));
+  };
+  const std::span<const ValueId> weights = WeightsOf(node);
+  return (IsHalf(precision) || recurrent || IsOneOf(node.op, {"Gemm", "MatMul"})) &&
+         std::all_of(weights.begin(), weights.end(), fits);
 }
 
 bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes) {

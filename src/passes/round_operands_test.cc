@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <tuple>
 
@@ -99,6 +100,25 @@ TEST(RoundOperands, FewBitsAreForConstantWeightsOfMatrixProducts) {
       ++marked;
     }
   EXPECT_EQ(marked, 1);
+}
+
+// The weights of the inputs and those of the states are rounded together, where both are constants.
+TEST(RoundOperands, RecurrentNodesNeedConstantWeights) {
+  for (const Precision precision : {Precision::kBf16, Precision::kF16, Precision::kW8, Precision::kW4}) {
+    Builder b;
+    const ValueId x = b.Input({7, 1, 5});
+    const ValueId constant = b.Op("RNN", {x, b.Weight({1, 3, 5}), b.Weight({1, 3, 3})});
+    const ValueId computed = b.Op("RNN", {x, b.Weight({1, 3, 5}), b.Input({1, 3, 3})});
+    Graph& g = b.Output(b.Op("Add", {constant, computed}));
+    (void)RunPasses(g, {.precision = precision});
+    std::vector<std::string> operands;
+    for (const Node& node : g.nodes)
+      if (node.op == "RNN") operands.push_back(Name(OperandsOf(node)));
+    std::ranges::sort(operands);
+    std::vector<std::string> want{Name(precision), "f32"};
+    std::ranges::sort(want);
+    EXPECT_EQ(operands, want);
+  }
 }
 
 TEST(RoundOperands, VerifyRefusesOtherTypes) {

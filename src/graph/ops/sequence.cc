@@ -1,4 +1,5 @@
 #include "base/recurrent.h"
+#include "graph/fused.h"
 #include "graph/ops/check.h"
 #include "graph/ops/sequence_rules.h"
 
@@ -16,6 +17,7 @@ void InferRecurrent(InferContext& c, int64_t gates, std::span<const RecurrentKin
   RecurrentSpec spec;
   if (const std::string problem = ParseRecurrent(c.attributes, functions, spec); !problem.empty())
     c.Bad("{}", problem);
+  CheckOperands(c);
   NeedType(c, 0, kFloatTypes);
   for (int i : {1, 2, 3, 5, 6, 7})
     if (c.has(i) && c.type(i) != c.type(0))

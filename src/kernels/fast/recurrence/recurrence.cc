@@ -162,7 +162,14 @@ HWY_NOINLINE void RunPanels(const RecurrentStepCall& call, const PassCode& code,
   }
 }
 
+void ApplyGates(const RecurrentStepCall& call, const PassCode& code, Range panels) {
+  const ApplyFunction apply = call.weights.rules ? code.apply_rules : code.apply;
+  const size_t first = static_cast<size_t>(panels.begin) * code.gates * kLanes;
+  for (const RecurrentRow& row : call.rows) apply(call, {&row, 1}, panels, row.sums + first);
+}
+
 void RunPass(const RecurrentStepCall& call, const PassCode& code, Range panels) {
+  if (!call.weights.packed) return ApplyGates(call, code, panels);
   int64_t p = panels.begin;
   if (static_cast<int64_t>(call.rows.size()) <= code.rows_together || code.gates == 1)
     for (; p + code.together <= panels.end; p += code.together)

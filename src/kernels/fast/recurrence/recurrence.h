@@ -76,6 +76,9 @@ struct RecurrentRow {
   // An LSTM's cells, which the step replaces; what the first pass of a kGruResetFirst hands to the second
   // one.
   float* inner;
+  // The product of the states with the weights of the pass, in the order of their columns, where the caller
+  // has computed it.
+  const float* sums = nullptr;
 };
 
 // What the gates of one direction do with their sums.
@@ -87,7 +90,8 @@ struct RecurrentRules {
 
 // The weights of a pass, those of one direction.
 struct RecurrentWeights {
-  const float* packed;       // of plan.states[pass]
+  // Of plan.states[pass]; null: the rows have their sums, and the step applies the gates alone.
+  const float* packed;
   const float* hidden_bias;  // of kGru: padded_hidden() elements, added to a product before it is scaled
   const RecurrentRules* rules = nullptr;  // null: ONNX's defaults, without peepholes
   // Of an LSTM: padded_hidden() elements each of the input, output and forget gate, by which the cells are

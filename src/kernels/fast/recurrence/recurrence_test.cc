@@ -70,8 +70,27 @@ std::vector<float> OrderedInputs(const RecurrencePlan& plan, const StepData& dat
   return x;
 }
 
+// Whether the step multiplies the states, or gets their sums.
+enum class Sums { kOfTheStep, kGiven };
+
+// Computes the products of the states, or of what the first pass of a kGruResetFirst has scaled, and gives
+// them to the rows.
+std::vector<float> GiveSums(const RecurrencePlan& plan, int64_t pass, const std::vector<float>& packed,
+                            std::vector<RecurrentRow>& rows) {
+  const GemmPlan& gemm = plan.states[size_t(pass)].gemm;
+  std::vector<float> sums = Zeros(std::ssize(rows) * gemm.n);
+  for (size_t r = 0; r < rows.size(); ++r) {
+    float* of_row = sums.data() + int64_t(r) * gemm.n;
+    RunGemm(gemm, pass == 0 ? rows[r].h : rows[r].inner, gemm.k, packed.data(), {}, {0, 1}, {0, gemm.panels},
+            of_row, gemm.n);
+    rows[r].sums = of_row;
+  }
+  return sums;
+}
+
 // Runs the step in blocks of `rows_at_once` rows and `panels_at_once` panels.
-States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_once) {
+States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_once,
+                 Sums sums = Sums::kOfTheStep) {
   const RecurrencePlan plan = PlanRecurrence(data.cell, 1, data.hidden);
   const int64_t hidden = data.hidden, padded = plan.padded_hidden();
   const std::vector<float> x = OrderedInputs(plan, data);
@@ -90,7 +109,10 @@ States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_o
   }
   for (int64_t pass = 0; pass < plan.passes(); ++pass) {
     const std::vector<float> packed = PackedStates(plan.states[size_t(pass)], data);
-    const RecurrentWeights weights{packed.data(), bias.data(), data.unusual ? &*data.unusual : nullptr,
+    const bool given = sums == Sums::kGiven;
+    const std::vector<float> products = given ? GiveSums(plan, pass, packed, rows) : Zeros(0);
+    const RecurrentWeights weights{given ? nullptr : packed.data(), bias.data(),
+                                   data.unusual ? &*data.unusual : nullptr,
                                    data.peepholes.empty() ? nullptr : peepholes.data()};
     for (int64_t r = 0; r < data.rows; r += rows_at_once)
       for (int64_t p = 0; p < plan.panels; p += panels_at_once)
@@ -223,6 +245,18 @@ TEST(RecurrentStepF32, MatchesDouble) {
                        << "gates " << GatesOf(cell) << " hidden " << hidden << " rows " << rows);
           const StepData data(cell, hidden, rows, uint32_t(hidden * 10 + rows));
           ExpectOracle(data, RunBlocks(data, rows, 1000));
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  });
+}
+
+TEST(RecurrentStepF32, GatesOfGivenSumsMatchDouble) {
+  OnEveryTarget([](const std::string&) {
+    for (const RecurrentCell cell : kCells)
+      for (const int64_t hidden : kHidden)
+        for (const int64_t panels : {1, 1000}) {
+          const StepData data(cell, hidden, 5, uint32_t(hidden));
+          ExpectOracle(data, RunBlocks(data, 3, panels, Sums::kGiven));
           if (testing::Test::HasFatalFailure()) return;
         }
   });

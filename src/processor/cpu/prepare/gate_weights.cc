@@ -2,59 +2,59 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/tensor_source.h"
-#include "kernels/fast/gemm/gemm.h"
 
 namespace mete {
 
-namespace {
-
-// Returns the rows of the model's weights that become some columns; those of the padding are zero.
-std::vector<float> WeightsOf(const PackedGates& gates, const Tensor& weights, int64_t direction,
-                             Range columns) {
-  const int64_t rows = weights.shape()[1], k = weights.shape()[2];
-  std::vector<float> values(size_t(columns.size() * k));
-  for (int64_t i = 0; i < columns.size(); ++i) {
-    const int64_t row = gates.RowOf(columns.begin + i);
-    if (row >= 0) ReadElements(weights, (direction * rows + row) * k, k, values.data() + i * k);
-  }
-  return values;
+void GateMatrix::Read(int64_t first, int64_t count, float* to) const {
+  if (constant) ReadElements(*constant, first, count, to);
+  else std::copy_n(computed + first, count, to);
 }
 
-}  // namespace
-
-Tensor PackGates(const RecurrencePlan& plan, const PackedGates& gates, const Tensor& weights,
-                 Packer& packer) {
-  const GemmPlan& gemm = gates.gemm;
-  const int64_t directions = weights.shape()[0], k = weights.shape()[2], elements = gates.columns() * k;
-  const std::string what =
-      fmt::format("{}, {} of {} gates of {} units from {} on, {} directions, k {}, {} panels", TargetOf(plan),
-                  gates.count, plan.gates(), plan.hidden, gates.first, directions, k, gemm.panels);
-  const auto fill = [&](Range pieces, float* packed) {
-    for (int64_t i = pieces.begin; i < pieces.end; ++i) {
-      const int64_t direction = i / gemm.panels, panel = i % gemm.panels;
-      const Range columns = gemm.split.Columns(panel);
-      const std::vector<float> values = WeightsOf(gates, weights, direction, columns);
-      PackGemm(gemm, {values.data(), k, true, 1, columns.begin}, {panel, panel + 1},
-               packed + direction * elements);
+void PackGatePanels(const PackedGates& gates, const GateKernel& kernel, const GateMatrix& matrix,
+                    Range panels, float* buffer, std::byte* packed) {
+  for (int64_t i = panels.begin; i < panels.end; ++i) {
+    const int64_t direction = i / kernel.panels(), panel = i % kernel.panels();
+    const Range columns = kernel.Columns(panel);
+    for (int64_t c = 0; c < columns.size(); ++c) {
+      const int64_t row = gates.RowOf(columns.begin + c);
+      float* column = buffer + c * matrix.k;
+      if (row < 0) std::fill_n(column, matrix.k, 0.0f);
+      else matrix.Read((direction * matrix.rows + row) * matrix.k, matrix.k, column);
     }
+    kernel.Pack(buffer, panel, packed + direction * kernel.packed_bytes());
+  }
+}
+
+Tensor PackGates(const RecurrencePlan& plan, const PackedGates& gates, const GateKernel& kernel,
+                 const Tensor& weights, Packer& packer) {
+  const GateMatrix matrix{&weights, nullptr, weights.shape()[0], weights.shape()[1], weights.shape()[2]};
+  const std::string what =
+      fmt::format("{}, {} of {} gates of {} units from {} on, {} directions, k {}, {} panels in {}",
+                  kernel.target(), gates.count, plan.gates(), plan.hidden, gates.first, matrix.directions,
+                  matrix.k, kernel.panels(), Name(kernel.precision()));
+  const auto fill = [&](Range panels, float* packed) {
+    std::vector<float> buffer(size_t(kernel.MostColumns() * matrix.k));
+    PackGatePanels(gates, kernel, matrix, panels, buffer.data(), reinterpret_cast<std::byte*>(packed));
   };
-  Tensor packed = packer.Pack(what, weights, directions * elements * int64_t{sizeof(float)},
-                              directions * gemm.panels, fill);
+  Tensor packed = packer.Pack(what, weights, matrix.directions * kernel.packed_bytes(),
+                              matrix.directions * kernel.panels(), fill);
   ReleasePagesOf(weights);
   return packed;
 }
 
-GateBiases BiasesOf(const RecurrencePlan& plan, int64_t directions, const Tensor* b) {
-  GateBiases biases{std::vector<float>(size_t(directions * plan.columns())),
-                    std::vector<float>(size_t(directions * plan.padded_hidden()))};
-  if (!b) return biases;
+GateBiases NoBiases(const RecurrencePlan& plan, int64_t directions) {
+  return {std::vector<float>(size_t(directions * plan.columns())),
+          std::vector<float>(size_t(directions * plan.padded_hidden()))};
+}
+
+void SetBiases(const RecurrencePlan& plan, int64_t directions, const float* values, GateBiases& biases) {
   const int64_t rows = plan.gates() * plan.hidden;
-  std::vector<float> values(size_t(2 * directions * rows));
-  ReadElements(*b, 0, std::ssize(values), values.data());
   const bool scaled = plan.cell == RecurrentCell::kGru;
   for (int64_t d = 0; d < directions; ++d) {
-    const float *of_input = values.data() + 2 * d * rows, *of_state = of_input + rows;
+    const float *of_input = values + 2 * d * rows, *of_state = of_input + rows;
     for (int64_t column = 0; column < plan.columns(); ++column) {
       const int64_t row = plan.inputs.RowOf(column);
       if (row < 0) continue;
@@ -65,16 +65,16 @@ GateBiases BiasesOf(const RecurrencePlan& plan, int64_t directions, const Tensor
       else bias += of_state[row];
     }
   }
-  return biases;
 }
 
-std::vector<float> PeepholesOf(const RecurrencePlan& plan, int64_t directions, const Tensor* p) {
-  if (!p) return {};
-  const int64_t rows = 3 * directions;
-  std::vector<float> values(size_t(rows * plan.padded_hidden()));
-  for (int64_t row = 0; row < rows; ++row)
-    ReadElements(*p, row * plan.hidden, plan.hidden, values.data() + row * plan.padded_hidden());
-  return values;
+std::vector<float> NoPeepholes(const RecurrencePlan& plan, int64_t directions) {
+  return std::vector<float>(size_t(3 * directions * plan.padded_hidden()));
+}
+
+void SetPeepholes(const RecurrencePlan& plan, int64_t directions, const float* values,
+                  std::vector<float>& peepholes) {
+  for (int64_t row = 0; row < 3 * directions; ++row)
+    std::copy_n(values + row * plan.hidden, plan.hidden, peepholes.data() + row * plan.padded_hidden());
 }
 
 }  // namespace mete

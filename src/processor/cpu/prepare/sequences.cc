@@ -32,7 +32,7 @@ SequenceDivision DivideRecurrence(const Recurrence& r, const RecurrencePlan& pla
   SequenceDivision division{r.directions};
   const int64_t each = CeilDiv(threads, r.directions);  // threads for each direction
   if (each == 1) return division;
-  const int64_t bytes = plan.columns() * plan.hidden * int64_t{sizeof(float)};
+  const int64_t bytes = plan.columns() * plan.hidden * BitsOf(PrecisionsOf(r).states) / 8;
   const int64_t taking_part = std::min({each, bytes / (kLeastBytes * plan.passes()), plan.panels});
   if ((r.batch >= each && bytes <= kNearBytes) || taking_part <= 1)
     division.row_blocks = std::min(r.batch, each);
@@ -47,7 +47,9 @@ SequenceMemory MemoryOf(const Recurrence& r, const RecurrencePlan& plan, const S
   m.steps = std::min(r.length, std::max(kLeastSteps, kProductBytes / (step * int64_t{sizeof(float)})));
   m.inner = WholeLines(m.steps * step);
   m.states = m.inner + WholeLines(m.rows * plan.inner());
-  m.floats = m.states + WholeLines(2 * m.rows * plan.hidden);
+  m.sums = m.states + WholeLines(2 * m.rows * plan.hidden);
+  const bool apart = PrecisionsOf(r).states != Precision::kF32;
+  m.floats = m.sums + (apart ? WholeLines(m.rows * plan.columns()) : 0);
   return m;
 }
 

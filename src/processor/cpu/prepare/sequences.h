@@ -48,9 +48,11 @@ SequenceDivision DivideRecurrence(const Recurrence& recurrence, const Recurrence
 
 // The working memory of a share in floats, and its parts.
 struct SequenceMemory {
-  int64_t rows = 0;               // most sequences of a share
-  int64_t steps = 0;              // of which the inputs are multiplied at a time
-  int64_t inner = 0, states = 0;  // offsets: RecurrentRow::inner, and states that are no output
+  int64_t rows = 0;   // most sequences of a share
+  int64_t steps = 0;  // of which the inputs are multiplied at a time
+  // Offsets: RecurrentRow::inner, states that are no output, and RecurrentRow::sums, which only rounded
+  // states have.
+  int64_t inner = 0, states = 0, sums = 0;
   int64_t floats = 0;
 };
 
