@@ -160,6 +160,12 @@ def few_bits(c):
                 c.add(f"{bits} bits, blocks of {block}, zero points in floats, bias", "MatMulNBits", inputs + [("z", c.floats(n, blocks) + 2 ** (bits - 1)), None, ("b", c.floats(n))], ("w", "s", "z", "b"), **sizes)
 
 
+def codes(c):
+    for kind, (k, n) in (("FP4", (50, 12)), ("NF4", (64, 11))):
+        inputs = [("a", c.floats(2, 3, k)), ("w", c.rng.integers(0, 256, (n * k + 1) // 2).astype(np.uint8)), ("s", c.floats(-(-n * k // 16)) / 8)]
+        c.add(kind, "MatMulBnb4", inputs, ("w", "s"), K=k, N=n, block_size=16, quant_type=int(kind == "NF4"))
+
+
 def large_few_bits(c):
     for bits in (2, 4, 8):
         k, n, block = 1100, 270, 32  # which a kernel reads as integers
@@ -201,6 +207,9 @@ def images(c):
 def others(c):
     a, b = ("a", c.floats(2, 4, 7)), ("b", c.floats(2, 5, 7))
     c.add("B transposed", "TransposeMatMul", [a, b], transB=1, alpha=0.5)
+    apart = ("a", c.floats(5, 2, 3, 7)), ("b", c.floats(7, 2, 3, 4))
+    c.add("the batch of both", "FusedMatMul", [*apart], transBatchA=1, transBatchB=1)
+    c.add("the batch of A, transposed", "FusedMatMul", [("a", c.floats(7, 2, 3, 5)), ("b", c.floats(2, 3, 7, 4))], transBatchA=1, transA=1, alpha=0.5)
     c.add("an axis", "ExpandDims", [a, ("axis", np.array(-1, np.int32))], ("axis",))
     c.add("upper", "Trilu", [a], upper=1)
     c.add("lower", "Trilu", [a, ("k", np.array(1, np.int64))], ("k",), upper=0)
@@ -209,6 +218,6 @@ def others(c):
 def cases(seed):
     """Yields (name, model, inputs)."""
     c = Cases(seed)
-    for add in (attention, multi_head, group_query, tokens, few_bits, large_few_bits, tables, images, others):
+    for add in (attention, multi_head, group_query, tokens, few_bits, codes, large_few_bits, tables, images, others):
         add(c)
     yield from c.cases

@@ -4,6 +4,7 @@
 
 #include "import/onnx/microsoft_attention.h"
 #include "import/onnx/microsoft_build.h"
+#include "import/onnx/microsoft_codes.h"
 #include "import/onnx/microsoft_embedding.h"
 #include "import/onnx/microsoft_few_bits.h"
 #include "import/onnx/microsoft_fused.h"
@@ -171,6 +172,7 @@ constexpr Row kRows[] = {
     {"Attention", 2, 7, ExpandAttention, 2},
     {"BiasAdd", 3, 3, ExpandBiasAdd},
     {"BiasGelu", 2, 2, ExpandBiasGelu},
+    {"BiasSoftmax", 2, 2, ExpandBiasSoftmax},
     {"BiasSplitGelu", 2, 2, ExpandBiasSplitGelu},
     {"DequantizeLinear", 2, 3, KeepAsItIs},
     {"DynamicQuantizeMatMul", 3, 5, ExpandDynamicQuantizeMatMul},
@@ -185,6 +187,7 @@ constexpr Row kRows[] = {
     {"Gelu", 1, 1, KeepAsItIs},
     {"GroupNorm", 3, 3, ExpandGroupNorm},
     {"GroupQueryAttention", 7, 16, ExpandGroupQueryAttention, 4},
+    {"MatMulBnb4", 3, 3, ExpandMatMulBnb4},
     {"MatMulIntegerToFloat", 4, 7, ExpandMatMulIntegerToFloat},
     {"MatMulNBits", 3, 6, ExpandMatMulNBits},
     {"MultiHeadAttention", 1, 10, ExpandMultiHeadAttention, 4},

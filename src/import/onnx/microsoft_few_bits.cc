@@ -5,13 +5,29 @@
 #include "import/onnx/shapes.h"
 
 namespace mete::onnx_import {
-namespace {
 
-// The pointer holds until the graph gets another value.
 const Tensor* ConstantOf(Upgrade& u, size_t i) {
   const ValueId id = u.input(i);
   return id == kNoValue || !u.graph.value(id).is_constant() ? nullptr : &u.graph.value(id).constant;
 }
+
+void BecomeProduct(Upgrade& u, const Tensor& matrix, ValueId bias) {
+  const int64_t outputs = matrix.shape()[0];
+  const ValueId weights = u.graph.AddConstant(u.names.Unique(u.node.name + "/weights"), matrix);
+  const ValueId rows = Op(u, "Reshape", {u.input(0), Constant(u, {-1, matrix.shape()[1]})});
+  const ValueId shape = Op(u, "Concat", {DimsOf(u, u.input(0), 0, -1), Constant(u, {outputs})}, "axis", 0);
+  if (u.shapes) {
+    Shape out = u.shapes->Of(u.graph, u.input(0));
+    if (out.rank() > 0) out[out.rank() - 1] = outputs;
+    u.shapes->Tell(u.graph, u.node.output(0), out);
+  }
+  const Attributes transposed = With("transB", int64_t{1});
+  const ValueId product = bias == kNoValue ? Into(u, kNoValue, "Gemm", {rows, weights}, transposed)
+                                           : Into(u, kNoValue, "Gemm", {rows, weights, bias}, transposed);
+  Become(u, "Reshape", {product, shape});
+}
+
+namespace {
 
 bool IsFloats(const Tensor& t) { return t.type() == DType::kF32 || t.type() == DType::kF16; }
 
@@ -73,20 +89,7 @@ void ExpandMatMulNBits(Upgrade& u) {
   m.scales = *scales;
   if (zeros) m.zeros = *zeros;
   if (!CheckSizes(u, m)) return;
-
-  const ValueId weights = u.graph.AddConstant(u.names.Unique(u.node.name + "/weights"), Dequantized(m));
-  const ValueId rows = Op(u, "Reshape", {u.input(0), Constant(u, {-1, m.columns})});
-  const ValueId shape = Op(u, "Concat", {DimsOf(u, u.input(0), 0, -1), Constant(u, {m.rows})}, "axis", 0);
-  if (u.shapes) {
-    Shape out = u.shapes->Of(u.graph, u.input(0));
-    if (out.rank() > 0) out[out.rank() - 1] = m.rows;
-    u.shapes->Tell(u.graph, u.node.output(0), out);
-  }
-  const Attributes transposed = With("transB", int64_t{1});
-  const ValueId product = u.input(5) == kNoValue
-                              ? Into(u, kNoValue, "Gemm", {rows, weights}, transposed)
-                              : Into(u, kNoValue, "Gemm", {rows, weights, u.input(5)}, transposed);
-  Become(u, "Reshape", {product, shape});
+  BecomeProduct(u, Dequantized(m), u.input(5));
 }
 
 namespace {

@@ -1,5 +1,6 @@
 #include "import/onnx/microsoft_fused.h"
 
+#include <algorithm>
 #include <numeric>
 #include <optional>
 
@@ -89,6 +90,19 @@ void ExpandFusedConv(Upgrade& u) {
   Activate(u, activation, y);
 }
 
+// The axis is that of a softmax before opset 13, which counts all dimensions from it on as one. The bias is
+// broadcast as that of an Add is, whichever dimensions is_inner_broadcast names.
+void ExpandBiasSoftmax(Upgrade& u) {
+  const int64_t axis = u.node.attributes.Int("axis", 1);
+  if (!HasOnly(u, {"axis", "is_inner_broadcast"})) return;
+  const ValueId sum = u.Emit("Add", "biased", {u.input(0), u.input(1)});
+  const int rank = RankOf(u, u.input(0));
+  const Attributes last = With("axis", int64_t{-1});
+  if (axis == -1 || (rank > 0 && axis == rank - 1)) return Become(u, "Softmax", {sum}, last);
+  const ValueId rows = Op(u, "Flatten", {sum}, "axis", axis);
+  Become(u, "Reshape", {Into(u, kNoValue, "Softmax", {rows}, last), Op(u, "Shape", {sum})});
+}
+
 void ExpandFusedGemm(Upgrade& u) {
   Attributes gemm = u.node.attributes;
   Activation activation{std::string(gemm.String("activation", "")), {}, {}};
@@ -99,13 +113,34 @@ void ExpandFusedGemm(Upgrade& u) {
   Activate(u, activation, u.Emit("Gemm", "gemm", u.node.inputs, std::move(gemm)));
 }
 
+namespace {
+
+// Returns an operand of a FusedMatMul. With transBatchA or transBatchB the first dimension is moved between
+// the batch and the last dimension; transA and transB then exchange the last two.
+ValueId OperandOf(Upgrade& u, size_t input, const std::string& which) {
+  const Attributes& given = u.node.attributes;
+  const bool transposed = given.Int("trans" + which, 0) != 0;
+  const ValueId id = u.input(input);
+  const char* suffix = input == 0 ? "a" : "b";
+  if (given.Int("transBatch" + which, 0) == 0) return transposed ? Transposed(u, suffix, id) : id;
+  const int rank = RankOf(u, id);
+  if (rank < 3) {
+    u.Unsupported(rank < 0 ? fmt::format("transBatch{} of an operand of unknown rank", which)
+                           : fmt::format("transBatch{} of an operand of {} dimensions", which, rank));
+    return id;
+  }
+  mete::Ints order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  if (transposed) std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return u.Emit("Transpose", suffix, {id}, With("perm", std::move(order)));
+}
+
+}  // namespace
+
 void ExpandFusedMatMul(Upgrade& u) {
   const Attributes given = u.node.attributes;
-  if (given.Int("transBatchA", 0) != 0 || given.Int("transBatchB", 0) != 0)
-    return u.Unsupported("transBatchA and transBatchB are not supported");
-  ValueId a = u.input(0), b = u.input(1);
-  if (given.Int("transA", 0) != 0) a = Transposed(u, "a", a);
-  if (given.Int("transB", 0) != 0) b = Transposed(u, "b", b);
+  const ValueId a = OperandOf(u, 0, "A"), b = OperandOf(u, 1, "B");
   const float alpha = given.Float("alpha", 1);
   if (alpha == 1) return Become(u, "MatMul", {a, b});
   const ValueId product = u.Emit("MatMul", "product", {a, b});

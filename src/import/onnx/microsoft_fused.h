@@ -7,6 +7,8 @@
 namespace mete::onnx_import {
 
 void ExpandBiasGelu(Upgrade& u);
+// The softmax of a sum, over all dimensions from an axis on.
+void ExpandBiasSoftmax(Upgrade& u);
 void ExpandFastGelu(Upgrade& u);
 void ExpandQuickGelu(Upgrade& u);
 void ExpandFusedConv(Upgrade& u);

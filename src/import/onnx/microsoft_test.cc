@@ -160,6 +160,24 @@ TEST(Microsoft, ProductsTransposeAndScale) {
   EXPECT_EQ(g.nodes[2].op + " " + g.nodes[3].op, "MatMul Mul");
 }
 
+TEST(Microsoft, ProductsMoveTheFirstDimensionBehindTheBatch) {
+  for (const auto& [transposed, order] : {std::pair{0, Ints{1, 0, 2}}, {1, Ints{1, 2, 0}}}) {
+    ModelProto m = ModelOfFloats("FusedMatMul", {"a", "w"});
+    AddInt(NodeOf(m), "transBatchA", 1);
+    AddInt(NodeOf(m), "transA", transposed);
+    const Graph g = Import(m).graph;
+    ASSERT_EQ(g.nodes.size(), 2u);
+    EXPECT_EQ(g.nodes[0].attributes.IntList("perm"), order);
+  }
+}
+
+TEST(Microsoft, ABiasBeforeASoftmaxIsAdded) {
+  ModelProto m = ModelOfFloats("BiasSoftmax", {"a", "a"});
+  AddInt(NodeOf(m), "axis", 2);
+  EXPECT_EQ(OperatorsOf(m), "Add Softmax");
+  EXPECT_EQ(OperatorsOf(ModelOfFloats("BiasSoftmax", {"a", "a"})), "Add Flatten Softmax Shape Reshape");
+}
+
 TEST(Microsoft, SkipNormalizationsTellTheirSum) {
   EXPECT_EQ(OperatorsOf(ModelOfFloats("SkipLayerNormalization", {"a", "a", "v"})), "Add LayerNormalization");
   const Graph g =
@@ -177,8 +195,8 @@ TEST(Microsoft, RefusesWhatFusedOperatorsRarelyHave) {
   AddString(NodeOf(m), "activation", "Dance");
   EXPECT_TRUE(Contains(ImportError(m), "its activation 'Dance' is unknown"));
   m = ModelOfFloats("FusedMatMul", {"a", "w"});
-  AddInt(NodeOf(m), "transBatchA", 1);
-  EXPECT_TRUE(Contains(ImportError(m), "transBatchA and transBatchB are not supported"));
+  AddInt(NodeOf(m), "transBatchB", 1);
+  EXPECT_TRUE(Contains(ImportError(m), "transBatchB of an operand of 2 dimensions"));
   EXPECT_TRUE(Contains(ImportError(ModelOfFloats("SkipLayerNormalization", {"a", "a", "v"}, {"out", "mean"})),
                        "outputs for training are not supported"));
   EXPECT_TRUE(
@@ -276,6 +294,50 @@ TEST(Microsoft, RefusesWeightsOfFewBitsThatDoNotFit) {
   m = ModelOfFewBits({"f", "w", "s"});
   NodeOf(m).mutable_attribute(0)->set_i(int64_t(1) << 40);
   EXPECT_TRUE(Contains(ImportError(m), "[node] K; got 1099511627776"));
+}
+
+// The product of "f" (3x4) with 2 outputs of codes, in blocks of 3 weights.
+ModelProto ModelOfCodes(int64_t type, const std::vector<float>& scales) {
+  ModelProto m = EmptyModel();
+  AddInput(m, "f", {3, 4});
+  AddRaw(m, "w", TensorProto::UINT8, {4}, RawOf<uint8_t>({0x0f, 0x37, 0x8a, 0xf0}));
+  AddRaw(m, "s", TensorProto::FLOAT, {int64_t(scales.size())}, RawOf<float>(scales));
+  AddOp(m, "MatMulBnb4", {"f", "w", "s"}, {"out"}, "node").set_domain("com.microsoft");
+  AddInt(NodeOf(m), "K", 4);
+  AddInt(NodeOf(m), "N", 2);
+  AddInt(NodeOf(m), "block_size", 3);
+  AddInt(NodeOf(m), "quant_type", type);
+  AddOutput(m, "out");
+  return m;
+}
+
+TEST(Microsoft, WeightsMayBeCodesOfATable) {
+  const auto weights = [](int64_t type) {
+    const Graph g = Import(ModelOfCodes(type, {1, 2, 4})).graph;
+    const auto gemm = std::ranges::find(g.nodes, "Gemm", &Node::op);
+    const Tensor& t = g.value(gemm->inputs.at(1)).constant;
+    EXPECT_NE(t.source(), nullptr) << "no floats before they are packed";
+    EXPECT_EQ(t.shape(), (Shape{2, 4}));
+    return std::vector<float>(t.as<float>(), t.as<float>() + 8);
+  };
+  // The codes are 0, 15, 3 | 7, 8, 10 | 15, 0.
+  const float third = 1.0f / 3;
+  EXPECT_EQ(weights(0), (std::vector<float>{0, -0.25f, 1, 2 * 0.25f, 0, -4 * third, -4 * 0.25f, 0}));
+  const std::vector<float> nf4 = weights(1);
+  EXPECT_EQ(nf4[0], -1);
+  EXPECT_EQ(nf4[1], 1);
+  EXPECT_FLOAT_EQ(nf4[2], -0.39491749f);
+  EXPECT_EQ(nf4[3], 0);
+  EXPECT_FLOAT_EQ(nf4[4], 2 * 0.0795803f);
+  EXPECT_EQ(nf4[6], 4);
+  EXPECT_EQ(nf4[7], -4);
+}
+
+TEST(Microsoft, RefusesCodesThatDoNotFit) {
+  EXPECT_TRUE(Contains(ImportError(ModelOfCodes(2, {1, 2, 4})), "[node] quant_type; got 2, expected 0"));
+  EXPECT_TRUE(
+      Contains(ImportError(ModelOfCodes(1, {1, 2})),
+               "[node] the weights or the scales have the wrong size; got 4 and 2, expected 4 and 3"));
 }
 
 TEST(Microsoft, RefusesWhatItDoesNotKnow) {
