@@ -74,16 +74,21 @@ std::vector<float> OrderedInputs(const RecurrencePlan& plan, const StepData& dat
 enum class Sums { kOfTheStep, kGiven };
 
 // Computes the products of the states, or of what the first pass of a kGruResetFirst has scaled, and gives
-// them to the rows.
-std::vector<float> GiveSums(const RecurrencePlan& plan, int64_t pass, const std::vector<float>& packed,
+// them to the rows. The result has the sums.
+std::vector<float> GiveSums(const PackedGates& gates, const StepData& data, int64_t pass,
                             std::vector<RecurrentRow>& rows) {
-  const GemmPlan& gemm = plan.states[size_t(pass)].gemm;
-  std::vector<float> sums = Zeros(std::ssize(rows) * gemm.n);
-  for (size_t r = 0; r < rows.size(); ++r) {
-    float* of_row = sums.data() + int64_t(r) * gemm.n;
-    RunGemm(gemm, pass == 0 ? rows[r].h : rows[r].inner, gemm.k, packed.data(), {}, {0, 1}, {0, gemm.panels},
-            of_row, gemm.n);
-    rows[r].sums = of_row;
+  std::vector<float> sums = Zeros(std::ssize(rows) * gates.columns());
+  float* to = sums.data();
+  for (RecurrentRow& row : rows) {
+    row.sums = to;
+    for (int64_t column = 0; column < gates.columns(); ++column, ++to) {
+      const int64_t of_model = gates.RowOf(column);
+      double sum = 0;
+      for (int64_t k = 0; of_model >= 0 && k < data.hidden; ++k)
+        sum += double(data.weights[size_t(of_model * data.hidden + k)]) *
+               double((pass == 0 ? row.h : row.inner)[k]);
+      *to = float(sum);
+    }
   }
   return sums;
 }
@@ -110,7 +115,8 @@ States RunBlocks(const StepData& data, int64_t rows_at_once, int64_t panels_at_o
   for (int64_t pass = 0; pass < plan.passes(); ++pass) {
     const std::vector<float> packed = PackedStates(plan.states[size_t(pass)], data);
     const bool given = sums == Sums::kGiven;
-    const std::vector<float> products = given ? GiveSums(plan, pass, packed, rows) : Zeros(0);
+    const std::vector<float> products =
+        given ? GiveSums(plan.states[size_t(pass)], data, pass, rows) : Zeros(0);
     const RecurrentWeights weights{given ? nullptr : packed.data(), bias.data(),
                                    data.unusual ? &*data.unusual : nullptr,
                                    data.peepholes.empty() ? nullptr : peepholes.data()};
