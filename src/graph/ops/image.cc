@@ -1,4 +1,6 @@
 // Operators that sample images: grids, regions, unpooling. Resize has its own file.
+#include <cmath>
+
 #include "graph/ops/tensor_rules.h"
 
 namespace mete {
@@ -64,6 +66,22 @@ void InferRoiAlign(InferContext& c) {
   c.Output(0, c.type(0), {c.shape(1)[0], c.shape(0)[1], height, width});
 }
 
+// The regions are rows of the number of an image and two corners.
+void InferMaxRoiPool(InferContext& c) {
+  NeedType(c, 0, kFloatTypes);
+  NeedSameType(c, 0, 1);
+  c.NeedRank(0, 4, 4);
+  c.NeedRank(1, 2, 2);
+  NeedShape(c, 1, {c.shape(1)[0], 5});
+  const Ints& size = c.attributes.IntList("pooled_shape");
+  if (size.size() != 2 || size[0] < 1 || size[1] < 1)
+    c.Bad("pooled_shape must be a height and a width from 1 on");
+  if (!std::isfinite(c.attributes.Float("spatial_scale", 1))) c.Bad("spatial_scale must be a number");
+  Shape out;
+  for (const int64_t d : {c.shape(1)[0], c.shape(0)[1], size[0], size[1]}) Append(c, out, d);
+  c.Output(0, c.type(0), out);
+}
+
 int64_t At(const InferContext& c, const char* name, size_t i, size_t count, int64_t fallback, int64_t least) {
   const Ints& list = c.attributes.IntList(name);
   if (list.empty()) return fallback;
@@ -106,6 +124,7 @@ void InferMaxUnpool(InferContext& c) {
 constexpr OpSchema kOperators[] = {
     {"AffineGrid", 2, 2, 1, InferAffineGrid},
     {"GridSample", 2, 2, 1, InferGridSample},
+    {"MaxRoiPool", 2, 2, 1, InferMaxRoiPool, {.arithmetic = Arithmetic::kSamples}},
     {"MaxUnpool", 2, 3, 1, InferMaxUnpool},
     {"Resize",
      1,

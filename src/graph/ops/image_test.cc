@@ -60,6 +60,15 @@ TEST(RoiAlignInfer, OneOutputARegion) {
             "error: [node] input 1 has the wrong shape; got 4x5, expected 4x4");
 }
 
+TEST(MaxRoiPoolInfer, OneOutputARegion) {
+  const auto size = Attrs({{"pooled_shape", Ints{5, 6}}});
+  EXPECT_EQ(InferText("MaxRoiPool", size, {Shape{1, 3, 8, 8}, Shape{4, 5}}), "f32 4x3x5x6");
+  EXPECT_EQ(InferText("MaxRoiPool", size, {Shape{1, 3, 8, 8}, Shape{4, 4}}),
+            "error: [node] input 1 has the wrong shape; got 4x4, expected 4x5");
+  EXPECT_EQ(InferText("MaxRoiPool", Attrs({{"pooled_shape", Ints{5}}}), {Shape{1, 3, 8, 8}, Shape{4, 5}}),
+            "error: [node] pooled_shape must be a height and a width from 1 on");
+}
+
 TEST(MaxUnpoolInfer, UndoesThePooling) {
   const auto pool = Attrs({{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}});
   const TestInput indices(DType::kI64, {1, 1, 2, 2});

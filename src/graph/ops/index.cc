@@ -134,9 +134,12 @@ void InferNonMaxSuppression(InferContext& c) {
 }
 
 // Caffe's layer of this name: inputs are predictions of boxes, scores, and prior boxes with their variances.
+// Those of RefineDet have two more: scores of whether a prior box has an object at all, and predictions that
+// first move the prior boxes.
 void InferDetectionOutput(InferContext& c) {
   const Attributes& a = c.attributes;
-  for (int i = 0; i < 3; ++i) NeedType(c, i, TypeBit(DType::kF32));
+  for (int i = 0; i < 5; ++i)
+    if (i < 3 || c.has(i)) NeedType(c, i, TypeBit(DType::kF32));
   c.NeedRank(1, 2, 2);
   c.NeedRank(2, 3, 3);
   const int64_t images = c.shape(1)[0], boxes = c.shape(2)[2] / 4, classes = a.Int("num_classes", 0);
@@ -146,6 +149,10 @@ void InferDetectionOutput(InferContext& c) {
   NeedShape(c, 1, {images, CheckedMul(c, boxes, classes)});
   const int64_t predicted = CheckedMul(c, boxes * 4, a.Int("share_location", 1) ? 1 : classes);
   NeedShape(c, 0, {images, predicted});
+  if (c.has(3) != c.has(4)) c.Bad("it has one of the inputs 3 and 4; expected both or neither");
+  if (c.has(3)) NeedShape(c, 3, {images, boxes * 2});
+  if (c.has(4)) NeedShape(c, 4, {images, boxes * 4});
+  if (std::isnan(a.Float("objectness_score", 0))) c.Bad("objectness_score must be a number; got nan");
   const float overlap = a.Float("nms_threshold", 0.3f), eta = a.Float("eta", 1);
   if (!(overlap >= 0)) c.Bad("nms_threshold must be from 0 on; got {}", overlap);
   if (!(eta > 0 && eta <= 1)) c.Bad("eta must be above 0 and at most 1; got {}", eta);
@@ -209,7 +216,7 @@ constexpr OpSchema kOperators[] = {
     {"TensorScatter", 2, 3, 1, InferTensorScatter, Narrow({})},
     {"TfIdfVectorizer", 1, 1, 1, InferTfIdfVectorizer},
     {"Unique", 1, 1, 4, InferUnique},
-    {"mete.DetectionOutput", 3, 3, 1, InferDetectionOutput, {.arithmetic = Arithmetic::kPairs}},
+    {"mete.DetectionOutput", 3, 5, 1, InferDetectionOutput, {.arithmetic = Arithmetic::kPairs}},
     {"mete.TreeEnsemble", 1, 1, 1, InferTreeEnsemble},
 };
 

@@ -125,6 +125,7 @@ class Layer {
   // elements with ones in other places (for example 64 and 64x1x1).
   ValueId Weight(int i, const Shape& stored, const Shape& shape, const std::string& what);
   const Blobs& blobs() const { return *blobs_; }  // valid if Weight() returned a constant
+  const Tensor& ConstantOf(ValueId id) const { return builder_.graph().value(id).constant; }
   bool IsConstant(ValueId id) const { return builder_.graph().value(id).is_constant(); }
 
   // Returns the input shape of the MAX pooling whose second top is `mask`. Throws if `mask` is another value.
@@ -161,5 +162,6 @@ std::span<const LayerType> ShapeLayers();        // layers_shape.cc
 std::span<const LayerType> RearrangeLayers();    // layers_rearrange.cc
 std::span<const LayerType> ResizeLayers();       // layers_resize.cc
 std::span<const LayerType> DetectionLayers();    // layers_detection.cc
+std::span<const LayerType> RecurrentLayers();    // layers_recurrent.cc
 
 }  // namespace mete::caffe_import

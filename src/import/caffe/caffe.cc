@@ -27,7 +27,7 @@ Role RoleOf(const std::string& type) {
 
 const LayerType* FindType(const std::string& type) {
   for (auto family : {WeightLayers(), NormalizeLayers(), ElementwiseLayers(), ShapeLayers(),
-                      RearrangeLayers(), ResizeLayers(), DetectionLayers()})
+                      RearrangeLayers(), ResizeLayers(), DetectionLayers(), RecurrentLayers()})
     for (const LayerType& t : family)
       if (type == t.type) return &t;
   return nullptr;

@@ -332,10 +332,10 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
 }
 
 TEST(BadCaffe, OnlyUnsupportedLayersAreUnimplemented) {
-  const std::string m = MessageOf(Single("LSTM", "recurrent_param { num_output: 3 }") +
+  const std::string m = MessageOf(Single("RNN", "recurrent_param { num_output: 3 }") +
                                       "layer { name: 'm' type: 'SPP' bottom: 'data' top: 'm' }",
                                   "", Code::kUnimplemented);
-  ExpectHas(m, "'LSTM'");
+  ExpectHas(m, "'RNN'");
   ExpectHas(m, "'SPP'");
 }
 

@@ -178,6 +178,37 @@ TEST(DetectionOutput, BecomesOneOperatorWithTheParametersOfTheLayer) {
   EXPECT_EQ(b.Float("confidence_threshold", 0), 0.25f);
 }
 
+TEST(DetectionOutput, FiveBottomsAreThoseOfRefineDet) {
+  const auto net = [](const std::string& object) {
+    return InputLayer("loc", {2, 12}) + InputLayer("conf", {2, 6}) + InputLayer("priors", {1, 2, 12}) +
+           InputLayer("object", {2, 6}) + InputLayer("move", {2, 12}) +
+           "layer { name: 'l' type: 'DetectionOutput' bottom: 'loc' bottom: 'conf' bottom: 'priors' bottom: "
+           "'" +
+           object +
+           "' bottom: 'move' top: 'y' detection_output_param { num_classes: 2 objectness_score: 0.25 } }";
+  };
+  const Imported i = Import(net("object"));
+  EXPECT_EQ(Summary(i.graph), "mete.DetectionOutput -> y ?");
+  EXPECT_EQ(i.graph.nodes[0].inputs.size(), 5u);
+  EXPECT_EQ(i.graph.nodes[0].attributes.Float("objectness_score", 0), 0.25f);
+  ExpectHas(MessageOf(net("move"), "", Code::kInvalidArgument),
+            "the scores of objects do not fit the boxes of the third bottom; got 2x12, expected 6 values");
+}
+
+TEST(RoiPooling, BecomesAPoolOfRegions) {
+  const auto net = [](const std::string& parameters) {
+    return InputLayer("map", {1, 3, 8, 9}) + InputLayer("rois", {4, 5, 1, 1}) +
+           "layer { name: 'l' type: 'ROIPooling' bottom: 'map' bottom: 'rois' top: 'y' roi_pooling_param { " +
+           parameters + " } }";
+  };
+  const Imported i = Import(net("pooled_h: 2 pooled_w: 3 spatial_scale: 0.0625"));
+  EXPECT_EQ(Summary(i.graph), "Reshape MaxRoiPool -> y 4x3x2x3");
+  EXPECT_EQ(i.graph.nodes[1].attributes.IntList("pooled_shape"), (Ints{2, 3}));
+  EXPECT_EQ(i.graph.nodes[1].attributes.Float("spatial_scale", 0), 0.0625f);
+  ExpectHas(MessageOf(net("pooled_h: 2"), "", Code::kInvalidArgument),
+            "[l] pooled_h or pooled_w is out of range; got 2 and 0, expected 1 to 32767");
+}
+
 TEST(DetectionOutput, BottomsMayHaveMoreDimensions) {
   EXPECT_EQ(Summary(Import(InputLayer("loc", {2, 12, 1, 1}) + InputLayer("conf", {2, 3, 2}) +
                            InputLayer("priors", {1, 2, 12, 1}) +
@@ -200,7 +231,7 @@ TEST(DetectionOutput, BadParameters) {
            {"num_classes: 2 nms_param { eta: 0 }", "eta must be above 0 and at most 1; got 0"},
            {"num_classes: 2 nms_param { eta: 1.5 }", "eta must be above 0 and at most 1; got 1.5"},
            {"num_classes: 2 confidence_threshold: nan", "confidence_threshold must be a number"},
-           {"num_classes: 2 objectness_score: 0.1", "no field named \"objectness_score\""}})
+           {"num_classes: 2 objectness: 0.1", "no field named \"objectness\""}})
     ExpectHas(MessageOf(Detections(parameters), "", Code::kInvalidArgument), problem);
   ExpectHas(
       MessageOf(InputLayer("x", {2, 12}) +

@@ -178,7 +178,8 @@ Attributes AttributesOf(const caffe::DetectionOutputParameter& p) {
 }
 
 // Bottoms are predictions of boxes, scores and prior boxes. A fourth one is the picture, on which a run of
-// Caffe may draw the boxes.
+// Caffe may draw the boxes. With five the last two are RefineDet's: scores of whether a prior box has an
+// object, and the predictions that move the prior boxes.
 void DetectionOutput(Layer& l) {
   const auto& p = l.p.detection_output_param();
   const Shape priors = l.shape(2);
@@ -192,11 +193,36 @@ void DetectionOutput(Layer& l) {
   const ValueId predictions =
       RowOfImage(l, 0, boxes * 4 * (p.share_location() ? 1 : classes), "the predictions");
   const ValueId prior = priors.rank() == 3 ? l.in(2) : l.EmitReshape(l.in(2), Shape{1, 2, boxes * 4});
-  l.SetTop(0, l.EmitLast("mete.DetectionOutput", {predictions, scores, prior}, AttributesOf(p)));
+  std::vector<ValueId> inputs = {predictions, scores, prior};
+  Attributes attributes = AttributesOf(p);
+  if (l.bottoms() == 5) {
+    inputs.push_back(RowOfImage(l, 3, boxes * 2, "the scores of objects"));
+    inputs.push_back(RowOfImage(l, 4, boxes * 4, "the predictions that move prior boxes"));
+    attributes.Set("objectness_score", p.objectness_score());
+  }
+  l.SetTop(0, l.EmitLast("mete.DetectionOutput", std::move(inputs), std::move(attributes)));
 }
 
-constexpr LayerType kLayers[] = {{"DetectionOutput", 3, 4, 1, DetectionOutput},
-                                 {"PriorBox", 2, 2, 1, PriorBox}};
+// Bottoms are a feature map and regions: rows of the number of an image and two corners.
+void RoiPooling(Layer& l) {
+  const auto& p = l.p.roi_pooling_param();
+  Shape rois = l.shape(1);
+  if (l.shape().rank() != 4 || rois.rank() < 2 || rois.Elements(1, rois.rank()) != 5)
+    l.Bad("ROIPooling needs an image and regions of 5 numbers; got {} and {}", ToString(l.shape()),
+          ToString(rois));
+  if (p.pooled_h() < 1 || p.pooled_w() < 1 || std::max(p.pooled_h(), p.pooled_w()) > uint32_t(INT16_MAX))
+    l.Bad("pooled_h or pooled_w is out of range; got {} and {}, expected 1 to {}", p.pooled_h(), p.pooled_w(),
+          INT16_MAX);
+  Attributes a;
+  a.Set("pooled_shape", Ints{int64_t(p.pooled_h()), int64_t(p.pooled_w())});
+  a.Set("spatial_scale", p.spatial_scale());
+  const ValueId regions = rois.rank() == 2 ? l.in(1) : l.EmitReshape(l.in(1), Shape{rois[0], 5});
+  l.SetTop(0, l.Emit("MaxRoiPool", {l.in(), regions}, std::move(a)));
+}
+
+constexpr LayerType kLayers[] = {{"DetectionOutput", 3, 5, 1, DetectionOutput},
+                                 {"PriorBox", 2, 2, 1, PriorBox},
+                                 {"ROIPooling", 2, 2, 1, RoiPooling}};
 
 }  // namespace
 

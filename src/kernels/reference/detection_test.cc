@@ -118,6 +118,26 @@ TEST(DetectionOutputKernel, EtaLowersTheThresholdWithEachBoxThatIsKept) {
             (Rows{Found(0, 1, 0.9f, 0), Found(0, 1, 0.8f, 1)}));
 }
 
+// RefineDet: the prior box moves by (2, 4) and doubles its width before the prediction is relative to it, and
+// a prior box without an object is background.
+TEST(DetectionOutputKernel, PriorBoxesMayBeMovedAndHaveNoObject) {
+  const float twice = std::log(2.0f);
+  const auto detect = [&](float object, float least) {
+    const Attributes a = Attrs({{"num_classes", int64_t(2)},
+                                {"code_type", std::string("center_size")},
+                                {"confidence_threshold", 0.1f},
+                                {"objectness_score", least}});
+    const Tensor priors = F({1, 2, 4}, {2, 4, 6, 12, 0.5f, 0.25f, 0.5f, 0.25f});
+    return RowsOf(RunOp("mete.DetectionOutput", a,
+                        {F({1, 4}, {0.5f, 0, 0, -4 * twice}), F({1, 2}, {0.25f, 0.75f}), priors,
+                         F({1, 2}, {1 - object, object}), F({1, 4}, {1, 2, 2 * twice, 0})})[0])
+        .at(0);
+  };
+  // The center (4, 8) becomes (6, 12), then (8, 12); the width 8, the height 8 and then 4.
+  ExpectNear(detect(0.5f, 0.5f), {0, 1, 0.75f, 4, 10, 12, 14}, 1e-6);
+  EXPECT_EQ(detect(0.25f, 0.5f), (Row{0, -1, -1, -1, -1, -1, -1}));
+}
+
 TEST(DetectionOutputKernel, ImagesHaveRowsOfTheirOwn) {
   std::vector<float> two = kScores, none(12, 0.0f);
   two.insert(two.begin(), none.begin(), none.end());

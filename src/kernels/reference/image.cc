@@ -79,7 +79,7 @@ void RunMaxUnpool(RefArgs& args) {
 
 constexpr RefEntry kKernels[] = {
     {"AffineGrid", RunAffineGrid}, {"GridSample", RunGridSample}, {"MaxUnpool", RunMaxUnpool},
-    {"Resize", RunResize},         {"RoiAlign", RunRoiAlign},
+    {"MaxRoiPool", RunMaxRoiPool}, {"Resize", RunResize},         {"RoiAlign", RunRoiAlign},
 };
 
 }  // namespace

@@ -9,5 +9,6 @@ namespace mete {
 void RunResize(RefArgs& args);
 void RunGridSample(RefArgs& args);
 void RunRoiAlign(RefArgs& args);
+void RunMaxRoiPool(RefArgs& args);
 
 }  // namespace mete

@@ -167,6 +167,18 @@ TEST(RoiAlignKernel, AveragesAndTakesTheLargestCorner) {
   EXPECT_THROW(RunOp("RoiAlign", {}, {in, F({1, 4}, {0, 0, 1e9f, 1e9f}), batch}), Error);
 }
 
+// A region of 4 x 3 pixels, corners included, in bins that share pixels, and one that is outside.
+TEST(MaxRoiPoolKernel, TakesTheLargestPixelOfEachBin) {
+  std::vector<float> pixels(30);
+  for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = float(i);
+  const Tensor in = F({1, 1, 5, 6}, pixels);
+  const Attributes a = Attrs({{"pooled_shape", Ints{2, 2}}, {"spatial_scale", 0.5f}});
+  ExpectNear(RunFor<float>("MaxRoiPool", a, {in, F({2, 5}, {0, 2, 1, 8.9f, 6, 0, 40, 40, 50, 50})}),
+             {14, 16, 20, 22, 0, 0, 0, 0});
+  EXPECT_THROW(RunOp("MaxRoiPool", a, {in, F({1, 5}, {1, 0, 0, 1, 1})}), Error);
+  EXPECT_THROW(RunOp("MaxRoiPool", a, {in, F({1, 5}, {0, NAN, 0, 1, 1})}), Error);
+}
+
 TEST(MaxUnpoolKernel, PutsElementsBack) {
   const auto pool = Attrs({{"kernel_shape", Ints{2}}, {"strides", Ints{2}}});
   const Tensor in = F({1, 1, 2}, {5, 7});

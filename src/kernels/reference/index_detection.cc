@@ -17,12 +17,14 @@ struct Detection {
 };
 static_assert(sizeof(Detection) == 7 * sizeof(float));
 
-// Makes boxes from predictions, which are relative to the prior box of the same number.
+// Makes boxes from predictions, which are relative to the prior box of the same number. The prior boxes of
+// RefineDet are first moved by predictions of their own, in the same way.
 class Decoder {
  public:
   explicit Decoder(const RefArgs& args)
       : predictions_(args.in[0].as<float>()),
         priors_(args.in[2].as<float>()),
+        moves_(args.in.size() > 4 ? args.in[4].as<float>() : nullptr),
         count_(args.in[2].shape[2] / 4),
         labels_(args.attributes.Int("share_location", 1) ? 1 : args.attributes.Int("num_classes", 1)),
         scaled_(args.attributes.Int("variance_encoded_in_target", 0) == 0),
@@ -34,9 +36,16 @@ class Decoder {
   CornerBox BoxOf(int64_t image, int64_t label, int64_t i) const {
     const float* prediction = predictions_ + ((image * count_ + i) * labels_ + (labels_ > 1 ? label : 0)) * 4;
     const float *prior = priors_ + i * 4, *variance = prior + count_ * 4;
+    CornerBox box{prior[0], prior[1], prior[2], prior[3]};
+    if (moves_) box = Moved(box, variance, moves_ + (image * count_ + i) * 4);
+    return Moved(box, variance, prediction);
+  }
+
+ private:
+  CornerBox Moved(const CornerBox& prior, const float* variance, const float* prediction) const {
     double v[4];
     for (int k = 0; k < 4; ++k) v[k] = double(prediction[k]) * (scaled_ ? double(variance[k]) : 1);
-    const double x0 = prior[0], y0 = prior[1], x1 = prior[2], y1 = prior[3];
+    const double x0 = double(prior.x0), y0 = double(prior.y0), x1 = double(prior.x1), y1 = double(prior.y1);
     // The unit of an offset is the size of the prior box, or 1 for the code type "corner".
     const double width = corner_ ? 1 : x1 - x0, height = corner_ ? 1 : y1 - y0;
     if (center_) {
@@ -48,9 +57,8 @@ class Decoder {
             float(y1 + v[3] * height)};
   }
 
- private:
-  const float *predictions_, *priors_;
-  int64_t count_, labels_;  // labels_: boxes for each prior box
+  const float *predictions_, *priors_, *moves_;  // moves_ may be null
+  int64_t count_, labels_;                       // labels_: boxes for each prior box
   bool scaled_, corner_, center_;
 };
 
@@ -136,12 +144,19 @@ void RunDetectionOutput(RefArgs& args) {
                              args.scratch.Get<float>(size_t(KeptBoxes::Floats(limits.of_class)))};
   auto* found = args.scratch.Get<Detection>(size_t(images * limits.of_image + most));
   const float* confidence = args.in[1].as<float>();
+  // A prior box without an object is background, the first class.
+  const float* objects = args.in.size() > 3 ? args.in[3].as<float>() : nullptr;
+  const float least = args.attributes.Float("objectness_score", 0);
+  const auto has_object = [&](int64_t image, int64_t box) {
+    return !objects || objects[(image * boxes + box) * 2 + 1] >= least;
+  };
   int64_t total = 0;
   for (int64_t n = 0; n < images; ++n, confidence += boxes * labels) {
     int64_t of_image = 0;
     for (int64_t label = 0; label < labels; ++label) {
       if (label == background) continue;
-      for (int64_t i = 0; i < boxes; ++i) memory.scores[i] = confidence[i * labels + label];
+      for (int64_t i = 0; i < boxes; ++i)
+        memory.scores[i] = has_object(n, i) ? confidence[i * labels + label] : label == 0 ? 1.0f : 0.0f;
       of_image += KeepOfClass(decoder, limits, n, label, memory, found + total + of_image);
     }
     total += KeepBest(found + total, of_image, limits.of_image, memory);
