@@ -1,4 +1,5 @@
-// Folds a zero Pad of the spatial dimensions into the Conv or QLinearConv that follows it.
+// Folds a zero Pad of the spatial dimensions into the Conv or QLinearConv that follows it. A Slice that cuts
+// borders off the convolution's output takes padding away again.
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -39,6 +40,44 @@ std::optional<Ints> SpatialPads(const Graph& graph, const Node& pad) {
   return spatial;
 }
 
+// Returns how much a Slice cuts off an image's borders, all begins and then all ends, as pads have them.
+std::optional<Ints> Borders(const Graph& graph, const Node& slice) {
+  const auto starts = IntsOf(graph, slice.input(1)), ends = IntsOf(graph, slice.input(2)),
+             axes = IntsOf(graph, slice.input(3));
+  const Shape& in = graph.value(slice.inputs[0]).shape;
+  if (!starts || !ends || !axes || !in.known() || slice.input(4) != kNoValue) return std::nullopt;
+  Ints borders(size_t(std::max(in.rank() - 2, 0)) * 2);
+  for (size_t i = 0; i < axes->size(); ++i) {
+    const int64_t axis = (*axes)[i], start = (*starts)[i];
+    if (axis < 2 || axis >= in.rank() || start < 0) return std::nullopt;
+    const int64_t end = std::min((*ends)[i], in[int(axis)]);
+    if (end <= start) return std::nullopt;
+    borders[size_t(axis - 2)] = start;
+    borders[size_t(axis - 2) + borders.size() / 2] = in[int(axis)] - end;
+  }
+  return borders;
+}
+
+// Takes the padding away whose outputs a Slice cuts off. Each of them reads the padding of its own, so that a
+// stride of one is needed.
+bool TakeBorders(Graph& graph, const Uses& uses, Node& conv) {
+  const Ints& strides = conv.attributes.IntList("strides");
+  const ValueId y = conv.outputs[0];
+  if (!uses.OnlyReader(y) || std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 1; }))
+    return false;
+  const Node& slice = graph.nodes[size_t(uses.readers[size_t(y)][0])];
+  if (slice.op != "Slice" || slice.inputs[0] != y) return false;
+  const auto borders = Borders(graph, slice);
+  Ints pads = conv.attributes.IntList("pads");
+  if (!borders || borders->size() != pads.size()) return false;
+  for (size_t i = 0; i < pads.size(); ++i)
+    if ((pads[i] -= (*borders)[i]) < 0) return false;
+  conv.attributes.Set("pads", pads);
+  graph.value(y).shape = graph.value(slice.outputs[0]).shape;
+  ReplaceUses(graph, slice.outputs[0], y);
+  return true;
+}
+
 }  // namespace
 
 bool FoldPad(Graph& graph) {
@@ -59,6 +98,7 @@ bool FoldPad(Graph& graph) {
     node.attributes.Set("pads", pads);
     node.attributes.Erase("auto_pad");
     node.inputs[0] = pad.inputs[0];
+    TakeBorders(graph, uses, node);
     changed = true;
   }
   return changed;

@@ -90,6 +90,7 @@ bool WidenHalves(Graph& graph);    // widen_halves.cc
 bool WriteEinsums(Graph& graph);   // write_einsums.cc
 bool Simplify(Graph& graph);       // simplify.cc
 bool FoldBatchNorm(Graph& graph);  // fold_batchnorm.cc
+bool FoldDilation(Graph& graph);   // fold_dilation.cc
 bool FoldPad(Graph& graph);        // fold_pad.cc
 bool FoldBlocks(Graph& graph);     // fold_blocks.cc
 bool FusePatterns(Graph& graph);   // fuse_patterns.cc

@@ -176,6 +176,54 @@ TEST(FoldPad, LeavesPaddingWithAValue) {
   EXPECT_FALSE(FoldPad(g));
 }
 
+TEST(FoldPad, TakesAwayWhatASliceCutsOff) {
+  for (const int64_t cut : {1, 3}) {
+    Builder b;
+    const ValueId padded = b.Op("Pad", {b.Input({1, 2, 5, 5}), b.Ints({0, 0, 1, 0, 0, 0, 2, 2})});
+    const ValueId conv = b.Conv(padded, 2, 3, 3);
+    Graph& g = b.Output(b.Op("Slice", {conv, b.Ints({1, 0}), b.Ints({6, 5 - cut}), b.Ints({2, 3})}));
+    FoldConstants(g);
+    ExpectSame(g, FoldPad);
+    EXPECT_EQ(g.nodes.size(), cut == 1 ? 1u : 2u) << "not more than there is padding";
+  }
+}
+
+// Blocks of 2 x 3 pixels go into the batch, and come back behind a convolution and a Relu.
+struct Dilated : Builder {
+  ValueId IntoBatch(ValueId x, const mete::Ints& perm = {3, 5, 0, 1, 2, 4}) {
+    return Op("Reshape", {Permuted(Op("Reshape", {x, Ints({2, 4, 4, 2, 3, 3})}), perm), Ints({12, 4, 4, 3})});
+  }
+  ValueId OutOfBatch(ValueId x, int64_t height, int64_t width) {
+    const ValueId parts = Op("Reshape", {x, Ints({2, 3, 2, 5, height, width})});
+    return Op("Reshape", {Permuted(parts, {2, 3, 4, 0, 5, 1}), Ints({2, 5, height * 2, width * 3})});
+  }
+  ValueId Permuted(ValueId x, const mete::Ints& perm) {
+    Attributes a;
+    a.Set("perm", perm);
+    return Op("Transpose", {x}, a);
+  }
+};
+
+TEST(FoldDilation, BlocksInTheBatchAreADilation) {
+  Dilated b;
+  const ValueId x = b.Input({2, 4, 8, 9});
+  const ValueId conv = b.Op("Relu", {b.Conv(b.IntoBatch(x), 4, 5, 3, {1, 0, 0, 1})});
+  Graph& g = b.Output(b.OutOfBatch(conv, 3, 2));
+  FoldConstants(g);
+  ExpectSame(g, FoldDilation);
+  ASSERT_EQ(g.nodes.size(), 2u);
+  EXPECT_EQ(g.nodes[0].attributes.IntList("dilations"), (Ints{2, 3}));
+  EXPECT_EQ(g.nodes[0].attributes.IntList("pads"), (Ints{2, 0, 0, 3}));
+}
+
+TEST(FoldDilation, LeavesBlocksInAnotherOrder) {
+  Dilated b;
+  const ValueId x = b.Input({2, 4, 8, 9});
+  Graph& g = b.Output(b.OutOfBatch(b.Conv(b.IntoBatch(x, {3, 5, 0, 1, 4, 2}), 4, 5, 3), 2, 1));
+  FoldConstants(g);
+  EXPECT_FALSE(FoldDilation(g));
+}
+
 TEST(FusePatterns, RecognisesFormulas) {
   Builder b;
   const ValueId x = b.Input({3, 8});

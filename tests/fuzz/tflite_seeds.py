@@ -52,6 +52,12 @@ class Model:
         self.buffers.append({"data": list(struct.pack(f"<{len(values)}{FORMS[kind]}", *values))})
         return self.tensor(shape, kind, buffer=len(self.buffers) - 1, **more)
 
+    def halves(self, shape, values, **more):
+        """Integers of 4 bits, two in a byte."""
+        padded = [v & 15 for v in values] + [0] * (len(values) % 2)
+        self.buffers.append({"data": [low | high << 4 for low, high in zip(padded[::2], padded[1::2])]})
+        return self.tensor(shape, "INT4", buffer=len(self.buffers) - 1, **more)
+
     def floats(self, shape, scale=1.0):
         return self.constant(shape, numbers(shape, scale))
 
@@ -128,6 +134,22 @@ def images():
                 yield f"{name.lower()}-{''.join(mode)}-{size[0]}", m, y
     m = Model()
     yield "space-to-depth", m, m.op("SPACE_TO_DEPTH", [m.input([1, 4, 6, 3])], "SpaceToDepthOptions", block_size=2)
+    m = Model()
+    yield "space-to-batch", m, m.op("SPACE_TO_BATCH_ND", [m.input([2, 5, 4, 3]), m.ints(3, 2), m.constant([2, 2], [1, 0, 0, 2], "INT32")])
+    m = Model()
+    yield "space-to-batch-line", m, m.op("SPACE_TO_BATCH_ND", [m.input([2, 6, 3]), m.ints(2), m.constant([1, 2], [1, 1], "INT32")])
+    m = Model()
+    yield "batch-to-space", m, m.op("BATCH_TO_SPACE_ND", [m.input([12, 3, 4, 2]), m.ints(2, 3), m.constant([2, 2], [1, 0, 2, 3], "INT32")])
+    # A dilated convolution as older converters write it, with padding that makes whole blocks, and with bytes.
+    for kind in ("FLOAT32", "UINT8"):
+        m = Model()
+        scale = {} if kind == "FLOAT32" else {"scale": 1 / 32, "zero": 128}
+        value = lambda: [m.tensor([], kind, **scale)]
+        x = m.op("SPACE_TO_BATCH_ND", [m.input([1, 9, 8, 4], kind, **scale), m.ints(2, 3), m.constant([2, 2], [2, 3, 3, 4], "INT32")], outputs=value())
+        w = m.floats([1, 3, 3, 4]) if kind == "FLOAT32" else m.constant([1, 3, 3, 4], [(i * 37) % 101 for i in range(36)], kind, scale=1 / 64, zero=50)
+        b = m.floats([4]) if kind == "FLOAT32" else m.constant([4], [100, -300, 0, 50], "INT32", scale=1 / 2048)
+        y = m.op("DEPTHWISE_CONV_2D", [x, w, b], "DepthwiseConv2DOptions", outputs=value(), padding="VALID", stride_w=1, stride_h=1, activation="RELU6" if kind == "FLOAT32" else "NONE")
+        yield f"dilated-{kind.lower()}", m, m.op("BATCH_TO_SPACE_ND", [y, m.ints(2, 3), m.constant([2, 2], [0, 1, 0, 1], "INT32")], outputs=value())
     m = Model()
     yield "depth-to-space", m, m.op("DEPTH_TO_SPACE", [m.input([1, 2, 3, 12])], "DepthToSpaceOptions", block_size=2)
 
@@ -319,6 +341,16 @@ def quantized():
         y = m.op("RESHAPE", [y, m.ints(4, 8)], "ReshapeOptions", outputs=[q(m, [4, 8], 0.015)])
         yield f"{kind.lower()}-moves", m, m.op("SOFTMAX", [y], "SoftmaxOptions", beta=1.0,
                                                outputs=[q(m, [4, 8], 1 / 256, 0 if kind == "UINT8" else -128)])
+    levels = [(i * 37) % 15 - 7 for i in range(3 * 9 * 4)]
+    m = Model()
+    x = m.input([1, 6, 5, 4], "INT8", scale=0.02, zero=-8)
+    w = m.halves([3, 3, 3, 4], levels, scale=[0.05, 0.1, 0.2])
+    yield "int4-conv", m, m.op("CONV_2D", [x, w, m.constant([3], [30, -50, 20], "INT32")], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1,
+                               outputs=[m.tensor([1, 6, 5, 3], "INT8", scale=0.15, zero=3)])
+    m = Model()
+    x = m.input([2, 5], "INT8", scale=0.02, zero=-8)
+    yield "int4-fully-connected", m, m.op("FULLY_CONNECTED", [x, m.halves([3, 5], levels[:15], scale=0.1), m.constant([3], [30, -50, 20], "INT32", scale=0.002)],
+                                          "FullyConnectedOptions", outputs=[m.tensor([2, 3], "INT8", scale=0.05, zero=3)])
     m = Model()
     x = m.op("QUANTIZE", [m.input([2, 3])], outputs=[m.tensor([2, 3], "UINT8", scale=0.01, zero=100)])
     y = m.op("QUANTIZE", [x], outputs=[m.tensor([2, 3], "INT8", scale=0.01, zero=-28)])

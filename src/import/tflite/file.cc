@@ -24,6 +24,7 @@ DType DTypeOf(tflite::TensorType type) {
     case tflite::TensorType::BOOL: return DType::kBool;
     case tflite::TensorType::INT16: return DType::kI16;
     case tflite::TensorType::INT8: return DType::kI8;
+    case tflite::TensorType::INT4: return DType::kI8;  // of constants, whose halves of bytes become bytes
     case tflite::TensorType::FLOAT64: return DType::kF64;
     case tflite::TensorType::UINT64: return DType::kU64;
     case tflite::TensorType::UINT32: return DType::kU32;
@@ -216,12 +217,29 @@ class Reader {
 
   void ReadData(const tflite::Tensor& source, TensorInfo& info) {
     const std::span<const std::byte> data = BytesOf(source, info.name);
-    if (data.empty()) return;
-    const size_t expected = size_t(info.shape.Elements()) * mete::SizeOf(info.type);
+    const bool halves = source.type() == tflite::TensorType::INT4;
+    if (data.empty()) {
+      if (halves) info.unsupported = "its type is INT4, and it is no constant";
+      return;
+    }
+    const size_t elements = size_t(info.shape.Elements()),
+                 expected = halves ? (elements + 1) / 2 : elements * mete::SizeOf(info.type);
     if (data.size() != expected)
       Invalid(info.name, "the tensor's data does not fit its shape; got {} bytes, expected {} ({} {})",
               data.size(), expected, Name(info.type), ToString(info.shape));
-    info.constant = TensorAt(data, info.type, info.shape);
+    info.constant = halves ? FromHalves(data, info.shape) : TensorAt(data, info.type, info.shape);
+  }
+
+  // The first of two elements is in the lower half of their byte.
+  Tensor FromHalves(std::span<const std::byte> data, const Shape& shape) {
+    Spend(data.size());
+    Tensor bytes(DType::kI8, shape);
+    int8_t* to = bytes.mutable_view().as<int8_t>();
+    for (int64_t i = 0; i < bytes.elements(); ++i) {
+      const auto both = static_cast<uint8_t>(data[size_t(i / 2)]);
+      to[i] = static_cast<int8_t>(static_cast<int8_t>(i % 2 == 0 ? both << 4 : both) >> 4);
+    }
+    return bytes;
   }
 
   // Writers align data to 16 bytes, but nothing in the format makes sure of it.

@@ -116,6 +116,77 @@ TEST(Tflite, BytesStayBytesInThePasses) {
   EXPECT_EQ(CountOf(g, "Pad"), 0) << "the convolution pads by itself";
 }
 
+// A dilated convolution as older converters write it: padding that makes whole blocks, blocks that go into
+// the batch and back, and crops.
+std::string DilatedNet(Type type, const Scale& scale) {
+  Model m;
+  const auto value = [&] { return std::vector<int>{m.Value({}, type, scale)}; };
+  const auto pairs = [&](const std::vector<int32_t>& values) {
+    return m.Constant<int32_t>({2, 2}, values, Type::INT32);
+  };
+  const int x = m.Input({1, 9, 8, 4}, type, scale);
+  const int blocks = m.Op(Code::SPACE_TO_BATCH_ND, {x, m.Ints({2, 3}), pairs({2, 3, 3, 4})}, Kind::NONE,
+                          flatbuffers::Offset<void>(), value());
+  const std::vector<int8_t> bytes(36, 3);
+  const int w = type == Type::FLOAT32 ? m.Floats({1, 3, 3, 4}, Made(36))
+                                      : m.Constant({1, 3, 3, 4}, bytes, type, {{0.25f}, {0}});
+  const int bias = type == Type::FLOAT32 ? m.Floats({4}, Made(4)) : m.Ints({8, -8, 0, 100});
+  const int y = m.Op(Code::DEPTHWISE_CONV_2D, {blocks, w, bias}, Kind::DepthwiseConv2DOptions,
+                     tflite::CreateDepthwiseConv2DOptions(m.builder, tflite::Padding::VALID, 1, 1), value());
+  m.outputs = {m.Op(Code::BATCH_TO_SPACE_ND, {y, m.Ints({2, 3}), pairs({0, 1, 0, 1})}, Kind::NONE,
+                    flatbuffers::Offset<void>(), value())};
+  return m.Finish();
+}
+
+TEST(Tflite, BlocksInTheBatchBecomeADilation) {
+  for (const auto& [type, scale] : {std::pair{Type::FLOAT32, Scale{}}, {Type::INT8, Scale{{0.5f}, {-3}}}}) {
+    Graph g = ImportBytes(DilatedNet(type, scale)).graph;
+    EXPECT_EQ(Describe(g.value(g.outputs[0])), type == Type::FLOAT32 ? "f32 1x9x8x4" : "i8 1x9x8x4");
+    RunPasses(g, {});
+    EXPECT_EQ(OperatorsOf(g), (std::vector<std::string>{type == Type::FLOAT32 ? "Conv" : "QLinearConv"}))
+        << ToText(g);
+    EXPECT_EQ(g.nodes[0].attributes.IntList("dilations"), (Ints{2, 3}));
+    EXPECT_EQ(g.nodes[0].attributes.IntList("pads"), (Ints{2, 3, 2, 3}));
+  }
+}
+
+TEST(Tflite, BlocksMustFitTheImage) {
+  const auto net = [](Code code, const std::vector<int>& shape, const std::vector<int32_t>& blocks,
+                      const std::vector<int32_t>& borders) {
+    Model m;
+    const int x = m.Input(shape);
+    m.outputs = {m.Op(
+        code, {x, m.Ints(blocks), m.Constant<int32_t>({int(borders.size()) / 2, 2}, borders, Type::INT32)})};
+    return m.Finish();
+  };
+  EXPECT_TELLS(ImportBytes(net(Code::SPACE_TO_BATCH_ND, {1, 5, 4, 1}, {2, 2}, {0, 0, 0, 0})),
+               "blocks do not divide the image; got 5 pixels for blocks of 2");
+  EXPECT_TELLS(ImportBytes(net(Code::SPACE_TO_BATCH_ND, {1, 4, 4, 1}, {2, 0}, {0, 0, 0, 0})),
+               "a block or a border is out of range; got 0");
+  EXPECT_TELLS(ImportBytes(net(Code::SPACE_TO_BATCH_ND, {1, 4, 4, 1}, {2, 2}, {0, 0})),
+               "SPACE_TO_BATCH_ND needs 1 to 3 sizes of blocks, and two numbers of paddings for each");
+  EXPECT_TELLS(ImportBytes(net(Code::BATCH_TO_SPACE_ND, {3, 4, 4, 1}, {2, 2}, {0, 0, 0, 0})),
+               "blocks do not divide the batch; got 3 images for 4");
+  EXPECT_TELLS(ImportBytes(net(Code::BATCH_TO_SPACE_ND, {4, 2, 2, 1}, {2, 2}, {3, 2, 0, 0})),
+               "the crops are larger than the image; got 3 and 2 of 4");
+}
+
+TEST(Tflite, WeightsMayHaveFourBits) {
+  Model m;
+  const int x = m.Input({1, 3});
+  // -8, 7, 1 and 3, -1, 0: the first of two is in the lower half of a byte.
+  const int w = m.Constant<uint8_t>({2, 3}, {0x78, 0x31, 0x0f}, Type::INT4, {{0.5f, 0.25f}, {0, 0}, 0});
+  m.outputs = {m.Op(Code::FULLY_CONNECTED, {x, w}, Kind::FullyConnectedOptions,
+                    tflite::CreateFullyConnectedOptions(m.builder))};
+  const Tensor y = RunBytes(m.Finish(), {Tensor::Floats({1, 3}, std::vector<float>{1, 2, 4})})[0];
+  EXPECT_EQ(ElementsOf<float>(y), (std::vector<float>{0.5f * (-8 + 14 + 4), 0.25f * (3 - 2)}));
+  Model short_of_bytes;
+  const int other = short_of_bytes.Constant<uint8_t>({2, 3}, {0x78, 0x31}, Type::INT4);
+  short_of_bytes.outputs = {short_of_bytes.Op(Code::RELU, {other})};
+  EXPECT_TELLS(ImportBytes(short_of_bytes.Finish()),
+               "the tensor's data does not fit its shape; got 2 bytes, expected 3");
+}
+
 TEST(Tflite, TellsAllUnsupportedOperatorsWithCounts) {
   Model m;
   const int x = m.Input({2, 3});
