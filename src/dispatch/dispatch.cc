@@ -52,6 +52,10 @@ const std::vector<KernelFamily>& KernelFamilies() {
       {"transpose", {"Transpose", "DepthToSpace", "SpaceToDepth"}, Fast<TranspositionOf>},
       {"join", {"Concat", "Split"}, Fast<JoinOf>},
       {"resize", {"Resize"}, Fast<ResizingOf>},
+      {"reduce",
+       {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
+        "ReduceProd", "ReduceSum", "ReduceSumSquare"},
+       Fast<ReductionOf>},
       {"recurrence", {"LSTM", "GRU", "RNN"}, Fast<RecurrenceOf>},
   };
   return families;

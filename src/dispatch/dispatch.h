@@ -17,6 +17,7 @@
 #include "dispatch/products.h"
 #include "dispatch/quantized.h"
 #include "dispatch/recurrence.h"
+#include "dispatch/reductions.h"
 #include "dispatch/resize.h"
 #include "dispatch/rows.h"
 #include "graph/graph.h"
@@ -24,10 +25,10 @@
 namespace mete {
 
 // What a fast kernel needs to know of a node: one type for each family of kernels.
-using FastKernel =
-    std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise, Rows, Lrn,
-                 Transposition, Join, DynamicConversion, ByteTable, ByteOperation, BytePooling, Resizing,
-                 Recurrence, TransposedConvolution, Selection, Comparison>;
+using FastKernel = std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise,
+                                Rows, Lrn, Transposition, Join, DynamicConversion, ByteTable, ByteOperation,
+                                BytePooling, Resizing, Recurrence, TransposedConvolution, Selection,
+                                Comparison, Reduction>;
 
 // Returns nothing if no fast kernel computes the node, but the reference; `why` then receives the reason.
 std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, const DispatchOptions& options,

@@ -1,6 +1,6 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
 // for each of conv, transposed_conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization,
-// movement, resize and recurrence.
+// movement, resize, recurrence and reduction.
 #pragma once
 
 #include <memory>
@@ -39,5 +39,6 @@ std::unique_ptr<PreparedNode> Prepare(const Transposition&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Join&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Resizing&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Recurrence&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const Reduction&, const Preparation&);
 
 }  // namespace mete

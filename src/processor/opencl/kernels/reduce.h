@@ -4,23 +4,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/fast/reduce/reduce.h"
 #include "processor/opencl/kernels/kernel_text.h"
 
 namespace mete::opencl {
-
-// As the operators Reduce... of ONNX.
-enum class ReduceFunction : uint8_t {
-  kMean,
-  kSum,
-  kMax,
-  kMin,
-  kProd,
-  kL1,
-  kL2,
-  kSumSquare,
-  kLogSum,
-  kLogSumExp,
-};
 
 struct ReduceSpec {
   ReduceFunction function = ReduceFunction::kMean;

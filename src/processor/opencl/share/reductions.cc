@@ -1,25 +1,10 @@
 #include "processor/opencl/share/reductions.h"
 
-#include <algorithm>
-#include <iterator>
-#include <string_view>
-
+#include "dispatch/reductions.h"
 #include "processor/opencl/share/families.h"
 
 namespace mete::opencl {
 namespace {
-
-struct Row {
-  std::string_view op;
-  ReduceFunction function;
-};
-constexpr Row kRows[] = {
-    {"ReduceMean", ReduceFunction::kMean},     {"ReduceSum", ReduceFunction::kSum},
-    {"ReduceMax", ReduceFunction::kMax},       {"ReduceMin", ReduceFunction::kMin},
-    {"ReduceProd", ReduceFunction::kProd},     {"ReduceL1", ReduceFunction::kL1},
-    {"ReduceL2", ReduceFunction::kL2},         {"ReduceSumSquare", ReduceFunction::kSumSquare},
-    {"ReduceLogSum", ReduceFunction::kLogSum}, {"ReduceLogSumExp", ReduceFunction::kLogSumExp},
-};
 
 ReduceSpec SpecOf(ReduceFunction function, const Array& input, const Array& output) {
   return {.function = function,
@@ -52,9 +37,7 @@ std::string LowerReduce(Lowering& to, const Node& node) {
   for (int64_t axis : list) axes.push_back(AxisOf(axis, input.shape));
   if (list.empty() && node.attributes.Int("noop_with_empty_axes", 0)) return "nothing is reduced";
   for (int i = 0; list.empty() && i < input.shape.rank(); ++i) axes.push_back(i);
-  const Row* row =
-      std::find_if(std::begin(kRows), std::end(kRows), [&](const Row& r) { return r.op == node.op; });
-  LaunchReduce(to, row->function, axes, input, output);
+  LaunchReduce(to, ReduceFunctionOf(node.op), axes, input, output);
   return "";
 }
 
