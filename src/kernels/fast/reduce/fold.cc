@@ -63,11 +63,8 @@ template <FoldKind kKind>
 HWY_INLINE float JoinLanes(V32 v) {
   const F32 d;
   if constexpr (kKind != FoldKind::kMax) return hn::GetLane(hn::SumOfLanes(d, v));
-  HWY_ALIGN float lanes[kLanes];
-  hn::Store(v, d, lanes);
-  float most = lanes[0];
-  for (size_t i = 1; i < kLanes; ++i) most = lanes[i] > most || lanes[i] != lanes[i] ? lanes[i] : most;
-  return most;
+  if (!hn::AllTrue(d, hn::Eq(v, v))) return std::numeric_limits<float>::quiet_NaN();
+  return hn::GetLane(hn::MaxOfLanes(d, v));
 }
 
 HWY_INLINE V32 BitsOf(const Folding& folding) {
