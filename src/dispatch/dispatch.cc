@@ -56,6 +56,8 @@ const std::vector<KernelFamily>& KernelFamilies() {
        {"ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin",
         "ReduceProd", "ReduceSum", "ReduceSumSquare"},
        Fast<ReductionOf>},
+      {"top", {"TopK"}, Fast<TopChoiceOf>},
+      {"best", {"ArgMax", "ArgMin"}, Fast<BestChoiceOf>},
       {"recurrence", {"LSTM", "GRU", "RNN"}, Fast<RecurrenceOf>},
   };
   return families;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/bytes.h"
+#include "dispatch/choices.h"
 #include "dispatch/convolutions.h"
 #include "dispatch/elementwise.h"
 #include "dispatch/movement.h"
@@ -28,7 +29,7 @@ namespace mete {
 using FastKernel = std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise,
                                 Rows, Lrn, Transposition, Join, DynamicConversion, ByteTable, ByteOperation,
                                 BytePooling, Resizing, Recurrence, TransposedConvolution, Selection,
-                                Comparison, Reduction>;
+                                Comparison, Reduction, TopChoice, BestChoice>;
 
 // Returns nothing if no fast kernel computes the node, but the reference; `why` then receives the reason.
 std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, const DispatchOptions& options,

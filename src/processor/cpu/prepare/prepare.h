@@ -1,6 +1,6 @@
 // Prepares the nodes that fast kernels compute: a function for each type of dispatch/dispatch.h, in a file
 // for each of conv, transposed_conv, matrix, quantized, convert, bytes, pooling, elementwise, normalization,
-// movement, resize, recurrence and reduction.
+// movement, resize, recurrence, reduction and choice.
 #pragma once
 
 #include <memory>
@@ -40,5 +40,7 @@ std::unique_ptr<PreparedNode> Prepare(const Join&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Resizing&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Recurrence&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Reduction&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const TopChoice&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const BestChoice&, const Preparation&);
 
 }  // namespace mete
