@@ -1,6 +1,8 @@
 // Fourier transforms as products with a matrix of sines and cosines, which constant folding makes where
 // lengths are constants. A product takes N^2 operations in place of N log N; frames of speech have some
-// hundreds of samples, for which a product of packed panels is fast.
+// hundreds of samples, for which a product of packed panels is fast. A longer DFT of A B numbers is one of
+// length A and one of length B (Cooley and Tukey), as long as the lengths have divisors.
+#include <algorithm>
 #include <limits>
 #include <numeric>
 
@@ -13,6 +15,9 @@ namespace {
 
 constexpr int64_t kEnd = std::numeric_limits<int64_t>::max();
 constexpr double kTurn = 6.283185307179586;  // 2 pi
+// The longest transform by one product. Guess: the matrix of a complex one of 512 numbers takes 4 MiB in f32,
+// as much as fits a large second-level cache.
+constexpr int64_t kMostDirect = 512;
 // Elements of a matrix: in f64, as the matrix is made, they take 512 MiB, as much as the weights of VGG-16 in
 // f32. A complex transform has at most 4096 numbers then, and a one-sided one of real numbers 8192.
 constexpr double kMostElements = 1 << 26;
@@ -175,12 +180,71 @@ bool CheckMatrix(Upgrade& u, const Transform& t, int64_t length) {
   return false;
 }
 
-// The same for a DFT of `x` along `axis`.
-bool CheckSize(Upgrade& u, const Transform& t, ValueId x, int axis) {
-  int64_t length = u.shapes->Of(u.graph, x)[axis];
-  if (t.inverse && t.onesided) length = length > 1 ? 2 * (length - 1) : 0;
-  if (u.input(1) != kNoValue) length = ConstantCount(u, u.input(1));
-  return CheckMatrix(u, t, length);
+// Returns the largest divisor of a length that is not above its root.
+int64_t DivisorOf(int64_t length) {
+  int64_t divisor = 1;
+  for (int64_t i = 2; i <= length / i; ++i)
+    if (length % i == 0) divisor = i;
+  return divisor;
+}
+// The same of a value.
+ValueId DivisorOf(Upgrade& u, ValueId length) {
+  const ValueId root = CastTo(u, Op(u, "Sqrt", {CastTo(u, length, "f64")}), "i64"), one = Constant(u, {1});
+  const ValueId candidates = Op(u, "Add", {CountTo(u, root), one});
+  const ValueId divides = Op(u, "Equal", {Op(u, "Mod", {length, candidates}), Constant(u, {0})});
+  return Op(u, "ReduceMax", {Op(u, "Where", {divides, candidates, one})});
+}
+
+ValueId ShapedAs(Upgrade& u, ValueId x, Values dims) {
+  const ValueId shape = Into(u, kNoValue, "Concat", dims, With("axis", int64_t{0}));
+  return Op(u, "Reshape", {x, shape}, "allowzero", 1);
+}
+
+// Returns complex numbers x e^(-+ i a).
+ValueId Turned(Upgrade& u, ValueId x, ValueId angles, bool inverse) {
+  const ValueId cos = Unsqueezed(u, Op(u, "Cos", {angles}), {2}),
+                up = Unsqueezed(u, Op(u, "Sin", {angles}), {2});
+  const ValueId down = Op(u, "Neg", {up});
+  const ValueId sines = inverse ? Joined(u, down, up, 2) : Joined(u, up, down, 2);
+  const ValueId swapped = Op(u, "Gather", {x, Constant(u, {1, 0})}, "axis", -1);
+  return Op(u, "Add",
+            {Op(u, "Mul", {x, Op(u, "CastLike", {cos, x})}),
+             Op(u, "Mul", {swapped, Op(u, "CastLike", {sines, x})})});
+}
+
+// Returns the transform of `x` in two steps, where the length is A B. With n = B n1 + n2 and k = k1 + A k2,
+//   y[k] = sum over n2 of e^(-i a n2 k2 / B) (e^(-i a n2 k1 / N) sum over n1 of x[n] e^(-i a n1 k1 / A)), a = 2 pi
+ValueId TransformedInTwoSteps(Upgrade& u, const Transform& t, ValueId x) {
+  const ValueId first = Constant(u, {0}), axis = Constant(u, {-2});
+  x = Op(u, "Slice", {x, first, t.length, axis});
+  const ValueId lacks = Op(u, "Sub", {t.length, DimsOf(u, x, -2, -1)});
+  x = Op(u, "Pad", {x, Joined(u, first, lacks, 0), kNoValue, axis});
+  const ValueId outer = DimsOf(u, x, 0, -2), a = DivisorOf(u, t.length), b = Op(u, "Div", {t.length, a});
+  x = ShapedAs(u, x, {Op(u, "ReduceProd", {outer}), a, b, Constant(u, {t.parts})});
+  ValueId y = Transformed(u, {a, t.parts, t.inverse, false}, Permuted(u, x, {0, 2, 1, 3}), 4);
+  y = Turned(u, y, Angles(u, b, a, t.length), t.inverse);
+  y = Transformed(u, {b, 2, t.inverse, false}, Permuted(u, y, {0, 2, 1, 3}), 4);
+  y = ShapedAs(u, Permuted(u, y, {0, 2, 1, 3}), {outer, t.length, Constant(u, {2})});
+  return t.onesided ? Op(u, "Slice", {y, first, HalfAndOne(u, t.length), axis}) : y;
+}
+
+// Returns the transform of `x`, which has `rank` dimensions and a length of about `known`.
+ValueId FastestTransformed(Upgrade& u, const Transform& t, ValueId x, int rank, int64_t known) {
+  const bool to_reals = t.inverse && t.onesided;
+  return known <= kMostDirect || to_reals ? Transformed(u, t, x, rank) : TransformedInTwoSteps(u, t, x);
+}
+
+// Returns the length of a DFT of `x` along `axis` for the sizes that are known.
+int64_t KnownLength(Upgrade& u, const Transform& t, ValueId x, int axis) {
+  if (u.input(1) != kNoValue) return ConstantCount(u, u.input(1));
+  const int64_t size = u.shapes->Of(u.graph, x)[axis];
+  return t.inverse && t.onesided && size > 1 ? 2 * (size - 1) : size;
+}
+
+// Reports a DFT of a length that is too large for one product and has no divisors, and returns false.
+bool CheckLength(Upgrade& u, const Transform& t, int64_t length) {
+  if (length <= kMostDirect || (t.inverse && t.onesided)) return CheckMatrix(u, t, length);
+  return CheckMatrix(u, {kNoValue, 2, t.inverse, false}, length / DivisorOf(length));
 }
 
 ValueId AsCount(Upgrade& u, ValueId x) { return CastTo(u, Reshaped(u, x, {1}), "i64"); }
@@ -211,15 +275,15 @@ void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank
   const ValueId before = Op(u, "Slice", {dims, first, axis, first});
   const ValueId next = Op(u, "Add", {axis, Constant(u, {1})});
   const ValueId behind = Op(u, "Slice", {dims, next, Constant(u, {rank - 1}), first});
-  const auto shaped = [&](ValueId y, Values parts) {
-    const ValueId shape = Into(u, kNoValue, "Concat", parts, With("axis", int64_t{0}));
-    return Op(u, "Reshape", {y, shape}, "allowzero", 1);
-  };
+  int64_t longest = u.input(1) == kNoValue ? 0 : ConstantCount(u, u.input(1));
+  if (const Shape shape = u.shapes->Of(u.graph, x); u.input(1) == kNoValue)
+    longest = *std::max_element(shape.begin(), shape.end());
   t.length = LengthOf(u, t, dim);
-  x = shaped(x, {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
-  x = Permuted(u, Transformed(u, t, Permuted(u, x, {0, 2, 1, 3}), 4), {0, 2, 1, 3});
+  x = ShapedAs(u, x,
+               {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
+  x = Permuted(u, FastestTransformed(u, t, Permuted(u, x, {0, 2, 1, 3}), 4, longest), {0, 2, 1, 3});
   const bool to_reals = t.inverse && t.onesided;
-  Become(u, "Identity", {shaped(x, {before, ColumnsOf(u, t), behind, Constant(u, {to_reals ? 1 : 2})})});
+  Become(u, "Identity", {ShapedAs(u, x, {before, ColumnsOf(u, t), behind, Constant(u, {to_reals ? 1 : 2})})});
 }
 
 }  // namespace
@@ -237,10 +301,11 @@ void ExpandDft(Upgrade& u) {
     return TransformAlongComputedAxis(u, t, x, rank);
   const int64_t axis = ConstantAxis(u, rank);
   if (axis < 0) return;
-  if (!CheckSize(u, t, x, int(axis))) return;
+  const int64_t known = KnownLength(u, t, x, int(axis));
+  if (!CheckLength(u, t, known)) return;
   x = Exchanged(u, x, rank, axis, rank - 2);
   t.length = LengthOf(u, t, DimsOf(u, x, -2, -1));
-  Become(u, "Identity", {Exchanged(u, Transformed(u, t, x, rank), rank, axis, rank - 2)});
+  Become(u, "Identity", {Exchanged(u, FastestTransformed(u, t, x, rank, known), rank, axis, rank - 2)});
 }
 
 namespace {
