@@ -1,11 +1,10 @@
 #include "passes/stack_sequences.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "graph/bodies.h"
 #include "graph/node_names.h"
@@ -119,20 +118,21 @@ class Stacker {
     const ValueId before = Dims(node, stack, 1, place), behind = Dims(node, stack, place, kEnd);
     const ValueId flat =
         Op(node, "Reshape", {stack, Joined(node, {count, Product(node, before), Product(node, behind)})},
-           "allowzero", int64_t{1});
-    const ValueId moved = Op(node, "Transpose", {flat}, "perm", Ints{1, 0, 2});
+           "allowzero", 1);
+    const ValueId moved = Op(node, "Transpose", {flat});
+    graph_.nodes.back().attributes.Set("perm", Ints{1, 0, 2});
     const ValueId joined = Op(node, "Mul", {count, Dims(node, stack, place, next)});
     const ValueId rest = Dims(node, stack, next, kEnd);
     Become(reader, "Reshape", {moved, Joined(node, {before, joined, rest})}, "allowzero", 1);
   }
 
-  ValueId Op(const Node& node, const char* op, std::vector<ValueId> in, const char* name = nullptr,
-             Attribute value = int64_t{0}) {
+  using Values = std::initializer_list<ValueId>;
+
+  ValueId Op(const Node& node, const char* op, Values in, const char* name = nullptr, int64_t value = 0) {
     const std::string unique = names_.Unique(node.name + "/" + op);
     const ValueId out = graph_.AddValue(unique);
-    Attributes attributes;
-    if (name) attributes.Set(name, std::move(value));
-    graph_.AddNode(op, unique, std::move(in), {out}, std::move(attributes));
+    graph_.AddNode(op, unique, in, {out});
+    if (name) graph_.nodes.back().attributes.Set(name, value);
     return out;
   }
   ValueId Dims(const Node& node, ValueId x, int64_t begin, int64_t end) {
@@ -141,15 +141,12 @@ class Stacker {
     return dims;
   }
   ValueId Product(const Node& node, ValueId dims) { return Op(node, "ReduceProd", {dims}); }
-  ValueId Joined(const Node& node, std::vector<ValueId> dims) {
-    return Op(node, "Concat", std::move(dims), "axis", int64_t{0});
-  }
+  ValueId Joined(const Node& node, Values dims) { return Op(node, "Concat", dims, "axis", 0); }
 
-  void Become(size_t reader, const char* op, std::vector<ValueId> in, const char* name = nullptr,
-              int64_t value = 0) {
+  void Become(size_t reader, const char* op, Values in, const char* name = nullptr, int64_t value = 0) {
     Node& node = graph_.nodes[reader];
     node.op = op;
-    node.inputs = std::move(in);
+    node.inputs = in;
     node.attributes = {};
     if (name) node.attributes.Set(name, value);
   }
