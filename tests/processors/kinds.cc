@@ -52,7 +52,7 @@ MadeProcessor OfKind(const std::string& kind, const SessionOptions& options) {
 Kind KindOfTable(const std::string& name) {
   const auto make = [name](const SessionOptions& options) { return OfKind(name, options); };
   if (name != "gpu") return {name, make};
-  return {name, make, 1297, /*has_reference=*/false, WhyNoGpu};
+  return {name, make, 1315, /*has_reference=*/false, WhyNoGpu};
 }
 
 }  // namespace
