@@ -6,8 +6,9 @@
 #include <thread>
 
 #include "engine/model.h"
-#include "mete/log.h"
 #include "engine/session_testing.h"
+#include "mete/io.h"
+#include "mete/log.h"
 
 namespace mete {
 namespace {
@@ -424,6 +425,61 @@ TEST(ModelTest, NarrowWeightsAreDequantized) {
       const std::vector<float> got = Values(session.Run(x)[0]);
       for (size_t i = 0; i < 4; ++i) EXPECT_EQ(got[i], c.want[i] * (i < 2 ? 1 : 0.5f)) << c.type << " " << i;
     }
+  }
+}
+
+TEST(ModelTest, NarrowTypesAreInputsAndOutputs) {
+  constexpr int32_t kFloat8E5M2 = 19, kInt4 = 22;
+  ModelProto m = EmptyModel(21);
+  AddInput(m, "x", {2, 3}, {}, kInt4);
+  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({0.5f}));
+  AddOp(m, "Transpose", {"x"}, {"t"});
+  AddOp(m, "DequantizeLinear", {"t", "s"}, {"d"});
+  AddInt(AddOp(m, "Cast", {"d"}, {"y"}), "to", kFloat8E5M2);
+  AddOutput(m, "t");
+  AddOutput(m, "y");
+  const ModelFile file(m);
+  for (const bool optimize : {true, false}) {
+    const Model model = Model::Load(file.path(), {.optimize = optimize});
+    EXPECT_EQ(model.inputs()[0].type, DType::kI4);
+    Session session(model, SessionOptions::Estimated());
+    const int8_t values[] = {-8, 7, 1, -1, 0, 3};
+    const Tensor x[] = {Tensor::Of<int8_t>(DType::kI4, {2, 3}, values)};
+    const std::vector<Tensor> got = session.Run(x);
+    ASSERT_EQ(got[0].type(), DType::kI4);
+    ASSERT_EQ(got[1].type(), DType::kF8E5M2);
+    const double want[] = {-8, -1, 7, 0, 1, 3};
+    for (int64_t i = 0; i < 6; ++i) {
+      EXPECT_EQ(ElementAt(got[0].view(), i), want[i]);
+      EXPECT_EQ(ElementAt(got[1].view(), i), want[i] / 2);
+    }
+    const Tensor bytes[] = {Tensor::Of<int8_t>(DType::kI8, {2, 3}, values)};
+    EXPECT_THROW(session.Run(bytes), Error);
+  }
+}
+
+// The levels are floats, so that no operator on bytes stands for the nodes, and all of them run.
+TEST(ModelTest, QuantizedNetworksMayHaveFloatsOfEightBits) {
+  constexpr int32_t kFloat8E4M3FN = 17;
+  ModelProto m = EmptyModel(21);
+  AddInput(m, "x", {2, 2});
+  AddRaw(m, "s", TensorProto::FLOAT, {}, RawOf<float>({0.5f}));
+  AddRaw(m, "z", kFloat8E4M3FN, {}, std::string(1, '\0'));
+  AddRaw(m, "w", kFloat8E4M3FN, {2, 2}, "\x38\x40\xb8\x30");  // 1, 2, -1, 0.5
+  AddOp(m, "QuantizeLinear", {"x", "s", "z"}, {"q"});
+  AddOp(m, "DequantizeLinear", {"q", "s", "z"}, {"d"});
+  AddOp(m, "DequantizeLinear", {"w", "s", "z"}, {"dw"});
+  AddOp(m, "MatMul", {"d", "dw"}, {"p"});
+  AddOp(m, "QuantizeLinear", {"p", "s", "z"}, {"qp"});
+  AddOp(m, "DequantizeLinear", {"qp", "s", "z"}, {"y"});
+  AddOutput(m, "y");
+  const ModelFile file(m);
+  for (const bool optimize : {true, false}) {
+    Session session(Model::Load(file.path(), {.optimize = optimize}), SessionOptions::Estimated());
+    const float values[] = {1, 0.53f, -2, 1000};  // 0.53 / 0.5 is rounded to 1, and 2000 to 448
+    const Tensor x[] = {Tensor::Floats({2, 2}, values)};
+    const std::vector<float> want = {0.25f, 1.125f, -112, 56};  // the last are rounded from -113 and 54
+    EXPECT_EQ(Values(session.Run(x)[0]), want);
   }
 }
 
