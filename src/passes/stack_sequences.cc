@@ -67,7 +67,9 @@ class Stacker {
     if (list == kNoValue || uses_.is_output[size_t(list)]) return false;
     const auto& readers = uses_.readers[size_t(list)];
     return std::all_of(readers.begin(), readers.end(), [&](int n) {
-      return IsOneOf(graph_.nodes[size_t(n)].op, {"ConcatFromSequence", "SequenceAt", "SequenceLength"});
+      const Node& node = graph_.nodes[size_t(n)];
+      return IsOneOf(node.op, {"ConcatFromSequence", "SequenceAt", "SequenceLength"}) &&
+             node.inputs[0] == list && std::count(node.inputs.begin(), node.inputs.end(), list) == 1;
     });
   }
 
