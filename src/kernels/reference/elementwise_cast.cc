@@ -109,7 +109,7 @@ constexpr RefEntry kEntries[] = {
 }  // namespace
 
 void WriteDoubles(const double* from, const View& to) {
-  CastThrough<double>({from, DType::kF64, to.shape}, to);
+  CastThrough<double>({from, DType::kF64, to.shape}, to, {});
 }
 
 std::span<const RefEntry> CastReferences() { return kEntries; }
