@@ -24,12 +24,11 @@ inline void AddWeights(caffe::Weights& weights, const std::string& layer, const 
 }
 
 // Loads a network from its text and weights.
-inline Model LoadNet(const std::string& net, caffe::Weights weights = {}) {
+inline Model LoadNet(const std::string& net, caffe::Weights weights = {}, LoadOptions options = {}) {
   const TempPath prototxt(".prototxt"), caffemodel(".caffemodel");
   if (weights.layer_size() == 0) weights.add_layer()->set_name("none");  // a file without layers is refused
   std::ofstream(prototxt.str()) << net;
   std::ofstream(caffemodel.str(), std::ios::binary) << weights.SerializeAsString();
-  LoadOptions options;
   options.weights = caffemodel.str();
   return Model::Load(prototxt.str(), options);
 }

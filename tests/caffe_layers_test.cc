@@ -295,6 +295,44 @@ TEST(CaffeLayers, LstmStartsAgainWhereTheIndicatorSaysSo) {
   for (const auto& on : {whole, anywhere}) expect(input + given + lstm, on, {in, Floats({kT, kS}, on)});
 }
 
+// One sequence whose recurrent weights are more than 1 MiB, which are read in every step.
+TEST(CaffeLayers, AnLstmOfLargeWeightsIsRoundedAsFarAsTheUserAllows) {
+  constexpr int kUnits = 264;
+  std::vector<float> recurrence = Made(4 * kUnits * kUnits, 23);
+  for (float& w : recurrence) w *= 0.1f;
+  caffe::Weights weights;
+  AddWeights(weights, "l", {4 * kUnits, kI}, Made(4 * kUnits * kI, 29));
+  AddWeights(weights, "l", {4 * kUnits}, Made(4 * kUnits, 17));
+  AddWeights(weights, "l", {4 * kUnits, kUnits}, recurrence);
+  const std::string net =
+      "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 5 dim: 1 dim: 3 } } } "
+      "layer { name: 'on' type: 'ContinuationIndicator' top: 'on' continuation_indicator_param { time_step: "
+      "5 } } "
+      "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' top: 'y' recurrent_param { num_output: 264 } "
+      "}";
+  const Tensor x = Floats({kT, 1, kI}, Made(kT * kI, 37));
+  const Tensor want = Session(LoadNet(net, weights), {.threads = 1}).Run({x}).at(0);
+  for (const char* precision : {"auto", "w8", "w4", "bf16", "f16"}) {
+    const double bound = 0.1;
+    LoadOptions options{.precision = precision, .error_bound = bound, .samples = {{x}}};
+    const Model model = LoadNet(net, weights, options);
+    if (std::string(precision) == "auto") {
+      ASSERT_EQ(model.precision().rounded.size(), 1u);
+      EXPECT_EQ(model.precision().rounded.begin()->second, "w8");
+    }
+    const Tensor y = Session(model, {.threads = 1}).Run({x}).at(0);
+    double largest = 0, apart = 0;
+    for (int64_t i = 0; i < want.elements(); ++i) {
+      largest = std::max(largest, std::abs(double(want.as<float>()[i])));
+      apart = std::max(apart, std::abs(double(want.as<float>()[i]) - double(y.as<float>()[i])));
+    }
+    EXPECT_GT(apart, 0) << precision << ": nothing was rounded";
+    if (std::string(precision) == "auto") {
+      EXPECT_LE(apart, bound * largest);
+    }
+  }
+}
+
 TEST(CaffeLayers, ReverseTurnsAnAxisRound) {
   const auto in = Input();
   Values expected;
