@@ -62,14 +62,16 @@ std::optional<Recurrence> RecurrenceOf(const Graph& graph, const Node& node, std
   const ValueId x = node.inputs[0], w = node.inputs[1], r = node.inputs[2];
   if (!IsF32(graph, x)) return No("not f32", why);
   const Shape& shape = graph.value(x).shape;
-  if (!shape.known()) return No("the input's shape depends on data", why);
+  const auto is_known = [&](ValueId id) { return id == kNoValue || graph.value(id).shape.known(); };
+  if (!std::all_of(node.inputs.begin(), node.inputs.end(), is_known))
+    return No("the shape of an input depends on data", why);
   Recurrence result;
   result.constant = IsConstant(graph, w) && IsConstant(graph, r) &&
                     IsConstantOrOmitted(graph, node.input(3)) && IsConstantOrOmitted(graph, node.input(7));
   result.cell = CellOf(node);
   RecurrentSpec spec;
   if (!ParseRecurrent(a, FunctionsOf(result.cell), spec).empty()) return No("no such attributes", why);
-  if (shape.Elements() == 0) return No("nothing to compute", why);
+  if (shape.Elements() == 0 || graph.value(r).shape.Elements() == 0) return No("nothing to compute", why);
   result.length = shape[spec.batch_first ? 1 : 0];
   result.batch = shape[spec.batch_first ? 0 : 1];
   result.inputs = shape[2];

@@ -259,6 +259,13 @@ TEST(Composed, WhatIsNotMeantIsRefused) {
           .find("a transform of 4099 numbers is a product with a matrix of 67207204 elements; expected at "
                 "most 67108864"),
       std::string::npos);
+  // The search for a divisor would take 3 * 10^9 steps.
+  EXPECT_NE(ErrorOf(dft(2).Numbers<int64_t>("c_length", DType::kI64, {}, {INT64_MAX}))
+                .find("a transform of 9223372036854775807 numbers"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(dft(1).Numbers<int64_t>("c_length", DType::kI64, {}, {-1}).Int("onesided", 1))
+                .find("dft_length; got -1, expected an integer of at least 1"),
+            std::string::npos);
   OneNodeModel loss("NegativeLogLikelihoodLoss", "");
   loss.Floats("x", {3, 4}).I32("c_classes", {3}, {2, 1, 0});
   AddString(loss.Node(), "reduction", "most");

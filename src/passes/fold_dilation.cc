@@ -42,8 +42,8 @@ class DilationFolder {
   // Whether `parts` are the images divided into blocks: N, C, H / b, b, W / c, c.
   static bool Divides(const Shape& images, const Shape& parts) {
     return images.known() && parts.known() && images.rank() == 4 && parts.rank() == 6 &&
-           parts[0] == images[0] && parts[1] == images[1] && parts[2] * parts[3] == images[2] &&
-           parts[4] * parts[5] == images[3];
+           parts[0] == images[0] && parts[1] == images[1] && parts[3] > 0 && parts[5] > 0 &&
+           parts[2] * parts[3] == images[2] && parts[4] * parts[5] == images[3];
   }
   // Whether `batch` are the images b * c * N, C, H / b, W / c.
   static bool IsBatch(const Shape& parts, const Shape& batch) {
@@ -102,8 +102,15 @@ class DilationFolder {
     if (!out || out->height != in->height || out->width != in->width) return false;
     const Shape shape = ShapeOf(out->images);
     if (shape[0] != ShapeOf(in->images)[0]) return false;
+    const auto in_range = [](int64_t v) { return v <= INT32_MAX; };  // so that products do not overflow
+    const Ints &dilations = conv.attributes.IntList("dilations"), &pads = conv.attributes.IntList("pads");
+    if (!std::all_of(dilations.begin(), dilations.end(), in_range) ||
+        !std::all_of(pads.begin(), pads.end(), in_range) || !in_range(in->height) || !in_range(in->width))
+      return false;
+    const bool counts_pads = conv.attributes.String("auto_pad", "NOTSET") == "NOTSET";
     const auto scaled = [&](const char* name, size_t count, int64_t otherwise) {
       Ints values = conv.attributes.IntList(name);
+      if (otherwise == 0 && !counts_pads) values.clear();
       values.resize(count, otherwise);
       for (size_t i = 0; i < count; ++i) values[i] *= i % 2 == 0 ? in->height : in->width;
       conv.attributes.Set(name, values);

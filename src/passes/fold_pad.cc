@@ -92,7 +92,8 @@ bool FoldPad(Graph& graph) {
     const Node& pad = graph.nodes[size_t(producer)];
     const auto extra = SpatialPads(graph, pad);
     if (!extra || !AddsZeros(graph, pad, node)) continue;
-    Ints pads = node.attributes.IntList("pads");
+    const bool counts = node.attributes.String("auto_pad", "NOTSET") == "NOTSET";
+    Ints pads = counts ? node.attributes.IntList("pads") : Ints();
     pads.resize(extra->size(), 0);
     for (size_t i = 0; i < pads.size(); ++i) pads[i] += (*extra)[i];
     node.attributes.Set("pads", pads);

@@ -68,7 +68,9 @@ class Stacker {
     const auto& readers = uses_.readers[size_t(list)];
     return std::all_of(readers.begin(), readers.end(), [&](int n) {
       const Node& node = graph_.nodes[size_t(n)];
-      return IsOneOf(node.op, {"ConcatFromSequence", "SequenceAt", "SequenceLength"}) &&
+      const int64_t axis = node.attributes.Int("axis", 0);
+      return axis >= -Shape::kMaxRank && axis <= Shape::kMaxRank &&
+             IsOneOf(node.op, {"ConcatFromSequence", "SequenceAt", "SequenceLength"}) &&
              node.inputs[0] == list && std::count(node.inputs.begin(), node.inputs.end(), list) == 1;
     });
   }

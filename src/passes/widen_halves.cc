@@ -7,6 +7,7 @@
 
 #include "base/tensor_source.h"
 #include "graph/bodies.h"
+#include "graph/node_names.h"
 #include "graph/operators.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -18,7 +19,7 @@ bool IsHalf(DType type) { return type == DType::kF16 || type == DType::kBF16; }
 
 class Widener {
  public:
-  explicit Widener(Graph& graph) : graph_(graph), wide_(graph.values.size(), kNoValue) {}
+  explicit Widener(Graph& graph) : graph_(graph), names_(graph), wide_(graph.values.size(), kNoValue) {}
 
   bool Run() {
     std::vector<Node> nodes;
@@ -40,11 +41,13 @@ class Widener {
     });
   }
 
-  // Returns whether the node keeps its halves: it looks at their bits, is computed by other code than the
-  // kernels of this library, has shapes that are known only at run time, or reads a few rows of a table.
+  // Returns whether the node keeps its halves: it looks at their bits or at none of them, is computed by
+  // other code than the kernels of this library, has shapes that are known only at run time, or reads a few
+  // rows of a table.
   bool Keeps(const Node& node) const {
     if (!AllKnown(node.inputs) || !AllKnown(node.outputs)) return true;
-    if (IsControlFlow(node.op) || HasCustomOperator(node) || node.op == "BitCast") return true;
+    if (IsControlFlow(node.op) || HasCustomOperator(node)) return true;
+    if (IsOneOf(node.op, {"BitCast", "Shape", "Size"})) return true;
     return IsOneOf(node.op, {"Gather", "GatherND"}) && IsConstant(graph_, node.inputs[0]);
   }
 
@@ -52,9 +55,15 @@ class Widener {
   // from outside is what this pass adds.
   bool IsComputedWide(ValueId id) const { return IsHalf(TypeOf(id)) && wide_[size_t(id)] != kNoValue; }
 
+  bool IsOtherHalf(const Node& node) const {
+    const DType to = TypeOf(node.outputs[0]);
+    return IsHalf(to) && to != TypeOf(node.inputs[0]);
+  }
+
   bool Widen(const Node& node) {
     if ((!AnyHalf(node.inputs) && !AnyHalf(node.outputs)) || Keeps(node)) return false;
-    if (node.op == "Cast" && !IsComputedWide(node.inputs[0])) return false;
+    const bool casts = IsOneOf(node.op, {"Cast", "CastLike"});
+    if (casts && (!IsComputedWide(node.inputs[0]) || IsOtherHalf(node))) return false;
     Node wide = node;
     if (wide.op == "Cast" && IsHalf(TypeOf(node.outputs[0])))
       wide.attributes.Set("to", std::string(Name(DType::kF32)));
@@ -104,19 +113,24 @@ class Widener {
     return wide_[size_t(half)] = graph_.AddValue(value.name + ".f32", DType::kF32, value.shape);
   }
 
-  Node CastTo(DType type, const std::string& prefix, ValueId from, ValueId to) const {
-    Node cast{prefix + graph_.value(type == DType::kF32 ? from : to).name, "Cast", {from}, {to}, {}};
+  Node CastTo(DType type, const std::string& prefix, ValueId from, ValueId to) {
+    const std::string& name = graph_.value(type == DType::kF32 ? from : to).name;
+    Node cast{names_.Unique(prefix + name), "Cast", {from}, {to}, {}};
     cast.attributes.Set("to", std::string(Name(type)));
     return cast;
   }
 
   Graph& graph_;
+  NodeNames names_;
   std::vector<ValueId> wide_;  // by the ids of halves
   bool changed_ = false;
 };
 
 }  // namespace
 
-bool WidenHalves(Graph& graph) { return Widener(graph).Run(); }
+bool WidenHalves(Graph& graph) {
+  const auto is_half = [](const Value& value) { return IsHalf(value.type); };
+  return std::any_of(graph.values.begin(), graph.values.end(), is_half) && Widener(graph).Run();
+}
 
 }  // namespace mete

@@ -184,6 +184,38 @@ TEST(WidenHalves, KeepsHalvesWhoseShapeIsKnownInTheRunAlone) {
   }
 }
 
+// A CastLike says so in another way, and a Cast from one half to the other.
+TEST(WidenHalves, KeepsOtherRoundingsThatTheFileAsksFor) {
+  for (const bool like : {true, false}) {
+    HalfBuilder b;
+    const ValueId x = b.Input({64});
+    const ValueId wide = b.Op("Exp", {like ? b.CastTo(x, "f32") : x});
+    const ValueId rounded = like ? b.Op("CastLike", {wide, x}) : b.CastTo(wide, "bf16");
+    Graph& g = b.Output(b.CastTo(rounded, "f32"));
+    FoldConstants(g);
+    Settle(g);
+    const Tensor before = Output(g);
+    WidenHalves(g);
+    Settle(g);
+    const Tensor after = Output(g);
+    // The result of Exp is rounded to f16 before the pass alone where it is then rounded to bf16.
+    for (int64_t i = 0; i < before.elements(); ++i)
+      EXPECT_NEAR(At(before, i), At(after, i), like ? 0 : 0x1p-7f * At(before, i)) << i;
+    for (int64_t i = 0; i < after.elements(); ++i) {
+      const float value = At(after, i);
+      EXPECT_EQ(value, like ? F16ToF32(F32ToF16(value)) : BF16ToF32(F32ToBF16(value))) << i;
+    }
+  }
+}
+
+TEST(WidenHalves, GivesItsNodesNamesOfTheirOwn) {
+  HalfBuilder b;
+  const ValueId x = b.Input({4}), y = b.graph.AddValue("y");
+  b.graph.AddNode("Relu", "widen.x0", {x}, {y});
+  Graph& g = b.Output(y);
+  ExpectNear(g, 1, 1);
+}
+
 TEST(WidenHalves, DoesNothingWithoutHalves) {
   Builder b;
   Graph& g = b.Output(b.Op("Relu", {b.Input({4})}));

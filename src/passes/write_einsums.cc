@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/einsum.h"
+#include "graph/node_names.h"
 #include "passes/made_nodes.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
@@ -44,8 +45,8 @@ struct Term {
 
 class Writer {
  public:
-  Writer(Graph& graph, const Node& node, const Einsum& einsum)
-      : graph_(graph), name_(node.name), einsum_(einsum) {}
+  Writer(Graph& graph, NodeNames& names, const Node& node, const Einsum& einsum)
+      : graph_(graph), names_(names), name_(node.name), einsum_(einsum) {}
 
   // Adds nodes that compute `output`.
   void Write(std::vector<Term> terms, ValueId output) {
@@ -88,7 +89,7 @@ class Writer {
     for (const int i : indices) shape.push_back(einsum_.extents[size_t(i)]);
     return shape;
   }
-  std::string NextName() { return name_ + ".step" + std::to_string(steps_++); }
+  std::string NextName() { return names_.Unique(name_ + ".step" + std::to_string(steps_++)); }
   Term Made(const char* op, std::initializer_list<ValueId> inputs, const Shape& shape, Indices indices,
             const Attributes* attributes = nullptr) {
     return {AddMade(graph_, op, NextName(), "", inputs, shape, attributes), std::move(indices)};
@@ -196,6 +197,7 @@ class Writer {
   }
 
   Graph& graph_;
+  NodeNames& names_;
   const std::string name_;
   const Einsum& einsum_;
   int steps_ = 0;
@@ -216,7 +218,7 @@ bool MayWrite(const Graph& graph, const Node& node, const Einsum& einsum) {
   return std::none_of(einsum.indices.begin(), einsum.indices.end(), HasDiagonal);
 }
 
-bool WriteEinsum(Graph& graph, const Node& node) {
+bool WriteEinsum(Graph& graph, NodeNames& names, const Node& node) {
   std::vector<Shape> shapes;
   for (const ValueId id : node.inputs) {
     if (!graph.value(id).shape.known()) return false;
@@ -226,18 +228,21 @@ bool WriteEinsum(Graph& graph, const Node& node) {
   if (!MayWrite(graph, node, einsum)) return false;
   std::vector<Term> terms;
   for (size_t k = 0; k < node.inputs.size(); ++k) terms.push_back({node.inputs[k], einsum.indices[k]});
-  Writer(graph, node, einsum).Write(std::move(terms), node.outputs[0]);
+  Writer(graph, names, node, einsum).Write(std::move(terms), node.outputs[0]);
   return true;
 }
 
 }  // namespace
 
 bool WriteEinsums(Graph& graph) {
+  const auto is_einsum = [](const Node& node) { return node.op == "Einsum"; };
+  if (std::none_of(graph.nodes.begin(), graph.nodes.end(), is_einsum)) return false;
+  NodeNames names(graph);
   std::vector<Node> nodes;
   std::swap(nodes, graph.nodes);
   bool changed = false;
   for (Node& node : nodes) {
-    if (node.op == "Einsum" && WriteEinsum(graph, node)) changed = true;
+    if (is_einsum(node) && WriteEinsum(graph, names, node)) changed = true;
     else graph.nodes.push_back(std::move(node));
   }
   return changed;

@@ -116,6 +116,14 @@ TEST(WriteEinsums, MultipliesByWeights) {
   }
 }
 
+TEST(WriteEinsums, GivesItsNodesNamesOfTheirOwn) {
+  Builder b;
+  const ValueId x = b.Input({3, 4}), y = b.graph.AddValue("y");
+  b.graph.AddNode("Relu", "Einsum1.step0", {x}, {y});
+  Graph& g = b.Output(b.Op("Einsum", {y, b.Input({4, 2})}, EquationOf("ij,jk->ik")));
+  ExpectSame(g, WriteEinsums);
+}
+
 // Diagonals, other types, and more indices than a matrix and its batch may have.
 TEST(WriteEinsums, LeavesTheOthers) {
   const Case cases[] = {{"ii->i", {{3, 3}}, "Einsum"},

@@ -68,7 +68,9 @@ bool CharacterSet::IsListed(char32_t code) const {
 }
 
 bool CharacterSet::Computed(char32_t code) const {
-  const bool listed = IsListed(code) || (ignores_case_ && IsListed(WithoutCase(code)));
+  // Sets in sets ask twice only for what has another case: searches would double at each level.
+  const char32_t other = ignores_case_ ? WithoutCase(code) : code;
+  const bool listed = IsListed(code) || (other != code && IsListed(other));
   const bool in = listed && std::all_of(also_in_.begin(), also_in_.end(),
                                         [&](const CharacterSet& set) { return set.Contains(code); });
   return in != negated_;

@@ -14,6 +14,7 @@ using Kind = PatternStep::Kind;
 // Bounds of hostile files, which are guesses: the longest patterns of models have 500 bytes.
 constexpr size_t kMostBytes = 8192, kMostSteps = 20'000;
 constexpr int kMostGroupDepth = 32;
+constexpr int kMostRepeatsOfPart = 4;  // each may nest a run of the matcher
 constexpr int64_t kMostRepeats = 1000;
 
 // Steps, which may be moved since their jumps are relative.
@@ -55,16 +56,21 @@ class ExpressionReader {
 
  private:
   Fragment Checked(Fragment fragment) const {
-    if (fragment.steps.size() > kMostSteps)
-      text_.Refuse("a regular expression has too many steps", "20000 at most, with all repeats");
+    if (fragment.steps.size() > kMostSteps) RefuseSteps();
     return fragment;
+  }
+  [[noreturn]] void RefuseSteps() const {
+    text_.Refuse("a regular expression has too many steps", "20000 at most, with all repeats");
   }
 
   // Alternatives, up to ')' or the end.
   Fragment Choice(PatternFlags flags, int depth) {
     if (depth > kMostGroupDepth) text_.Refuse("groups are nested too deep", "32 levels at most");
     std::vector<Fragment> ways{Sequence(flags, depth)};
-    while (text_.Take("|")) ways.push_back(Sequence(flags, depth));
+    for (size_t steps = ways[0].steps.size(); text_.Take("|"); steps += ways.back().steps.size()) {
+      if (steps > kMostSteps) RefuseSteps();
+      ways.push_back(Sequence(flags, depth));
+    }
     int32_t behind = ways.back().size();
     for (size_t i = 0; i + 1 < ways.size(); ++i) behind += ways[i].size() + 2;
     Fragment choice;
@@ -83,7 +89,10 @@ class ExpressionReader {
     Fragment sequence;
     while (!text_.done() && !text_.Begins("|") && !text_.Begins(")")) {
       Fragment item = Item(flags, depth);
-      while (const auto repeat = TakeRepeat()) item = Repeated(item, *repeat);
+      for (int repeats = 1; const auto repeat = TakeRepeat(); ++repeats) {
+        if (repeats > kMostRepeatsOfPart) text_.Refuse("a part has too many repeats", "4 at most");
+        item = Repeated(item, *repeat);
+      }
       sequence.Add(item);
       sequence.may_be_empty &= item.may_be_empty;
       if (sequence.steps.size() > kMostSteps) break;
@@ -189,8 +198,7 @@ class ExpressionReader {
     if (endless && item.may_be_empty)
       text_.Refuse("a part that may be empty is repeated without end", "a part of one character or more");
     const int64_t copies = std::max<int64_t>(endless ? repeat.least + 1 : repeat.most, 0);
-    if (size_t(copies) * (item.steps.size() + 2) > kMostSteps)
-      text_.Refuse("a regular expression has too many steps", "20000 at most, with all repeats");
+    if (size_t(copies) * (item.steps.size() + 2) > kMostSteps) RefuseSteps();
     Fragment repeated;
     repeated.may_be_empty = repeat.least == 0 || item.may_be_empty;
     for (int64_t i = 0; i < repeat.least; ++i) repeated.Add(item);

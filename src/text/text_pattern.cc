@@ -1,5 +1,7 @@
 #include "text/text_pattern.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "text/pattern_text.h"
 #include "text/text_changes.h"
@@ -12,6 +14,7 @@ using Kind = PatternStep::Kind;
 // Bounds of what a hostile pattern may take, which are guesses: patterns of models take less than 100 steps
 // for a byte, and remember a place for each character of a word.
 constexpr size_t kMostStepsOfByte = 1024, kMostPlacesOfByte = 4, kMostPlacesOfAny = 4096;
+constexpr size_t kMostStepsOfText = 1'000'000'000;  // some seconds
 
 // Runs a program at places of one text. Where a step fails, it goes back to the last place with another way.
 class PatternRun {
@@ -19,7 +22,8 @@ class PatternRun {
   PatternRun(const PatternProgram& program, std::string_view text)
       : program_(program),
         text_(text),
-        steps_left_(kMostStepsOfByte * (text.size() + 1)),
+        most_steps_(std::min(kMostStepsOfByte * (text.size() + 1), kMostStepsOfText)),
+        steps_left_(most_steps_),
         most_places_(kMostPlacesOfAny + kMostPlacesOfByte * text.size()) {}
 
   // Returns the end of what the steps match at a place. Nothing: they do not match.
@@ -27,7 +31,7 @@ class PatternRun {
     const size_t others = places_.size();
     Place now{step, at};
     while (true) {
-      if (steps_left_-- == 0) Refuse("steps", kMostStepsOfByte * (text_.size() + 1));
+      if (steps_left_-- == 0) Refuse("steps", most_steps_);
       if (program_.steps[now.step].kind == Kind::kDone) {
         places_.resize(others);
         return now.at;
@@ -98,6 +102,7 @@ class PatternRun {
 
   const PatternProgram& program_;
   const std::string_view text_;
+  const size_t most_steps_;
   size_t steps_left_;
   const size_t most_places_;
   std::vector<Place> places_;

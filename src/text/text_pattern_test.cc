@@ -138,6 +138,12 @@ TEST(TextPattern, HasBoundsForHostileExpressions) {
             std::string::npos);
   EXPECT_NE(ProblemOf(std::string(100, '[') + "a" + std::string(100, ']')).find("nested too deep"),
             std::string::npos);
+  std::string repeats = "a";
+  for (int i = 0; i < 5; ++i) repeats += "?+";
+  EXPECT_NE(ProblemOf(repeats).find("too many repeats"), std::string::npos);
+  std::string ways = "(?:a{999}){19}";
+  for (int i = 0; i < 500; ++i) ways += "|(?:a{999}){19}";
+  EXPECT_NE(ProblemOf(ways).find("too many steps"), std::string::npos);
   std::string lists = "[";
   for (int i = 0; i < 100; ++i) lists += "[^a]";
   EXPECT_NE(ProblemOf(lists + "]").find("too many lists"), std::string::npos);

@@ -243,8 +243,13 @@ int64_t KnownLength(Upgrade& u, const Transform& t, ValueId x, int axis) {
 
 // Reports a DFT of a length that is too large for one product and has no divisors, and returns false.
 bool CheckLength(Upgrade& u, const Transform& t, int64_t length) {
+  // The larger factor is at least the root, and both parts of a number make a matrix of four times its
+  // square.
+  constexpr double kMostLength = kMostElements / 4;
+  const Transform whole{kNoValue, 2, t.inverse, false};
+  if (double(length) > kMostLength) return CheckMatrix(u, whole, length);
   if (length <= kMostDirect || (t.inverse && t.onesided)) return CheckMatrix(u, t, length);
-  return CheckMatrix(u, {kNoValue, 2, t.inverse, false}, length / DivisorOf(length));
+  return CheckMatrix(u, whole, length / DivisorOf(length));
 }
 
 ValueId AsCount(Upgrade& u, ValueId x) { return CastTo(u, Reshaped(u, x, {1}), "i64"); }
@@ -278,6 +283,7 @@ void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank
   int64_t longest = u.input(1) == kNoValue ? 0 : ConstantCount(u, u.input(1));
   if (const Shape shape = u.shapes->Of(u.graph, x); u.input(1) == kNoValue)
     longest = *std::max_element(shape.begin(), shape.end());
+  if (u.input(1) != kNoValue && !CheckLength(u, t, longest)) return;
   t.length = LengthOf(u, t, dim);
   x = ShapedAs(u, x,
                {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
@@ -297,6 +303,9 @@ void ExpandDft(Upgrade& u) {
   t.inverse = u.node.attributes.Int("inverse", 0) != 0;
   t.onesided = u.node.attributes.Int("onesided", 0) != 0;
   if (!CheckSides(u, t)) return;
+  if (const ValueId length = u.input(1); length != kNoValue && u.graph.value(length).is_constant())
+    if (const int64_t count = ConstantCount(u, length); count < 1)
+      return u.Bad("dft_length; got {}, expected an integer of at least 1", count);
   if (const ValueId axis = u.input(2); axis != kNoValue && !u.graph.value(axis).is_constant())
     return TransformAlongComputedAxis(u, t, x, rank);
   const int64_t axis = ConstantAxis(u, rank);

@@ -30,6 +30,7 @@ void UpgradeSeed(Upgrade& u) { u.node.attributes.Set("seed", SeedFor(u)); }
 void UpgradeTrainingDropout(Upgrade& u) {
   const ValueId training = u.input(2);
   if (training == kNoValue || IsFalse(u, training) || u.node.inputs.size() > 3) return;
+  if (u.node.outputs.empty()) return;  // which is told behind this
   const ValueId x = u.input(0), none = RealConstant(u, 0), one = RealConstant(u, 1);
   ValueId ratio = u.input(1) == kNoValue ? RealConstant(u, 0.5) : CastTo(u, u.input(1), "f64");
   ratio = Op(u, "Where", {training, ratio, none});
@@ -39,7 +40,7 @@ void UpgradeTrainingDropout(Upgrade& u) {
   const ValueId mask = Into(u, u.node.output(1), "GreaterOrEqual", {numbers, ratio});
   const ValueId factor = Op(u, "CastLike", {Op(u, "Div", {one, Op(u, "Sub", {one, ratio})}), x});
   const ValueId zero = Op(u, "CastLike", {none, x});
-  u.node.outputs.resize(1);
+  u.node.outputs.resize(1, kNoValue);
   Become(u, "Where", {mask, Op(u, "Mul", {x, factor}), zero});
 }
 
