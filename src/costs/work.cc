@@ -152,7 +152,8 @@ std::string RecurrentRegime(const Recurrence& r, Precision precision) {
 
 // A recurrent node reads its recurrent weights in each step, from the cache that has them. The time of a step
 // has a part that does not depend on its size, and a GRU whose reset gate comes first has two such steps for
-// one. The probes have LSTMs, whose units GRUs and RNNs share.
+// one. The probes have LSTMs, whose units GRUs and RNNs share. Packing computed weights in each run is left
+// out: it takes about the time of one step.
 Work RecurrentWork(const NodeInRun& at, const Recurrence& r) {
   const double steps = double(r.directions * r.length), columns = double(GatesOf(r.cell) * r.hidden),
                rows = steps * double(r.batch);

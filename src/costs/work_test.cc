@@ -309,7 +309,7 @@ TEST(WorksOf, ARecurrentNodeGoesWithItsStepsAndProducts) {
   EXPECT_EQ(lstm.amounts.at("multiply-add of states"), 2 * 50 * 8 * 4 * 64 * 64);
   EXPECT_EQ(lstm.stand_in, "");
   EXPECT_EQ(rnn.stand_in, "LSTM");
-  EXPECT_EQ(computed.key(), "LSTM, reference");
+  EXPECT_EQ(computed.amounts, lstm.amounts) << "packing the weights takes little beside the steps";
 }
 
 TEST(WorksOf, PoolsGoWithTheirTapsAndVectors) {

@@ -49,6 +49,11 @@ bool IsConstantOrOmitted(const Graph& graph, ValueId id) { return id == kNoValue
 
 }  // namespace
 
+std::string Recurrence::kernel() const {
+  constexpr const char* kNames[] = {"lstm", "gru", "gru_reset_first", "rnn"};
+  return std::string(kNames[size_t(cell)]) + "_" + Name(PrecisionsOf(*this).lower());
+}
+
 RecurrentPrecisions PrecisionsOf(const Recurrence& r) {
   const Product inputs = ProductWith(r, r.length * r.batch, r.inputs),
                 states = ProductWith(r, r.batch, r.hidden);

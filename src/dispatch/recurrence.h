@@ -5,7 +5,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "dispatch/products.h"
 #include "graph/graph.h"
@@ -26,14 +25,7 @@ struct Recurrence {
   bool constant = true;                  // all weights and biases are; otherwise they are packed in each run
   Precision operands = Precision::kF32;  // that they may be rounded to (graph/fused.h, 10)
 
-  std::string kernel(Precision precision = Precision::kF32) const {
-    constexpr const char* kNames[] = {"lstm", "gru", "gru_reset_first", "rnn"};
-    return std::string(kNames[size_t(cell)]) + "_" + Name(precision);
-  }
-  std::vector<std::string> kernels() const {
-    if (operands == Precision::kF32) return {kernel()};
-    return {kernel(), kernel(operands)};
-  }
+  std::string kernel() const;  // by the precision in which this processor computes it
 };
 
 // The precisions in which this processor computes the products of a node: those of the inputs of many steps,

@@ -72,9 +72,7 @@ class RecurrenceStep : public PreparedNode {
     const bool packed = (input >= 1 && input <= 3) || input == 7;
     return packed && r_.constant ? Reads::kNothing : Reads::kElements;
   }
-  std::string kernel() const override {
-    return fmt::format("{} {}", r_.kernel(precisions_.lower()), TargetOf(plan_));
-  }
+  std::string kernel() const override { return fmt::format("{} {}", r_.kernel(), TargetOf(plan_)); }
   std::string reason() const override {
     std::string why = r_.constant ? "" : "the weights are packed at each run";
     const auto add = [&](const std::string& more) { why += (why.empty() ? "" : "; ") + more; };
