@@ -60,22 +60,21 @@ std::optional<Ints> Borders(const Graph& graph, const Node& slice) {
 
 // Takes the padding away whose outputs a Slice cuts off. Each of them reads the padding of its own, so that a
 // stride of one is needed.
-bool TakeBorders(Graph& graph, const Uses& uses, Node& conv) {
+void TakeBorders(Graph& graph, const Uses& uses, Node& conv) {
   const Ints& strides = conv.attributes.IntList("strides");
   const ValueId y = conv.outputs[0];
   if (!uses.OnlyReader(y) || std::any_of(strides.begin(), strides.end(), [](int64_t s) { return s != 1; }))
-    return false;
+    return;
   const Node& slice = graph.nodes[size_t(uses.readers[size_t(y)][0])];
-  if (slice.op != "Slice" || slice.inputs[0] != y) return false;
+  if (slice.op != "Slice" || slice.inputs[0] != y) return;
   const auto borders = Borders(graph, slice);
   Ints pads = conv.attributes.IntList("pads");
-  if (!borders || borders->size() != pads.size()) return false;
+  if (!borders || borders->size() != pads.size()) return;
   for (size_t i = 0; i < pads.size(); ++i)
-    if ((pads[i] -= (*borders)[i]) < 0) return false;
+    if ((pads[i] -= (*borders)[i]) < 0) return;
   conv.attributes.Set("pads", pads);
   graph.value(y).shape = graph.value(slice.outputs[0]).shape;
   ReplaceUses(graph, slice.outputs[0], y);
-  return true;
 }
 
 }  // namespace
