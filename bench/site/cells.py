@@ -4,21 +4,25 @@ A cell is (model, photo, size, link, state). Pure: standard library only. `runs`
 """
 import dataclasses
 import statistics
+import typing
 
-from site_names import kParts, kStates, kSteps, kWays
+from site_names import kHost, kParts, kStates, kSteps, kWays
 
 kNear = 0.1     # a choice, or a prediction, that is no further off holds
 kAddUp = 0.03   # the steps and the whole
+kSteady = 0.05  # a fixed work around a run takes as long as usual: half of what a prediction may be off; guess
 kWorthCut = 2   # a cut is measured that is foreseen to take at most so many times as long as the soonest way; guess
 kWarmUps = 2    # small photos beside one of each size that go each way before anything counts; guess
 
 
 @dataclasses.dataclass(frozen=True)
 class Time:
-    """Of a way in a cell. `is_bound`: it takes longer than this. `is_run`: measured as a whole, and not composed."""
+    """Of a way in a cell. `is_bound`: it takes longer than this. `is_run`: measured as a whole, and not composed. `is_steady`: the host gave the cores
+    their usual speed before and after each run that it is made of."""
     ms: float
     is_bound: bool = False
     is_run: bool = True
+    is_steady: bool = True
 
 
 class Cells:
@@ -29,6 +33,7 @@ class Cells:
         self.device_link = links[-1]
         self.models = list(dict.fromkeys(key[0] for key in runs))
         self.photos = list(dict.fromkeys(key[1:3] for key in runs))
+        self.usual = usual_host(runs.values())
         self.starts = {(m, s, w, size): self._start(m, s, w, size) for m in self.models for s in states for w in ("raw", "scaled")
                        for _, size in self.photos}
 
@@ -48,32 +53,40 @@ class Cells:
         model, photo, size, link, state = cell
         if way == "device":
             run = self.runs.get((model, photo, size, self.device_link, state, way))
-            return run and Time(run["whole_ms"], is_run=link == self.device_link)
+            return run and Time(run["whole_ms"], is_run=link == self.device_link, is_steady=self.is_steady(run))
         own = self.runs.get((*cell, way))
         if own:
-            return Time(own["whole_ms"], own["bound"] == ">")
+            return self._time_of(own)
         if way == "cut":
             return None
         exchange = self._exchange(model, photo, size, link, way)
         start = self.starts.get((model, state, way, size))
         if exchange is None or start is None:
             return None
-        return Time(exchange.ms + start, exchange.is_bound, False)
+        ms, is_steady = start
+        return Time(exchange.ms + ms, exchange.is_bound, False, exchange.is_steady and is_steady)
+
+    def is_steady(self, *runs):
+        """Whether a fixed work took its usual time on both cores before and after each of the runs."""
+        return all(abs(run[name] / self.usual[name] - 1) <= kSteady for run in runs for name in kHost)
+
+    def _time_of(self, run):
+        return Time(run["whole_ms"], run["bound"] == ">", is_steady=self.is_steady(run))
 
     def _exchange(self, model, photo, size, link, way):
         """Of a resident model: its own, or another model's with the computing of this one."""
         own = self.runs.get((model, photo, size, link, "resident", way))
         if own:
-            return Time(own["whole_ms"], own["bound"] == ">")
+            return self._time_of(own)
         for other in self.models:
             run = self.runs.get((other, photo, size, link, "resident", way))
             if not run:
                 continue
             if run["bound"] == ">":
-                return Time(run["whole_ms"], True, False)
+                return Time(run["whole_ms"], True, False, self.is_steady(run))
             near = [self.runs.get((m, photo, size, self.device_link, "resident", way)) for m in (model, other)]
             if all(own and not own["bound"] for own in near):
-                return Time(run["whole_ms"] + near[0]["compute_ms"] - near[1]["compute_ms"], False, False)
+                return Time(run["whole_ms"] + near[0]["compute_ms"] - near[1]["compute_ms"], False, False, self.is_steady(run, *near))
         return self._scaled(model, photo, size, link) if way == "scaled" else None
 
     def _scaled(self, model, photo, size, link):
@@ -81,20 +94,20 @@ class Cells:
         here = self.runs.get((model, photo, size, self.device_link, "resident", "scaled"))
         for (_, other, of_size, over, state, way), run in self.runs.items():
             if here and not here["bound"] and (of_size, over, state, way, run["bound"]) == (size, link, "resident", "scaled", ""):
-                return Time(sum(here[step] for step in ("load_ms", "preprocess_ms", "compute_ms")) + run["upload_ms"], False, False)
+                return Time(sum(here[step] for step in ("load_ms", "preprocess_ms", "compute_ms")) + run["upload_ms"], False, False, self.is_steady(here, run))
         return None
 
     def _start(self, model, state, way, of_size):
         """What a state adds to an exchange: the median over the photos with which it was measured, for a scaled one over those of its size, which the
-        device decodes. 0 of a resident model."""
+        device decodes. 0 of a resident model. With whether it is of steady runs alone: it is where there are any."""
         if state == "resident":
-            return 0.0
-        added = []
+            return 0.0, True
+        added = {True: [], False: []}
         for photo, size in self.photos:
             run, beside = (self.runs.get((model, photo, size, self.device_link, s, way)) for s in (state, "resident"))
             if run and beside and not run["bound"] and not beside["bound"] and (way == "raw" or size == of_size):
-                added.append(run["whole_ms"] - beside["whole_ms"])
-        return statistics.median(added) if added else None
+                added[self.is_steady(run, beside)].append(run["whole_ms"] - beside["whole_ms"])
+        return next(((statistics.median(added[is_steady]), is_steady) for is_steady in (True, False) if added[is_steady]), None)
 
     def plan(self, cell):
         """({way: its row}, the way that is chosen); nothing where nothing was planned."""
@@ -103,6 +116,12 @@ class Cells:
             return None
         choice = next(iter(rows.values()))["choice"]
         return rows, next(word for word, name in kWays.items() if name == choice)
+
+
+def usual_host(runs):
+    """{name: the median} of what a fixed work took around all runs, by core: the same for before and after."""
+    runs = list(runs)
+    return {name: statistics.median(run[other] for run in runs for other in kHost if other.split("_")[0] == name.split("_")[0]) for name in kHost} if runs else {}
 
 
 def is_cut_measured(foreseen):
@@ -179,10 +198,23 @@ def can_judge(predicted, time):
     return not time.is_bound or (predicted < time.ms and not is_near(predicted, time.ms))
 
 
+class Prediction(typing.NamedTuple):
+    """`is_steady`: as in Time."""
+    cell: tuple
+    way: str
+    ms: float
+    measured_ms: float
+    is_chosen: bool
+    is_steady: bool
+
+    def holds(self):
+        return is_near(self.ms, self.measured_ms)
+
+
 @dataclasses.dataclass
 class Judged:
-    """`losses`: of the choice, by cell. `predictions`: (cell, way, predicted ms, measured ms, whether chosen); of a way that was given up those are here
-    that are too short for what it has taken by then, and are wrong. `whole`: cells each of whose ways is a run in the cell."""
+    """`losses`: of the choice, by cell. `predictions`: of a way that was given up those are here that are too short for what it has taken by then, and are
+    wrong. `whole`: cells each of whose ways is a run in the cell."""
     losses: dict
     predictions: list
     left_out: dict  # {what: {cell: the loss of that choice}}
@@ -203,7 +235,8 @@ def judge(cells):
         if choice not in rows:
             judged.unanswered.append(cell)
             continue
-        judged.predictions += [(cell, way, total(row), times[way].ms, way == choice) for way, row in rows.items() if can_judge(total(row), times[way])]
+        judged.predictions += [Prediction(cell, way, total(row), times[way].ms, way == choice, times[way].is_steady)
+                               for way, row in rows.items() if can_judge(total(row), times[way])]
         if all(time.is_run for time in times.values()):
             judged.whole.add(cell)
         if not is_decided(times):
@@ -224,12 +257,12 @@ def apart(run):
     return None if run["bound"] == ">" else abs(run["whole_ms"] - sum(run[step] for step in kSteps)) / run["whole_ms"]
 
 
-def repeats(cells):
+def repeats(cells, steady_only=False):
     """[(ms, the median of what is the same work)] of the preprocessing on the device: all ways but the raw photo's, over all links, decode and scale a photo
     for a resident model in the same way. Photos with fewer than three such runs say nothing."""
     same = {}
     for (model, photo, size, _, state, way), run in cells.runs.items():
-        if state == "resident" and way != "raw" and not run["bound"]:
+        if state == "resident" and way != "raw" and not run["bound"] and (cells.is_steady(run) or not steady_only):
             same.setdefault((model, photo, size), []).append(run["preprocess_ms"])
     return [(ms, statistics.median(times)) for times in same.values() if len(times) >= 3 for ms in times]
 

@@ -13,14 +13,16 @@ import site_runs
 import site_setting
 import site_states
 import site_watch
-from site_names import kParts, kSteps
+from site_names import kHost, kParts, kSteps
 from site_table import Table, read
 
 kLinks, kStates = ["3g", "lan"], ["resident", "killed"]
 
 
-def run(whole, compute=1, bound=""):
-    return {"whole_ms": whole, "load_ms": 0, "preprocess_ms": whole - compute, "upload_ms": 0, "compute_ms": compute, "bound": bound}
+def run(whole, compute=1, bound="", host=5):
+    """`host`: ms that a fixed work took after it on the server's core, and 5 elsewhere."""
+    return {"whole_ms": whole, "load_ms": 0, "preprocess_ms": whole - compute, "upload_ms": 0, "compute_ms": compute, "bound": bound,
+            **dict.fromkeys(kHost, 5), "server_after_ms": host}
 
 
 def runs():
@@ -64,6 +66,22 @@ class Composed(unittest.TestCase):
         self.assertEqual(self.time("b", "p", "small", "3g", "killed", "raw"), cells.Time(1060, False, False))
         self.assertEqual(self.time("b", "p", "small", "lan", "killed", "raw"), cells.Time(120))
 
+    def test_a_time_is_steady_whose_runs_met_the_host_at_its_usual_speed(self):
+        for host, is_steady in ((5.24, True), (5.26, False), (4.76, True), (4.74, False)):
+            made = cells.Cells({**runs(), ("a", "p", "small", "lan", "resident", "raw"): run(60, 10, host=host)}, {}, kLinks, kStates)
+            self.assertEqual(made.time(("a", "p", "small", "lan", "resident"), "raw"), cells.Time(60, is_steady=is_steady))
+            self.assertEqual(made.time(("b", "p", "small", "3g", "resident"), "raw"), cells.Time(1020, False, False, is_steady))  # of that run, and others
+            self.assertEqual(made.time(("a", "p", "small", "3g", "killed"), "raw"), cells.Time(1040, False, False, is_steady))
+            self.assertTrue(made.time(("a", "p", "small", "lan", "resident"), "scaled").is_steady)
+
+    def test_a_start_is_that_of_steady_runs_where_there_are_any(self):
+        more = {("a", "q", "small", "lan", s, "raw"): run(ms, host=host) for s, ms, host in (("resident", 60, 5), ("killed", 500, 9))}
+        made = cells.Cells({**runs(), **more}, {}, kLinks, kStates)
+        self.assertEqual(made.starts["a", "killed", "raw", "small"], (40, True))
+        del more["a", "q", "small", "lan", "resident", "raw"]
+        unsteady = {key: {**row, "server_after_ms": 9} if key[4] == "killed" else row for key, row in runs().items()}
+        self.assertEqual(cells.Cells(unsteady, {}, kLinks, kStates).starts["a", "killed", "raw", "small"], (40, False))
+
     def test_a_way_that_was_given_up_is_never_the_best(self):
         times = dict(self.cells.all())["a", "p", "small", "3g", "resident"]
         self.assertTrue(times["scaled"].is_bound)
@@ -98,7 +116,7 @@ class Judged(unittest.TestCase):
                  (*cell, "scaled"): plan(40, 60, 20, 10, "raw photo", ask=10)}
         judged = cells.judge(cells.Cells(runs(), plans, kLinks, kStates))
         self.assertEqual(judged.losses, {cell: 0})
-        self.assertEqual([(way, p, m, chosen) for _, way, p, m, chosen in judged.predictions],
+        self.assertEqual([(p.way, p.ms, p.measured_ms, p.is_chosen) for p in judged.predictions],
                          [("device", 350, 400, False), ("raw", 130, 100, True), ("scaled", 130, 130, False)])
         self.assertAlmostEqual(judged.left_out["loading"][cell], 0)       # 100, 90, 90: the first of the least
         self.assertAlmostEqual(judged.left_out["preprocessing"][cell], 0.3)  # 300, 110, 70: the scaled photo, which takes 130
@@ -112,7 +130,7 @@ class Judged(unittest.TestCase):
         del made[*cell, "scaled"], made["a", "p", "small", "lan", "resident", "scaled"], made["a", "p", "small", "3g", "resident", "scaled"]
         judged = cells.judge(cells.Cells(made, {(*cell, "device"): plan(250, 50, 0, 50, "device"), (*cell, "raw"): plan(300, 0, 0, 0, "device")}, kLinks, kStates))
         self.assertEqual((judged.losses, judged.undecided), ({}, [cell]))
-        self.assertEqual([(way, p, m) for _, way, p, m, _ in judged.predictions], [("device", 350, 400), ("raw", 300, 390)])
+        self.assertEqual([(p.way, p.ms, p.measured_ms) for p in judged.predictions], [("device", 350, 400), ("raw", 300, 390)])
 
     def test_a_prediction_is_wrong_that_is_shorter_than_what_was_waited_for(self):
         for predicted, can in ((700, True), (950, False), (3000, False)):
@@ -261,7 +279,7 @@ class Answered(unittest.TestCase):
     def test_that_no_answer_counts_is_kept(self):
         key = ("a", "p", "small", "lan", "killed", "raw")
         with tempfile.TemporaryDirectory() as folder:
-            made = site_runs.Runs(None, None, [], folder)
+            made = site_runs.Runs(types.SimpleNamespace(cores=sorted(os.sched_getaffinity(0))[:1] * 2), None, [], folder)
             made._measure(key, {"bytes": 1}, lambda: answer("device", 50.0, upload=1.0))
             self.assertIn("another way answered", site_runs.failed_table(folder).rows[key]["why"])
             made._measure(key, {"bytes": 1}, lambda: answer("device"))

@@ -58,6 +58,11 @@ is a way where the model is resident; in the other states the site's file names 
 {told["links"][-1]} in each state, the choice is that of this process. **Over the other links, where the model is not resident, the choice is composed**: the least of the sums of the terms
 before the server of the process in that state, and of those for the exchange of the resident process over the link.
 
+**Steady runs.** A shared host gives its virtual cores more or less of a physical one from moment to moment, whatever Mete does. So a fixed work (a sum over
+16 KiB, in processor time, so that the load that slows the device does not count) is timed on both cores before and after each run. A run is steady where all four
+are within {100 * site_cells.kSteady:.0f} % of their core's median over the experiment. Predictions are told of all runs, and of steady ones: the latter say how good the
+planner is on a machine that keeps its speed.
+
 A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up then, but with one photo of each size, and any way {site_states.kPatience} times later than foreseen, or more: it
 takes longer than that. Its prediction is wrong where it is shorter by more than 10 %, and is not judged elsewhere. A cell in which a way that was given up may
 still be within 10 % of the soonest one is undecided, and no choice is judged there. {len(told["warm_ups"])} photos (a photo in one size is one) were answered from
@@ -66,23 +71,30 @@ each state before any was measured, so that times of the program and of its kern
 
 def share_table(judged, by, names):
     """Choices and predictions by a dimension: `by`, its place in a cell."""
-    rows = [["", "cells", "choice within 10 % of the best", "predictions within 10 %", "of the chosen way"]]
+    rows = [["", "cells", "choice within 10 % of the best", "predictions within 10 %", "of the chosen way", "steady predictions", "of these within 10 %"]]
     for name in [*names, None]:
         losses = [loss for cell, loss in judged.losses.items() if name in (None, cell[by])]
-        near = [(site_cells.is_near(p, m), chosen) for cell, _, p, m, chosen in judged.predictions if name in (None, cell[by])]
+        of_name = [p for p in judged.predictions if name in (None, p.cell[by])]
+        steady = [p for p in of_name if p.is_steady]
         if losses:
             rows.append([name or "all", str(len(losses)), percent(site_cells.share(losses, lambda loss: loss <= site_cells.kNear)),
-                         percent(site_cells.share(near, lambda n: n[0])), percent(site_cells.share([n for n in near if n[1]], lambda n: n[0]))])
+                         held(of_name), held(p for p in of_name if p.is_chosen), str(len(steady)), held(steady)])
     return aligned(rows, True)
+
+
+def held(predictions):
+    return percent(site_cells.share(predictions, site_cells.Prediction.holds))
 
 
 def way_table(judged):
     rows = [["way", "predictions", "within 10 %", "predicted / measured, median", "5th percentile", "95th"]]
     for way in kWays:
-        ratios = sorted(p / m for _, w, p, m, _ in judged.predictions if w == way)
-        if ratios:
-            rows.append([way, str(len(ratios)), percent(site_cells.share(ratios, lambda r: site_cells.is_near(r, 1))),
-                         *(f"{ratios[min(len(ratios) - 1, int(q * len(ratios)))]:.2f}" for q in (0.5, 0.05, 0.95))])
+        for title, steady_only in ((way, False), (f"{way}, steady", True)):
+            of_way = [p for p in judged.predictions if p.way == way and (p.is_steady or not steady_only)]
+            ratios = sorted(p.ms / p.measured_ms for p in of_way)
+            if ratios:
+                rows.append([title, str(len(ratios)), held(of_way),
+                             *(f"{ratios[min(len(ratios) - 1, int(q * len(ratios)))]:.2f}" for q in (0.5, 0.05, 0.95))])
     return aligned(rows, True)
 
 
@@ -221,12 +233,16 @@ def near_choices(losses):
 
 def near_predictions(predictions):
     predictions = list(predictions)
-    return f"{percent(site_cells.share(predictions, lambda p: site_cells.is_near(p[2], p[3])))} of {len(predictions)}"
+    return f"{held(predictions)} of {len(predictions)}"
 
 
-def near_repeats(cells):
-    repeated = site_cells.repeats(cells)
+def near_repeats(cells, steady_only=False):
+    repeated = site_cells.repeats(cells, steady_only)
     return f"{percent(site_cells.share(repeated, lambda r: site_cells.is_near(*r)))} of {len(repeated)}"
+
+
+def steady_runs(cells):
+    return f"{percent(site_cells.share(cells.runs.values(), cells.is_steady))} of {len(cells.runs)}"
 
 
 def failures(cells, failed):
@@ -250,9 +266,11 @@ def page(told, cells, judged, dads_points, failed):
                      f"is a run of its own, in {near_choices(loss for cell, loss in judged.losses.items() if cell in judged.whole)}.",
                      f"{len(judged.undecided)} more cells are undecided, and in {len(judged.unanswered)} the chosen way has no answer that counts.",
                      f"Its predictions, made before each photo, are within 10 % in {near_predictions(judged.predictions)} ways of cells (bar: 90 %); in cells each of whose "
-                     f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p[0] in judged.whole)}.",
-                     f"The same photo is decoded and scaled for several ways and links, and that takes within 10 % of its median in {near_repeats(cells)} runs: no "
-                     "prediction of it can be within 10 % more often than the machine repeats itself.",
+                     f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p.cell in judged.whole)}.",
+                     f"**Of ways whose runs are all steady, in {near_predictions(p for p in judged.predictions if p.is_steady)}** (in cells each of whose ways is a run of "
+                     f"its own, in {near_predictions(p for p in judged.predictions if p.is_steady and p.cell in judged.whole)}): {steady_runs(cells)} runs are steady.",
+                     f"The same photo is decoded and scaled for several ways and links, and that takes within 10 % of its median in {near_repeats(cells)} runs, and in "
+                     f"{near_repeats(cells, True)} steady ones: no prediction of it can be within 10 % more often than the machine repeats itself.",
                      "A run may stand in several cells: one of the device's way does in those of all links.",
                      *failures(cells, failed), *worst(judged)], True),
              "## What would be chosen without a term", "Each row chooses by the same predictions without some of their terms; what it chose is looked up in the measurements.",

@@ -11,11 +11,12 @@ import sys
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import device
+import host_speed
 import pages
 import site_states
 from cells import is_cut_measured, total, warm_ups
 from output import say
-from site_names import kParts, kStates, kSteps, kWays, kWholeWays
+from site_names import kHost, kParts, kStates, kSteps, kWays, kWholeWays
 from site_table import Table
 
 kKeys = ["model", "photo", "size", "link", "state", "way"]
@@ -26,7 +27,7 @@ kTries = 3   # to reach a state; guess
 
 def run_table(folder):
     """`bound`: the way was given up then, and takes longer. `pages`: of the files of model, program and what is kept, in memory before it."""
-    return Table(os.path.join(folder, "runs.csv"), kKeys, ["whole_ms", *kSteps, "bound", "pages", "photo_bytes"])
+    return Table(os.path.join(folder, "runs.csv"), kKeys, ["whole_ms", *kSteps, "bound", "pages", "photo_bytes", *kHost])
 
 
 def plan_table(folder):
@@ -171,25 +172,29 @@ class Runs:
         if way == "scaled" and is_long and not is_example:
             return  # as many bytes as those of the first photo
         give_up_ms = limit_ms if is_long and not is_example else 0
-        self._measure(key, photo, lambda: process.run(photo["path"], way, give_up_ms), give_up_ms)
+        self._measure(key, photo, lambda: self._awake(process, photo, way, give_up_ms), give_up_ms)
 
     def _cut(self, model, photo, link, process):
         key = (model.name, photo["photo"], photo["size"], link, "resident")
         foreseen = {way: total(self.plans.rows[(*key, way)]) for way in kWays if (*key, way) in self.plans}
         if is_cut_measured(foreseen) and (*key, "cut") not in self.runs:
-            self._measure((*key, "cut"), photo, lambda: process.run(photo["path"], "cut"))
+            self._measure((*key, "cut"), photo, lambda: self._awake(process, photo, "cut"))
 
     def _device(self, model, photo, devices):
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
-        process = devices[self._device_link()]
-        process.plans(photo["path"])  # as before the other ways: the process is awake
-        self._measure(key, photo, lambda: process.run(photo["path"], "device"))
+        self._measure(key, photo, lambda: self._awake(devices[self._device_link()], photo, "device"))
+
+    @staticmethod
+    def _awake(process, photo, way, give_up_ms=0):
+        """A photo for a process that has just planned for it, and does not sleep."""
+        process.plans(photo["path"])
+        return process.run(photo["path"], way, give_up_ms)
 
     def _measure(self, key, photo, attempt, limit_ms=0, on_answer=lambda done: None):
         """Keeps the first answer that counts, or that none does."""
         *_, state, way = key
         try:
-            done, bound = site_states.answered(attempt, state, way, limit_ms)
+            done, bound = site_states.answered(lambda: self._with_host(attempt), state, way, limit_ms)
         except site_states.NoAnswer as problem:
             say(f"{key}: {problem}")
             self.failed.add(**dict(zip(kKeys, key)), why=problem)
@@ -197,8 +202,18 @@ class Runs:
         on_answer(done)
         self._add(key, done, bound, photo, done.get("left", ""))
 
+    def _with_host(self, attempt):
+        """The answer, with what a fixed work takes on both cores before and after it."""
+        before = self._host_ms()
+        done = attempt()
+        return {**done, "host": dict(zip(kHost, before + self._host_ms()))}
+
+    def _host_ms(self):
+        """On the device's core and on the server's."""
+        return [host_speed.work_ms(core) for core in self.flags.cores]
+
     def _add(self, key, done, bound, photo, left):
-        self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], bound=bound, pages=left, photo_bytes=photo["bytes"])
+        self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], **done["host"], bound=bound, pages=left, photo_bytes=photo["bytes"])
 
     # the other states, over the link on which the device's way is measured
 
