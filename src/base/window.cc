@@ -154,6 +154,15 @@ Shape InputShape(const ImageDims& like, int64_t channels, const Window& window, 
   return ImageShape(like, channels, window, &WindowAxis::in, order);
 }
 
+std::optional<Ints> StatedPads(const Attributes& attributes, size_t spatial) {
+  AutoPad auto_pad;
+  const Ints& pads = attributes.IntList("pads");
+  if (!ParseAutoPad(attributes, auto_pad).empty()) return std::nullopt;
+  if (auto_pad == AutoPad::kUpper || auto_pad == AutoPad::kLower) return std::nullopt;
+  if (auto_pad == AutoPad::kValid || pads.empty()) return Ints(2 * spatial, 0);
+  return pads.size() == 2 * spatial ? std::optional(pads) : std::nullopt;
+}
+
 std::string ResolveWindow(const Attributes& attributes, const ImageDims& x, std::span<const int64_t> kernel,
                           WindowKind kind, Window& window) {
   AutoPad auto_pad;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -75,6 +76,11 @@ ImageDims ImageDimsOf(const Shape& shape, TensorOrder order = TensorOrder::kNchw
 // batch of `like`.
 Shape OutputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order);
 Shape InputShape(const ImageDims& like, int64_t channels, const Window& window, TensorOrder order);
+
+// Returns the padding that a node states for its `spatial` dimensions, all begins and then all ends:
+// attribute `pads`, or none with auto_pad=VALID. Returns nothing where it depends on sizes (SAME_UPPER,
+// SAME_LOWER), or where ResolveWindow() refuses it.
+std::optional<Ints> StatedPads(const Attributes& attributes, size_t spatial);
 
 enum class WindowKind { kConvolution, kPool };
 

@@ -13,13 +13,11 @@ std::optional<PoolShape> PoolShapeOf(const Graph& graph, const Node& node, std::
   shape.window = WindowOf(x, y, node.attributes, kernel[0], kernel[1]);
   shape.count_include_pad =
       node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
-  const Ints& pads = node.attributes.IntList("pads");
-  const std::string_view mode = node.attributes.String("auto_pad", "NOTSET");
-  if (shape.count_include_pad && mode != "NOTSET" && mode != "VALID")
-    return No("padding counts and is automatic", why);
-  if (pads.size() == 4) {
-    shape.pad_bottom = pads[2];
-    shape.pad_right = pads[3];
+  const auto pads = StatedPads(node.attributes, 2);
+  if (shape.count_include_pad && !pads) return No("padding counts and is automatic", why);
+  if (pads) {
+    shape.pad_bottom = (*pads)[2];
+    shape.pad_right = (*pads)[3];
   }
   return shape;
 }

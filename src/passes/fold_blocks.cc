@@ -2,6 +2,7 @@
 // that each have one pixel of every block (YOLO's Focus), followed by a Conv at stride 1, is a Conv of the
 // image itself, with windows and strides larger by the side of a block: each weight belongs to one pixel.
 // Only images of few channels gain: with more, the convolution over blocks may be the sooner one (Winograd).
+#include "base/window.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -55,7 +56,7 @@ class Folder {
       return std::all_of(values.begin(), values.end(), [](int64_t v) { return v == 1; });
     };
     return ones("strides") && ones("dilations") && node.attributes.Int("group", 1) == 1 &&
-           IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"});
+           StatedPads(node.attributes, 2);
   }
 
   bool Fold(Node& conv) {
@@ -71,9 +72,10 @@ class Folder {
     conv.inputs[1] = graph_.AddConstant(conv.name + ".blocks", WeightsOf(*blocks, weights));
     conv.attributes.Set("kernel_shape", Ints{height * side, width * side});
     conv.attributes.Set("strides", Ints{side, side});
-    Ints pads = conv.attributes.IntList("pads");
+    Ints pads = *StatedPads(conv.attributes, 2);
     for (int64_t& pad : pads) pad *= side;
-    if (!pads.empty()) conv.attributes.Set("pads", pads);
+    conv.attributes.Set("pads", pads);
+    conv.attributes.Erase("auto_pad");
     return true;
   }
 

@@ -1,6 +1,7 @@
 // Folds blocks of pixels that go into the batch and come back (SPACE_TO_BATCH_ND and BATCH_TO_SPACE_ND of
 // TensorFlow) into the dilation of the convolution between them: the pixels of a block lie in images of their
 // own, in which neighbours are as far apart as the block is wide.
+#include "base/window.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -92,31 +93,28 @@ class DilationFolder {
   }
 
   bool Fold(Node& conv) {
-    if (!IsOneOf(conv.op, {"Conv", "QLinearConv"}) || !AllOnes(conv.attributes.IntList("strides")) ||
-        !IsOneOf(conv.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
+    if (!IsOneOf(conv.op, {"Conv", "QLinearConv"}) || !AllOnes(conv.attributes.IntList("strides")))
       return false;
     const auto in = IntoBatch(conv.inputs[0]);
-    if (!in) return false;
+    const auto pads = StatedPads(conv.attributes, 2);
+    if (!in || !pads) return false;
     const std::vector<ValueId> computed = AlongElements(conv.outputs[0]);
     const auto out = OutOfBatch(computed.back());
     if (!out || out->height != in->height || out->width != in->width) return false;
     const Shape shape = ShapeOf(out->images);
     if (shape[0] != ShapeOf(in->images)[0]) return false;
     const auto in_range = [](int64_t v) { return v <= INT32_MAX; };  // so that products do not overflow
-    const Ints &dilations = conv.attributes.IntList("dilations"), &pads = conv.attributes.IntList("pads");
+    Ints dilations = conv.attributes.IntList("dilations");
+    dilations.resize(2, 1);
     if (!std::all_of(dilations.begin(), dilations.end(), in_range) ||
-        !std::all_of(pads.begin(), pads.end(), in_range) || !in_range(in->height) || !in_range(in->width))
+        !std::all_of(pads->begin(), pads->end(), in_range) || !in_range(in->height) || !in_range(in->width))
       return false;
-    const bool counts_pads = conv.attributes.String("auto_pad", "NOTSET") == "NOTSET";
-    const auto scaled = [&](const char* name, size_t count, int64_t otherwise) {
-      Ints values = conv.attributes.IntList(name);
-      if (otherwise == 0 && !counts_pads) values.clear();
-      values.resize(count, otherwise);
-      for (size_t i = 0; i < count; ++i) values[i] *= i % 2 == 0 ? in->height : in->width;
-      conv.attributes.Set(name, values);
+    const auto scaled = [&](Ints values) {
+      for (size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 == 0 ? in->height : in->width;
+      return values;
     };
-    scaled("dilations", 2, 1);
-    scaled("pads", 4, 0);
+    conv.attributes.Set("dilations", scaled(dilations));
+    conv.attributes.Set("pads", scaled(*pads));
     conv.attributes.Erase("auto_pad");
     conv.inputs[0] = in->images;
     for (const ValueId id : computed) graph_.value(id).shape = shape;

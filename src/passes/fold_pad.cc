@@ -1,5 +1,6 @@
 // Folds a zero Pad of the spatial dimensions into the Conv or QLinearConv that follows it. A Slice that cuts
 // borders off the convolution's output takes padding away again.
+#include "base/window.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -83,19 +84,16 @@ bool FoldPad(Graph& graph) {
   const Uses uses(graph);
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (!IsOneOf(node.op, {"Conv", "QLinearConv"}) ||
-        !IsOneOf(node.attributes.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
-      continue;
+    if (!IsOneOf(node.op, {"Conv", "QLinearConv"})) continue;
     const int producer = uses.producer[size_t(node.inputs[0])];
     if (producer < 0 || graph.nodes[size_t(producer)].op != "Pad") continue;
     const Node& pad = graph.nodes[size_t(producer)];
     const auto extra = SpatialPads(graph, pad);
     if (!extra || !AddsZeros(graph, pad, node)) continue;
-    const bool counts = node.attributes.String("auto_pad", "NOTSET") == "NOTSET";
-    Ints pads = counts ? node.attributes.IntList("pads") : Ints();
-    pads.resize(extra->size(), 0);
-    for (size_t i = 0; i < pads.size(); ++i) pads[i] += (*extra)[i];
-    node.attributes.Set("pads", pads);
+    auto pads = StatedPads(node.attributes, extra->size() / 2);
+    if (!pads) continue;
+    for (size_t i = 0; i < pads->size(); ++i) (*pads)[i] += (*extra)[i];
+    node.attributes.Set("pads", *pads);
     node.attributes.Erase("auto_pad");
     node.inputs[0] = pad.inputs[0];
     TakeBorders(graph, uses, node);

@@ -70,6 +70,17 @@ TEST(WriteTransposedConvolutions, NeedsOnlyAConvAtStrideOne) {
   }
 }
 
+TEST(WriteTransposedConvolutions, CountsNoPadsBesideValid) {
+  Builder b;
+  Attributes valid;
+  valid.Set("pads", Ints{1, 1, 1, 1});
+  valid.Set("auto_pad", std::string("VALID"));
+  const ValueId x = b.Op("ConvTranspose", {b.Input({1, 3, 6, 4}), b.Weight({3, 20, 3, 3})}, valid);
+  Graph& g = b.Output(x);
+  ExpectSame(g, WriteTransposedConvolutions);
+  EXPECT_EQ(g.value(g.outputs[0]).shape, (Shape{1, 20, 8, 6}));
+}
+
 TEST(WriteTransposedConvolutions, LeavesManyChannelsToTheKernelsOfPhases) {
   const Case many{{1, 3, 4, 5}, {3, 16, 4, 4}, 2, {1, 1, 1, 1}, {}};
   Builder b;

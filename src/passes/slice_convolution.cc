@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/window.h"
 #include "passes/depth_taps.h"
 #include "passes/made_nodes.h"
 #include "passes/rewrite.h"
@@ -124,10 +125,10 @@ bool IsDeepened(const Graph& graph, const Node& node) {
   const Attributes& a = node.attributes;
   const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
               &w = graph.value(node.inputs[1]).shape;
-  const Ints &strides = a.IntList("strides"), &pads = a.IntList("pads"), &dilations = a.IntList("dilations");
-  return a.Int("group", 1) == 1 && !a.Has("output_shape") &&
-         IsOneOf(a.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}) &&
-         w[2] == (strides.empty() ? 1 : strides[0]) && (pads.empty() || (pads[0] == 0 && pads[3] == 0)) &&
+  const Ints &strides = a.IntList("strides"), &dilations = a.IntList("dilations");
+  const auto pads = StatedPads(a, 3);
+  return a.Int("group", 1) == 1 && !a.Has("output_shape") && pads && (*pads)[0] == 0 && (*pads)[3] == 0 &&
+         w[2] == (strides.empty() ? 1 : strides[0]) &&
          (w[2] == 1 || dilations.empty() || dilations[0] == 1) && y[2] == x[2] * w[2] &&
          (node.input(2) == kNoValue || IsConstant(graph, node.inputs[2]));
 }

@@ -9,6 +9,7 @@
 // Where an output has many channels, kernels that compute the phases one by one are faster, as they multiply
 // no zeros and move nothing (kernels/fast/conv/phases.h). A phase of few channels leaves lanes of a vector
 // without work, and all phases together fill them.
+#include "base/window.h"
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 
@@ -44,17 +45,18 @@ std::optional<Geometry> GeometryOf(const Graph& graph, const Node& node) {
   const auto both = [](const Ints& values, int64_t value) {
     return values.empty() || (values[0] == value && values[1] == value);
   };
-  const Ints &strides = a.IntList("strides"), &pads = a.IntList("pads");
+  const Ints& strides = a.IntList("strides");
+  const auto pads = StatedPads(a, 2);
   const Shape& w = graph.value(node.inputs[1]).shape;
   Geometry g{strides.empty() ? 1 : strides[0], w[0], w[1], {w[2], w[3]}, {}, {0, 0}};
   // Sizes that the file states, or a padding of which it states only the sum, are rare.
   if (!both(strides, g.stride) || !both(a.IntList("dilations"), 1) || a.Int("group", 1) != 1 ||
-      a.Has("output_shape") || !IsOneOf(a.String("auto_pad", "NOTSET"), {"NOTSET", "VALID"}))
+      a.Has("output_shape") || !pads)
     return std::nullopt;
   for (int i = 0; i < 2; ++i) {
     if (g.stride > kMostStride * g.kernel[i]) return std::nullopt;
     g.taps[i] = (g.kernel[i] + g.stride - 1) / g.stride;
-    if (!pads.empty()) g.begin[i] = pads[size_t(i)];
+    g.begin[i] = (*pads)[size_t(i)];
     if (g.begin[i] < 0 || g.begin[i] + y[2 + i] > (x[2 + i] + g.taps[i] - 1) * g.stride) return std::nullopt;
   }
   return g;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/fused.h"
+#include "base/window.h"
 
 namespace mete {
 
@@ -19,8 +20,7 @@ ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes,
   s.out_channels = y[3];
   s.kernel_height = kernel_height;
   s.kernel_width = kernel_width;
-  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations"),
-             &pads = attributes.IntList("pads");
+  const Ints &strides = attributes.IntList("strides"), &dilations = attributes.IntList("dilations");
   if (strides.size() == 2) {
     s.stride_y = strides[0];
     s.stride_x = strides[1];
@@ -37,9 +37,9 @@ ConvShape WindowOf(const Shape& x, const Shape& y, const Attributes& attributes,
     };
     s.pad_top = before(s.in_height, s.out_height, s.kernel_height, s.stride_y, s.dilation_y);
     s.pad_left = before(s.in_width, s.out_width, s.kernel_width, s.stride_x, s.dilation_x);
-  } else if (mode == "NOTSET" && pads.size() == 4) {
-    s.pad_top = pads[0];
-    s.pad_left = pads[1];
+  } else if (const auto pads = StatedPads(attributes, 2)) {
+    s.pad_top = (*pads)[0];
+    s.pad_left = (*pads)[1];
   }
   return s;
 }
