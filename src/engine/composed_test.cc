@@ -241,6 +241,18 @@ std::string ErrorOf(OneNodeModel n) {
   return "";
 }
 
+TEST(Composed, AFrameHasALengthAndAStep) {
+  const auto stft = [](int64_t step, int64_t length) {
+    OneNodeModel n("STFT", "");
+    n.Floats("x", {1, 9, 1}).Numbers<int64_t>("c_step", DType::kI64, {}, {step});
+    return n.None().Numbers<int64_t>("c_length", DType::kI64, {}, {length});
+  };
+  EXPECT_EQ(ErrorOf(stft(2, 4)), "");
+  EXPECT_NE(ErrorOf(stft(0, 4)).find("frame_step; got 0, expected an integer of at least 1"),
+            std::string::npos);
+  EXPECT_NE(ErrorOf(stft(2, -5)).find("frame_length; got -5, expected"), std::string::npos);
+}
+
 TEST(Composed, WhatIsNotMeantIsRefused) {
   const auto dft = [](int64_t parts) {
     OneNodeModel n("DFT", "");

@@ -101,6 +101,10 @@ enum class Arithmetic : uint8_t {
   kSquares,                // one for each neighbour in a square with that side
   kSamples,                // one for each sample of attribute `sampling_ratio` squared
   kPairs,                  // at most one for each pair of input elements
+  kEinsum,                 // one for each value of all letters of attribute `equation`, and each operand
+  kTrees,                  // in each row and each tree, at most one for each node and each member of its sets
+  kGrams,                  // in each row, one for each item of each n-gram that may begin at an item
+  kLookUp,                 // for each element and each key, as many as a binary search of the keys has
 };
 
 struct OpTraits {

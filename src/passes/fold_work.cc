@@ -1,8 +1,10 @@
 #include "passes/fold_work.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
+#include "base/einsum.h"
 #include "graph/traits.h"
 
 namespace mete {
@@ -35,6 +37,38 @@ double ChannelWeights(const Graph& graph, const Node& node) {
   return Elements(graph, weights) / std::max(1.0, Dim(graph, weights, int(rank)));
 }
 
+// A tree may be one path through all nodes.
+double TreeSteps(const Graph& graph, const Node& node) {
+  const Attributes& a = node.attributes;
+  const auto elements = [&](const char* name) {
+    const Tensor* t = a.TensorOf(name);
+    return t ? double(t->elements()) : 0;
+  };
+  return Dim(graph, node.input(0), 2) * double(a.IntList("tree_roots").size()) *
+         (elements("nodes_modes") + elements("membership_values"));
+}
+
+// Each n-gram is looked for among those of the pool, item by item.
+double GramSteps(const Graph& graph, const Node& node, double in) {
+  const Attributes& a = node.attributes;
+  const double items = Dim(graph, node.input(0), 1);
+  const double distances = std::min(items, double(std::max<int64_t>(a.Int("max_skip_count", 0), 0)) + 1);
+  const double searched = 1 + std::log2(1 + double(a.IntList("pool_int64s").size()));
+  double steps = 0;
+  for (size_t length = 1; length <= a.IntList("ngram_counts").size(); ++length)
+    steps += std::min(items, double(length));
+  return in * distances * steps * searched;
+}
+
+// Shapes are known where a node is folded.
+double EinsumSteps(const Graph& graph, const Node& node) {
+  std::vector<Shape> shapes;
+  for (ValueId id : node.inputs) shapes.push_back(graph.value(id).shape);
+  if (!std::all_of(shapes.begin(), shapes.end(), [](const Shape& s) { return s.known(); })) return 0;
+  return double(shapes.size()) *
+         Product(Einsum(node.name, node.attributes.String("equation", ""), shapes).extents);
+}
+
 double Multiplied(const Graph& graph, const Node& node, double in, double out) {
   switch (ArithmeticOf(node.op)) {
     case Arithmetic::kLinear: return 0;
@@ -44,6 +78,10 @@ double Multiplied(const Graph& graph, const Node& node, double in, double out) {
     case Arithmetic::kMatrix:
       return out * std::max(Dim(graph, node.input(0), 1), Dim(graph, node.input(0), 2));
     case Arithmetic::kPairs: return in * in;
+    case Arithmetic::kEinsum: return EinsumSteps(graph, node);
+    case Arithmetic::kTrees: return TreeSteps(graph, node);
+    case Arithmetic::kGrams: return GramSteps(graph, node, in);
+    case Arithmetic::kLookUp: return in * std::log2(1 + in);
     case Arithmetic::kRecurrent:
       return in * (Elements(graph, node.input(1)) + Elements(graph, node.input(2)));
     case Arithmetic::kNeighbours:

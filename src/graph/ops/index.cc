@@ -149,7 +149,7 @@ void InferDetectionOutput(InferContext& c) {
   NeedShape(c, 1, {images, CheckedMul(c, boxes, classes)});
   const int64_t predicted = CheckedMul(c, boxes * 4, a.Int("share_location", 1) ? 1 : classes);
   NeedShape(c, 0, {images, predicted});
-  if (c.has(3) != c.has(4)) c.Bad("it has one of the inputs 3 and 4; expected both or neither");
+  if (c.has(4) && !c.has(3)) c.Bad("it has input 4 without input 3; expected both, or input 3 alone");
   if (c.has(3)) NeedShape(c, 3, {images, boxes * 2});
   if (c.has(4)) NeedShape(c, 4, {images, boxes * 4});
   if (std::isnan(a.Float("objectness_score", 0))) c.Bad("objectness_score must be a number; got nan");
@@ -161,6 +161,16 @@ void InferDetectionOutput(InferContext& c) {
   if (code != "corner" && code != "center_size" && code != "corner_size")
     c.Bad("code_type is unknown; got {}, expected corner, center_size or corner_size", code);
   c.OutputUnknown(0, DType::kF32);
+}
+
+// Keys (input 1) and, behind a value for elements without a key, a value for each of them (input 2).
+void InferLabelEncoder(InferContext& c) {
+  NeedSameType(c, 0, 1);
+  NeedType(c, 0, kNumericTypes);
+  NeedType(c, 2, kNumericTypes);
+  c.NeedRank(1, 1, 1);
+  NeedShape(c, 2, {CheckedAdd(c, c.shape(1)[0], 1)});
+  c.Output(0, c.type(2), c.shape(0));
 }
 
 int64_t SpatialAttribute(const InferContext& c, const char* name, size_t i, size_t count, int64_t fallback) {
@@ -214,10 +224,11 @@ constexpr OpSchema kOperators[] = {
     {"ScatterElements", 3, 3, 1, InferScatterElements, Narrow({})},
     {"ScatterND", 3, 3, 1, InferScatterND, Narrow({})},
     {"TensorScatter", 2, 3, 1, InferTensorScatter, Narrow({})},
-    {"TfIdfVectorizer", 1, 1, 1, InferTfIdfVectorizer},
+    {"TfIdfVectorizer", 1, 1, 1, InferTfIdfVectorizer, {.arithmetic = Arithmetic::kGrams}},
     {"Unique", 1, 1, 4, InferUnique},
     {"mete.DetectionOutput", 3, 5, 1, InferDetectionOutput, {.arithmetic = Arithmetic::kPairs}},
-    {"mete.TreeEnsemble", 1, 1, 1, InferTreeEnsemble},
+    {"mete.LabelEncoder", 3, 3, 1, InferLabelEncoder, {.arithmetic = Arithmetic::kLookUp}},
+    {"mete.TreeEnsemble", 1, 1, 1, InferTreeEnsemble, {.arithmetic = Arithmetic::kTrees}},
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ void InferEinsum(InferContext& c) {
 
 constexpr OpSchema kOperators[] = {
     {"Det", 1, 1, 1, InferDet, {.arithmetic = Arithmetic::kPairs}},
-    {"Einsum", 1, -1, 1, InferEinsum, {.arithmetic = Arithmetic::kPairs}},
+    {"Einsum", 1, -1, 1, InferEinsum, {.arithmetic = Arithmetic::kEinsum}},
     {"Gemm",
      2,
      4,

@@ -343,6 +343,10 @@ void ExpandStft(Upgrade& u) {
   t.length = samples;
   if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));
   else if (window != kNoValue) t.length = DimsOf(u, window, 0, kEnd);
+  for (const auto& [i, what] : {std::pair(size_t(1), "frame_step"), std::pair(size_t(3), "frame_length")})
+    if (const ValueId given = u.input(i); given != kNoValue && u.graph.value(given).is_constant())
+      if (const int64_t count = ConstantCount(u, given); count < 1)
+        return u.Bad("{}; got {}, expected an integer of at least 1", what, count);
   if (!CheckMatrix(u, t, KnownFrame(u, signal))) return;
   const ValueId step = AsCount(u, u.input(1));
   // A signal that is shorter than a frame has none.

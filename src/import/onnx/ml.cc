@@ -1,8 +1,6 @@
 #include "import/onnx/ml.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
 #include <optional>
 
 #include "base/visit_type.h"
@@ -44,26 +42,11 @@ Tensor DefaultFor(const Attributes& a, const Tensor& values) {
   return real ? Tensor::Floats({}, std::span(&f, 1)) : Tensor::Of<int64_t>(DType::kI64, {}, std::span(&i, 1));
 }
 
-// For each key: whether it is no number; nothing if all of them are numbers.
-std::optional<Tensor> WhereNoNumber(const Tensor& keys) {
-  Tensor out(DType::kBool, keys.shape());
-  bool any = false;
-  for (int64_t i = 0; i < keys.elements(); ++i) {
-    bool none = false;
-    if (keys.type() == DType::kF32) none = std::isnan(keys.as<float>()[i]);
-    if (keys.type() == DType::kF64) none = std::isnan(keys.as<double>()[i]);
-    out.mutable_view().as<uint8_t>()[i] = none;
-    any |= none;
-  }
-  return any ? std::optional(out) : std::nullopt;
-}
-
 ValueId AddConstant(Upgrade& u, Tensor tensor) {
   return u.graph.AddConstant(u.names.Unique(u.node.name + "/constant"), std::move(tensor));
 }
 
-// The value of the last key that an element equals. The values lie behind the default, so that the place of a
-// key, counted from 1, is that of its value, and 0 stands for no key.
+// The value of the last key that an element equals. The values lie behind the default.
 void ExpandLabelEncoder(Upgrade& u) {
   const Attributes a = u.node.attributes;
   const std::optional<Tensor> keys = ListOf(a, "keys"), values = ListOf(a, "values");
@@ -72,18 +55,11 @@ void ExpandLabelEncoder(Upgrade& u) {
   if (keys->elements() != values->elements() || keys->shape().rank() != 1 || values->shape().rank() != 1)
     return u.Bad("its keys and values; got {} and {}, expected two lists of one length",
                  ToString(keys->shape()), ToString(values->shape()));
-  const ValueId x = Unsqueezed(u, u.input(0), {-1}), count = Constant(u, {keys->elements()});
-  ValueId equal = Op(u, "Equal", {x, AddConstant(u, *keys)});
-  if (const auto none = WhereNoNumber(*keys))
-    equal = Op(u, "Or", {equal, Op(u, "And", {Op(u, "IsNaN", {x}), AddConstant(u, *none)})});
-  const ValueId one = ScalarConstant(u, 1), zero = ScalarConstant(u, 0);
-  const ValueId places = Op(u, "Add", {CountTo(u, count), one});
-  const ValueId place =
-      Op(u, "ReduceMax", {Op(u, "Where", {equal, places, zero}), Constant(u, {-1})}, "keepdims", 0);
   const ValueId list = AddConstant(u, *values);
   const ValueId otherwise =
       Reshaped(u, Op(u, "CastLike", {AddConstant(u, DefaultFor(a, *values)), list}), {1});
-  Become(u, "Gather", {Op(u, "Concat", {otherwise, list}, "axis", 0), place}, With("axis", int64_t{0}));
+  Become(u, "mete.LabelEncoder",
+         {u.input(0), AddConstant(u, *keys), Op(u, "Concat", {otherwise, list}, "axis", 0)});
 }
 
 // The sums of leaves, and the function over the targets of a row behind them.

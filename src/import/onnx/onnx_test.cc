@@ -297,6 +297,7 @@ TEST(ImportOnnx, RefusesOperatorsThatOnlyOurPassesMakeAllAtOnce) {
                                      "mete.Custom",
                                      "mete.DetectionOutput",
                                      "mete.Elementwise",
+                                     "mete.LabelEncoder",
                                      "mete.LRNWithin",
                                      "mete.MatMul",
                                      "mete.Normalize",

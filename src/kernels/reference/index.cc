@@ -96,6 +96,7 @@ constexpr RefEntry kKernels[] = {
     {"TfIdfVectorizer", RunTfIdfVectorizer},
     {"Unique", RunUnique},
     {"mete.DetectionOutput", RunDetectionOutput},
+    {"mete.LabelEncoder", RunLabelEncoder},
     {"mete.TreeEnsemble", RunTreeEnsemble},
 };
 

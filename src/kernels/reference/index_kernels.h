@@ -14,6 +14,7 @@ void RunUnique(RefArgs& args);
 void RunTfIdfVectorizer(RefArgs& args);
 void RunNonMaxSuppression(RefArgs& args);
 void RunDetectionOutput(RefArgs& args);
+void RunLabelEncoder(RefArgs& args);
 void RunTreeEnsemble(RefArgs& args);
 
 }  // namespace mete

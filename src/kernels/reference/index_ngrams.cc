@@ -49,7 +49,7 @@ std::vector<Grams> GramsOf(const Attributes& a) {
   for (size_t i = 0; i < starts.size(); ++i) {
     const int64_t length = int64_t(i) + 1, end = i + 1 < starts.size() ? starts[i + 1] : int64_t(pool.size());
     const auto part = std::span(pool).subspan(size_t(starts[i]), size_t(end - starts[i]));
-    if (length >= a.Int("min_gram_length", 1) && length <= a.Int("max_gram_length", 1))
+    if (length >= a.Int("min_gram_length", 1) && length <= a.Int("max_gram_length", 1) && !part.empty())
       all.emplace_back(part, length, first);
     first += int64_t(part.size()) / length;
   }
@@ -59,6 +59,7 @@ std::vector<Grams> GramsOf(const Attributes& a) {
 // Adds to `counts` how often a row has each of the n-grams, whose items lie 1 to `skips` + 1 apart.
 void Count(const Grams& grams, int64_t skips, std::span<const int64_t> row, int64_t* counts) {
   const int64_t items = int64_t(row.size()), length = grams.length();
+  if (length > items) return;
   std::vector<int64_t> gram(static_cast<size_t>(length));
   for (int64_t step = 1; step - 1 <= skips && (length - 1) * step < items; ++step) {
     for (int64_t start = 0; start + (length - 1) * step < items; ++start) {

@@ -165,6 +165,9 @@ TEST(TfIdfKernel, CountsNGrams) {
   EXPECT_EQ(run(Vectorizer("TF", 1, 2, 0), I32({2, 2}, {7, 8, 3, 3})), (Vf{1, 0, 0, 0, 0, 0, 0, 0, 2, 0}));
   EXPECT_EQ(run(Vectorizer("TF", 1, 2, 0), I32({0}, {})), (Vf{0, 0, 0, 0, 0}));
   EXPECT_EQ(run(Vectorizer("TF", 2, 2, 3), I64({1}, {5})), (Vf{0, 0, 0, 0, 0}));
+  Attributes long_ones = Vectorizer("TF", 1, 5, 0);  // lengths without an n-gram, and above that of a row
+  long_ones.Set("ngram_counts", Vi{0, 2, 8, 8, 8});
+  EXPECT_EQ(run(long_ones, x), (Vf{0, 1, 1, 0, 2}));
 }
 
 TEST(TfIdfKernel, RefusesAPoolThatDoesNotFit) {
