@@ -65,12 +65,6 @@ void Builder::TellWeightProblems() {
   for (const std::string& line : weight_problems_) Problem(Error(Code::kInvalidArgument, line));
 }
 
-std::string Builder::UniqueNodeName(const std::string& base) {
-  std::string name = base;
-  for (int i = 2; !node_names_.insert(name).second; ++i) name = fmt::format("{}:{}", base, i);
-  return name;
-}
-
 Shape Builder::ShapeOfInput(const std::string& blob, const Shape& declared) const {
   if (const Shape* given = Given(blob)) return *given;
   if (const Shape* tensor = OfTensor(blob); tensor && Fits(*tensor, declared)) return *tensor;
@@ -224,8 +218,25 @@ ValueId Layer::Ints(const std::string& what, std::span<const int64_t> values) {
 }
 
 void Layer::NeedRoom(const std::string& what, const Shape& shape) const {
-  if (CheckedElements(shape, DType::kF32, builder_.options().max_value_bytes) < 0)
-    Bad("its {} has impossible dimensions; got {}", what, ToString(shape));
+  const int64_t most = builder_.options().max_value_bytes;
+  if (CheckedElements(shape, DType::kF32, most) < 0)
+    Bad("its {} has impossible dimensions; got {}, expected all from 1 on and at most {} bytes", what,
+        ToString(shape), most);
+}
+
+void Layer::TakeRoom(const std::string& what, const Shape& shape) {
+  NeedRoom(what, shape);
+  if (!builder_.TakeBytes(shape.Elements() * int64_t(sizeof(float))))
+    Bad("too much memory for its {}; got {} floats, expected at most {} bytes with those of the layers "
+        "before it",
+        what, ToString(shape), Builder::kMostMadeBytes);
+}
+
+void Layer::TakeSteps(int64_t steps) {
+  if (!builder_.TakeSteps(steps))
+    Bad("its second bottom is not known before a run, so that each step becomes a node; got {} steps, "
+        "expected at most {} with those of the layers before it; try a ContinuationIndicator",
+        steps, Builder::kMostMadeSteps);
 }
 
 namespace {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "graph/node_names.h"
 #include "import/caffe/parse.h"
 #include "import/import.h"
 
@@ -43,7 +44,14 @@ class Builder {
   const ImportOptions& options() const { return options_; }
   const Weights& weights() const { return weights_; }
   void CountWeight() { ++weights_read_; }  // counts the weights that layers ask for
-  std::string UniqueNodeName(const std::string& base);
+  std::string UniqueNodeName(const std::string& base) { return node_names_.Unique(base); }
+  // Return false if what layers make of a few numbers of the net is more than any known network needs: bytes
+  // of constants, and steps that become nodes of their own.
+  bool TakeBytes(int64_t bytes) { return (made_bytes_ += bytes) <= kMostMadeBytes; }
+  bool TakeSteps(int64_t steps) { return (made_steps_ += steps) <= kMostMadeSteps; }
+  static constexpr int64_t kMostMadeBytes = 1 << 28;  // a guess: the boxes of SSD at 512 pixels have 768 KiB
+  static constexpr int64_t kMostMadeSteps =
+      1 << 14;  // a guess: the columns of a line of text are some hundreds
 
  private:
   struct Blob {
@@ -72,7 +80,8 @@ class Builder {
   const size_t inputs_;
   Imported result_;
   std::map<std::string, Blob> blobs_;
-  std::set<std::string> node_names_;
+  NodeNames node_names_;
+  int64_t made_bytes_ = 0, made_steps_ = 0;
   std::set<std::string> used_shapes_;
   size_t made_ = 0;
   std::string problems_;
@@ -116,6 +125,10 @@ class Layer {
   ValueId Ints(const std::string& what, std::span<const int64_t> values);
   // Throws if a constant of floats is larger than the options allow.
   void NeedRoom(const std::string& what, const Shape& shape) const;
+  // Throws, too, if all constants that are made of a few numbers of the net are too large together.
+  void TakeRoom(const std::string& what, const Shape& shape);
+  // Throws if the steps that become nodes are too many together with those of other layers.
+  void TakeSteps(int64_t steps);
 
   // Returns blob i of the weights as a constant of `shape`. If the blob is missing or does not fit, this
   // function records a problem and returns a value without data, so that the following layers can be checked

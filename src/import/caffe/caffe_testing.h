@@ -1,6 +1,8 @@
 // Nets in text form and their weights, for tests of the importer and of the layers that it makes.
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <span>
@@ -40,6 +42,12 @@ inline Imported Import(const std::string& net, const std::string& weights = "",
 
 inline constexpr char kInput[] =
     "layer { name: 'data' type: 'Input' top: 'data' input_param { shape { dim: 2 dim: 4 dim: 6 dim: 5 } } } ";
+
+inline std::string InputLayer(const std::string& name, const std::vector<int64_t>& dims) {
+  return fmt::format(
+      "layer {{ name: '{0}' type: 'Input' top: '{0}' input_param {{ shape {{ dim: {1} }} }} }} ", name,
+      fmt::join(dims, " dim: "));
+}
 
 inline std::string Single(const std::string& type, const std::string& rest) {
   return kInput + ("layer { name: 'l' type: '" + type + "' bottom: 'data' top: 'y' ") + rest + " }";

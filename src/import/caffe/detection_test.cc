@@ -6,12 +6,6 @@
 namespace mete {
 namespace {
 
-std::string InputLayer(const std::string& name, std::initializer_list<int> dims) {
-  std::string text = "layer { name: '" + name + "' type: 'Input' top: '" + name + "' input_param { shape { ";
-  for (int d : dims) text += "dim: " + std::to_string(d) + " ";
-  return text + "} } } ";
-}
-
 // A feature map of two places, one row, for a picture of 20 x 10 pixels.
 std::string Priors(const std::string& parameters) {
   return InputLayer("map", {1, 1, 1, 2}) + InputLayer("data", {1, 3, 10, 20}) +
@@ -193,6 +187,19 @@ TEST(DetectionOutput, FiveBottomsAreThoseOfRefineDet) {
   EXPECT_EQ(i.graph.nodes[0].attributes.Float("objectness_score", 0), 0.25f);
   ExpectHas(MessageOf(net("move"), "", Code::kInvalidArgument),
             "the scores of objects do not fit the boxes of the third bottom; got 2x12, expected 6 values");
+}
+
+TEST(DetectionOutput, AFourthBottomIsAPictureOrTheScoresOfObjects) {
+  const auto inputs = [](const std::vector<int64_t>& fourth) {
+    const std::string net =
+        InputLayer("loc", {2, 12}) + InputLayer("conf", {2, 6}) + InputLayer("priors", {1, 2, 12}) +
+        InputLayer("fourth", fourth) +
+        "layer { name: 'l' type: 'DetectionOutput' bottom: 'loc' bottom: 'conf' bottom: 'priors' bottom: "
+        "'fourth' top: 'y' detection_output_param { num_classes: 2 objectness_score: 0.25 } }";
+    return Import(net).graph.nodes.at(0).inputs.size();
+  };
+  EXPECT_EQ(inputs({2, 3, 8, 8}), 3u);
+  EXPECT_EQ(inputs({2, 6}), 4u);
 }
 
 TEST(RoiPooling, BecomesAPoolOfRegions) {

@@ -124,7 +124,7 @@ void PriorBox(Layer& l) {
   const int64_t rows = l.shape()[2], columns = l.shape()[3];
   if (!std::isfinite(p.offset())) l.Bad("offset must be a number; got {}", p.offset());
   const Shape shape{1, 2, rows * columns * int64_t(sizes.size()) * 4};
-  l.NeedRoom("boxes", shape);
+  l.TakeRoom("boxes", shape);
 
   std::vector<float> values;
   values.reserve(size_t(shape.Elements()));
@@ -177,9 +177,11 @@ Attributes AttributesOf(const caffe::DetectionOutputParameter& p) {
   return a;
 }
 
+bool IsPicture(const Shape& shape) { return shape.rank() == 4 && shape[2] * shape[3] > 1; }
+
 // Bottoms are predictions of boxes, scores and prior boxes. A fourth one is the picture, on which a run of
-// Caffe may draw the boxes. With five the last two are RefineDet's: scores of whether a prior box has an
-// object, and the predictions that move the prior boxes.
+// Caffe may draw the boxes, and which is not used, or RefineDet's scores of whether a prior box has an
+// object. A fifth one has the predictions that move the prior boxes.
 void DetectionOutput(Layer& l) {
   const auto& p = l.p.detection_output_param();
   const Shape priors = l.shape(2);
@@ -195,11 +197,12 @@ void DetectionOutput(Layer& l) {
   const ValueId prior = priors.rank() == 3 ? l.in(2) : l.EmitReshape(l.in(2), Shape{1, 2, boxes * 4});
   std::vector<ValueId> inputs = {predictions, scores, prior};
   Attributes attributes = AttributesOf(p);
-  if (l.bottoms() == 5) {
+  if (l.bottoms() == 5 || (l.bottoms() == 4 && !IsPicture(l.shape(3)))) {
     inputs.push_back(RowOfImage(l, 3, boxes * 2, "the scores of objects"));
-    inputs.push_back(RowOfImage(l, 4, boxes * 4, "the predictions that move prior boxes"));
     attributes.Set("objectness_score", p.objectness_score());
   }
+  if (l.bottoms() == 5)
+    inputs.push_back(RowOfImage(l, 4, boxes * 4, "the predictions that move prior boxes"));
   l.SetTop(0, l.EmitLast("mete.DetectionOutput", std::move(inputs), std::move(attributes)));
 }
 

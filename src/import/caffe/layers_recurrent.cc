@@ -23,11 +23,12 @@ Attributes AxisOf(int64_t axis) {
 }
 
 // Caffe has the rows of the input, forget, output and cell gates, ONNX those of input, output, forget and
-// cell.
-ValueId InOrder(Layer& l, ValueId weights, int64_t hidden, int64_t row) {
-  const ValueId gates = l.EmitReshape(weights, Shape{4, hidden, row});
+// cell. The result has the shape `shape`, which begins with the one direction and the rows.
+ValueId InOrder(Layer& l, ValueId weights, const Shape& shape) {
+  const int64_t row = shape.rank() == 3 ? shape[2] : 1;
+  const ValueId gates = l.EmitReshape(weights, Shape{4, shape[1] / 4, row});
   const ValueId ordered = l.Emit("Gather", {gates, l.Ints("gates", Ints{0, 2, 1, 3})}, AxisOf(0));
-  return l.EmitReshape(ordered, row == 1 ? Shape{1, 4 * hidden} : Shape{1, 4 * hidden, row});
+  return l.EmitReshape(ordered, shape);
 }
 
 Sequences SequencesOf(Layer& l) {
@@ -41,9 +42,9 @@ Sequences SequencesOf(Layer& l) {
   s.steps = in[0];
   s.x = in.rank() == 3 ? l.in() : l.Emit("Reshape", {l.in(), l.Ints("features", Ints{0, 0, -1})});
   const int64_t features = l.ShapeOf(s.x)[2], rows = 4 * s.hidden;
-  s.weights = InOrder(l, l.Weight(0, Shape{rows, features}, "weights"), s.hidden, features);
-  const ValueId biases = InOrder(l, l.Weight(1, Shape{rows}, "biases"), s.hidden, 1);
-  s.recurrence = InOrder(l, l.Weight(2, Shape{rows, s.hidden}, "recurrence"), s.hidden, s.hidden);
+  s.weights = InOrder(l, l.Weight(0, Shape{rows, features}, "weights"), Shape{1, rows, features});
+  const ValueId biases = InOrder(l, l.Weight(1, Shape{rows}, "biases"), Shape{1, rows});
+  s.recurrence = InOrder(l, l.Weight(2, Shape{rows, s.hidden}, "recurrence"), Shape{1, rows, s.hidden});
   const std::vector<float> none(static_cast<size_t>(rows));  // of the states
   s.biases = l.Emit("Concat", {biases, l.Floats("none", Shape{1, rows}, none)}, AxisOf(1));
   return s;
@@ -59,7 +60,8 @@ std::vector<ValueId> EmitLstm(Layer& l, const Sequences& s, ValueId x, ValueId s
 
 // Whether each sequence goes on after the first step, as an indicator that is known now says.
 bool GoesOn(Layer& l, ValueId indicator, int64_t steps) {
-  if (!l.IsConstant(indicator)) return false;
+  if (!l.IsConstant(indicator) || l.ShapeOf(indicator).rank() != 2 || l.ShapeOf(indicator)[0] != steps)
+    return false;
   const Tensor& t = l.ConstantOf(indicator);
   const int64_t sequences = t.elements() / steps;
   return std::all_of(t.as<float>() + sequences, t.as<float>() + t.elements(), [](float v) { return v == 1; });
@@ -68,12 +70,7 @@ bool GoesOn(Layer& l, ValueId indicator, int64_t steps) {
 // Each step is a node of its own, before which states and cells are multiplied by the indicator: 0 where
 // another sequence begins.
 ValueId StepByStep(Layer& l, const Sequences& s, ValueId indicator) {
-  constexpr int64_t kMostSteps = 1024;  // a guess: the columns of a line of text are some hundreds
-  if (s.steps > kMostSteps)
-    l.Bad(
-        "sequences of too many steps begin anywhere; got {}, expected at most {}; try a "
-        "ContinuationIndicator",
-        s.steps, kMostSteps);
+  l.TakeSteps(s.steps);
   const Ints ones(size_t(s.steps), 1);
   const auto parts = [&](ValueId of) {
     return s.steps == 1 ? std::vector<ValueId>{of}
@@ -102,10 +99,11 @@ void Lstm(Layer& l) {
   if (l.p.recurrent_param().expose_hidden())
     l.Bad("expose_hidden is not supported; got true, expected false");
   const Sequences s = SequencesOf(l);
-  if (l.shape(1) != Shape{s.steps, l.shape()[1]})
+  const bool goes_on = GoesOn(l, l.in(1), s.steps);  // the number of its columns says nothing then
+  if (!goes_on && l.shape(1) != Shape{s.steps, l.shape()[1]})
     l.Bad("the second bottom must tell of each step whether its sequence goes on; got {}, expected {}x{}",
           ToString(l.shape(1)), s.steps, l.shape()[1]);
-  if (!GoesOn(l, l.in(1), s.steps)) return l.SetTop(0, StepByStep(l, s, l.in(1)));
+  if (!goes_on) return l.SetTop(0, StepByStep(l, s, l.in(1)));
   const ValueId y = EmitLstm(l, s, s.x, kNoValue, kNoValue)[0];
   l.SetTop(0, l.Emit("Squeeze", {y, l.Ints("direction", Ints{1})}));
 }
@@ -117,7 +115,7 @@ void ContinuationIndicator(Layer& l) {
   if (steps < 1 || sequences < 1)
     l.Bad("time_step and batch_size must be from 1 on; got {} and {}", steps, sequences);
   const Shape shape{steps, sequences};
-  l.NeedRoom("indicator", shape);
+  l.TakeRoom("indicator", shape);
   std::vector<float> values(size_t(shape.Elements()), 1);
   std::fill_n(values.begin(), sequences, 0.0f);
   l.SetTop(0, l.Floats("indicator", shape, values));

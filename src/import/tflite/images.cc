@@ -72,7 +72,7 @@ struct Blocks {
     return !std::all_of(begins.begin(), begins.end(), is_zero) ||
            !std::all_of(ends.begin(), ends.end(), is_zero);
   }
-  // By which the batch is multiplied; the sizes are bounded, so that no product overflows.
+  // By which the batch is multiplied; the sizes are bounded, so that their product does not overflow.
   int64_t of_batch() const {
     int64_t product = 1;
     for (int64_t size : sizes) product *= size;
@@ -86,15 +86,18 @@ Blocks BlocksOf(const Op& op, const char* borders) {
   const Shape in = op.shape();
   const Ints sizes = op.IntsOf(1, "block shape"), pairs = op.IntsOf(2, borders);
   const size_t divided = sizes.size();
-  if (divided < 1 || divided > 3 || in.rank() < int(divided) + 1 || pairs.size() != 2 * divided)
+  if (divided < 1 || divided > 3 || in.rank() < int(divided) + 1 || pairs.size() != 2 * divided ||
+      in.rank() + int(divided) > Shape::kMaxRank)
     op.Bad("{} needs 1 to 3 sizes of blocks, and two numbers of {} for each; got {} and {} for {}", op.kind(),
            borders, divided, pairs.size(), ToString(in));
   Blocks b{in.rank() == 4 ? Order::kPlanar : Order::kFile, Ints(size_t(in.rank()), 1),
            Ints(size_t(in.rank())), Ints(size_t(in.rank()))};
   for (size_t i = 0; i < divided; ++i) {
-    for (const int64_t n : {sizes[i], pairs[2 * i] + 1, pairs[2 * i + 1] + 1})
-      if (n < 1 || n > kMost)
-        op.Bad("a block or a border is out of range; got {}, expected at most {}", n, kMost);
+    if (sizes[i] < 1 || sizes[i] > kMost)
+      op.Bad("a block is out of range; got {}, expected 1 to {}", sizes[i], kMost);
+    for (const int64_t border : {pairs[2 * i], pairs[2 * i + 1]})
+      if (border < 0 || border > kMost)
+        op.Bad("a border is out of range; got {}, expected 0 to {}", border, kMost);
     const size_t axis = size_t(AxisIn(b.order, int64_t(i) + 1));
     b.sizes[axis] = sizes[i];
     b.begins[axis] = pairs[2 * i];
@@ -132,15 +135,16 @@ void SpaceToBatch(Op& op) {
   Ints perm, kept, places(size_t(in.rank()));
   for (int i = 0; i < in.rank(); ++i) {
     const int64_t size = b.sizes[size_t(i)];
-    if (in[i] % size != 0)
+    if (in[i] % size != 0 || in[i] == 0)
       op.Bad("blocks do not divide the image; got {} pixels for blocks of {}", in[i], size);
     kept.push_back(parts.rank());
     parts.push_back(in[i] / size);
-    out.push_back(i == 0 ? in[i] * b.of_batch() : in[i] / size);
+    out.push_back(in[i] / size);
     if (std::find(axes.begin(), axes.end(), i) == axes.end()) continue;
     places[size_t(i)] = parts.rank();
     parts.push_back(size);
   }
+  out[0] *= b.of_batch();  // at most as many as the input has elements
   for (int axis : axes) perm.push_back(places[size_t(axis)]);
   perm.insert(perm.end(), kept.begin(), kept.end());
   const ValueId y = op.Reshape(op.Transpose(op.Reshape(x, parts), perm), out);
