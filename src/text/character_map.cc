@@ -104,7 +104,7 @@ void AddCharacterMap(JsonPart& part, std::vector<TextChange>& changes) {
     return part.Refuse("'precompiled_charsmap' is no map of characters", Shown(text),
                        "base 64 of a trie's size, the trie and texts");
   changes.push_back([map = std::make_shared<const CharacterMap>(*map)](
-                        std::string_view changed, StretchPlace) { return map->Changed(changed); });
+                        std::string_view changed, const StretchContext&) { return map->Changed(changed); });
 }
 
 }  // namespace mete

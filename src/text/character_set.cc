@@ -19,20 +19,34 @@ void CharacterSet::Add(CharacterSet set) {
   std::move(set.sets_.begin(), set.sets_.end(), std::back_inserter(sets_));
 }
 
+size_t CharacterSet::SetsWithin() const {
+  size_t count = sets_.size() + also_in_.size();
+  for (const std::vector<CharacterSet>* sets : {&sets_, &also_in_})
+    for (const CharacterSet& set : *sets) count += set.SetsWithin();
+  return count;
+}
+
 bool CharacterSet::HasFewSets() const {
   constexpr size_t kMost = 32;  // a guess: lists of patterns have one or two
-  return sets_.size() + also_in_.size() <= kMost;
+  return SetsWithin() <= kMost;
 }
 
 bool CharacterSet::IgnoreCase() {
   constexpr size_t kMost = 2048;  // a guess: more than the letters of any script with cases
   size_t characters = 0;
-  for (const CharacterRange& range : ranges_) characters += size_t(range.last - range.first) + 1;
+  // From the radicals of Chinese to its extension B no letter has a case.
+  const auto has_no_case = [](const CharacterRange& range) {
+    return range.first >= 0x20000 || (range.first >= 0x2e80 && range.last < 0xa640);
+  };
+  for (const CharacterRange& range : ranges_)
+    if (!has_no_case(range)) characters += size_t(range.last - range.first) + 1;
   if (characters > kMost) return false;
   std::vector<CharacterRange> more;
-  for (const CharacterRange& range : ranges_)
+  for (const CharacterRange& range : ranges_) {
+    if (has_no_case(range)) continue;
     for (char32_t code = range.first; code <= range.last; ++code)
       if (const char32_t other = WithoutCase(code); other != code) more.push_back({other, other});
+  }
   ranges_.insert(ranges_.end(), more.begin(), more.end());
   ignores_case_ = true;
   return true;
@@ -42,6 +56,7 @@ void CharacterSet::Prepare() {
   for (std::vector<CharacterSet>* sets : {&sets_, &also_in_})
     for (CharacterSet& set : *sets) set.Prepare();
   SortRanges();
+  sets_within_ = SetsWithin();
   for (char32_t code = 0; code < ascii_.size(); ++code) ascii_[code] = Computed(code);
 }
 

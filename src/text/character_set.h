@@ -19,14 +19,18 @@ class CharacterSet {
   // The set gets all cases of its characters. Call it before Negate(). Returns false, and does not, where
   // ranges have more characters than a list of letters.
   bool IgnoreCase();
-  // Returns whether there are few sets in the set that are negated or have others, which are asked in turn.
+  // Returns whether there are few sets in the set, and in those, that are negated or have others, which are
+  // asked in turn.
   bool HasFewSets() const;
   // Call it when all is added.
   void Prepare();
 
   bool Contains(char32_t code) const { return code < ascii_.size() ? ascii_[code] : Computed(code); }
+  // Returns how many sets Contains() asks.
+  size_t StepsFor(char32_t code) const { return code < ascii_.size() ? 1 : 1 + sets_within_; }
 
  private:
+  size_t SetsWithin() const;
   bool Computed(char32_t code) const;
   bool IsListed(char32_t code) const;
   bool IsInRange(char32_t code) const;
@@ -36,6 +40,7 @@ class CharacterSet {
   Categories categories_ = 0;
   std::vector<CharacterSet> sets_, also_in_;
   bool negated_ = false, ignores_case_ = false;
+  size_t sets_within_ = 0;  // what SetsWithin() says
   std::bitset<128> ascii_;  // what Computed() says
 };
 

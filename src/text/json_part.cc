@@ -90,6 +90,18 @@ std::vector<JsonPart> JsonPart::Parts(const char* key) {
   return parts;
 }
 
+std::vector<JsonPart> JsonPart::Steps(const char* key) {
+  const TextJson& value = Value(key);
+  return value.is_array() && HasTooMany(value.size()) ? std::vector<JsonPart>() : Parts(key);
+}
+
+void CheckPieceSize(const JsonPart& part, std::string_view piece) {
+  constexpr size_t kMost = 512;  // a guess: those of models have at most some 130 characters
+  if (piece.size() > kMost)
+    part.Refuse("a piece is too long", fmt::format("{} bytes", piece.size()),
+                fmt::format("{} at most", kMost));
+}
+
 std::optional<int64_t> TokenNumber(const TextJson& json, const char* what, const JsonPart& part) {
   const bool whole = json.is_number_integer() || json.is_number_unsigned();
   if (whole && json >= 0 && json < kMostTokens) return json.get<int64_t>();

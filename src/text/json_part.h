@@ -34,6 +34,7 @@ class JsonPart {
   const TextJson& Value(const std::string& key);
   JsonPart Part(const std::string& key);
   std::vector<JsonPart> Parts(const char* key);  // of a list
+  std::vector<JsonPart> Steps(const char* key);  // of a list; none, and a problem: HasTooMany()
   void Leave(std::initializer_list<const char*> keys) {
     asked_.insert(asked_.end(), keys.begin(), keys.end());
   }
@@ -62,6 +63,10 @@ inline constexpr int64_t kMostTokens = int64_t(1) << 24;
 
 // Returns the number of a token. Nothing, and a problem of the part: it is none.
 std::optional<int64_t> TokenNumber(const TextJson& json, const char* what, const JsonPart& part);
+
+// Adds a problem of the part if a piece is longer than any of a real file: at each place of a text, what
+// looks for pieces takes as many steps as the longest one has bytes.
+void CheckPieceSize(const JsonPart& part, std::string_view piece);
 
 // Returns text of a file for a message: short and without control characters.
 std::string Shown(const std::string& text);

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
@@ -43,6 +44,7 @@ void JsonTokenizer::Read(JsonPart file, const std::string& name) {
 
 void JsonTokenizer::ReadAddedTokens(JsonPart& file) {
   std::vector<AddedToken> raw, normalized;
+  PatternSteps steps;
   for (JsonPart& part : file.Parts("added_tokens")) {
     const bool special = part.Flag("special", false);
     if (part.Value("id").is_null() || part.Text("content").empty()) {
@@ -53,12 +55,13 @@ void JsonTokenizer::ReadAddedTokens(JsonPart& file) {
                      .text = part.Text("content"),
                      .takes_space_before = part.Flag("lstrip", false),
                      .takes_space_behind = part.Flag("rstrip", false)};
+    CheckPieceSize(part, token.text);
     if (part.Flag("single_word", false))
       part.Refuse("a token is found as a whole word alone", "'single_word'", "false");
     if (special) special_.insert(token.number);
     vocabulary_->Add(token.text, token.number);
     if (part.Flag("normalized", !special)) {
-      token.text = Changed(token.text, StretchPlace::kElsewhere, text_changes_);
+      token.text = Changed(token.text, {StretchPlace::kElsewhere, steps}, text_changes_);
       normalized.push_back(token);
     } else {
       raw.push_back(token);
@@ -69,15 +72,16 @@ void JsonTokenizer::ReadAddedTokens(JsonPart& file) {
   normalized_tokens_ = TokenFinder(normalized);
 }
 
-void JsonTokenizer::AddWords(const std::string& text, StretchPlace place,
+void JsonTokenizer::AddWords(const std::string& text, const StretchContext& context,
                              std::vector<int64_t>& tokens) const {
-  for (const std::string& word : WordsOf(text, place, word_splits_))
+  for (const std::string& word : WordsOf(text, context, word_splits_))
     if (!word.empty()) model_(word, tokens);
 }
 
 std::vector<int64_t> JsonTokenizer::Encode(std::string_view text, Place place) const {
   std::vector<int64_t> tokens;
   if (place == Place::kFirst) tokens = frame_.before;
+  PatternSteps steps;
   StretchPlace at = place == Place::kFirst ? StretchPlace::kFirst : StretchPlace::kGoesOn;
   const auto add = [&](const TextStretch& stretch, const auto& add_text) {
     if (stretch.token) tokens.push_back(*stretch.token);
@@ -86,9 +90,9 @@ std::vector<int64_t> JsonTokenizer::Encode(std::string_view text, Place place) c
   };
   for (const TextStretch& raw : raw_tokens_.Divide(text))
     add(raw, [&](const std::string& part) {
-      const std::string changed = Changed(part, at, text_changes_);
+      const std::string changed = Changed(part, {at, steps}, text_changes_);
       for (const TextStretch& stretch : normalized_tokens_.Divide(changed))
-        add(stretch, [&](const std::string& words) { AddWords(words, at, tokens); });
+        add(stretch, [&](const std::string& words) { AddWords(words, {at, steps}, tokens); });
     });
   if (place == Place::kFirst) tokens.insert(tokens.end(), frame_.behind.begin(), frame_.behind.end());
   return tokens;

@@ -29,7 +29,7 @@ class JsonTokenizer : public Tokenizer {
  private:
   void Read(JsonPart file, const std::string& name);
   void ReadAddedTokens(JsonPart& file);
-  void AddWords(const std::string& text, StretchPlace place, std::vector<int64_t>& tokens) const;
+  void AddWords(const std::string& text, const StretchContext& context, std::vector<int64_t>& tokens) const;
 
   std::shared_ptr<Vocabulary> vocabulary_ = std::make_shared<Vocabulary>();
   std::vector<TextChange> text_changes_;

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "text/byte_letters.h"
 #include "text/characters.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
@@ -159,7 +160,7 @@ TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
   const TextJson lower = {{"type", "Lowercase"}};
   steps["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<TextJson>(70, lower)}};
   EXPECT_TELLS(Parsed(steps),
-               "[t.json: normalizer] there are too many steps; got 65 or more, expected 64 at most");
+               "[t.json: normalizer] there are too many steps; got 70 or more, expected 64 at most");
 
   TextJson frame = FileOf("bytes.json");
   const TextJson item = {{"SpecialToken", {{"id", "A"}}}};
@@ -168,11 +169,23 @@ TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
   frame["post_processor"] = {{"type", "TemplateProcessing"},
                              {"single", single},
                              {"special_tokens", {{"A", {{"id", "A"}, {"ids", {0}}, {"tokens", {"A"}}}}}}};
-  EXPECT_TELLS(Parsed(frame), "a text gets too many special tokens; got 1025 or more, expected 1024 at most");
+  EXPECT_TELLS(Parsed(frame), "a text gets too many special tokens; got 2001 or more, expected 1024 at most");
 
   TextJson words = FileOf("words.json");
   words["model"]["max_input_chars_per_word"] = 1 << 20;
   EXPECT_TELLS(Parsed(words), "'max_input_chars_per_word' is too large");
+
+  // None of the steps is understood, so that none is counted as read.
+  TextJson refused = FileOf("bytes.json");
+  const TextJson bad = {{"type", "Replace"}, {"pattern", {{"Regex", "("}}}, {"content", ""}};
+  refused["normalizer"] = {{"type", "Sequence"}, {"normalizers", std::vector<TextJson>(70, bad)}};
+  const std::string error = ErrorOf([&] { Parsed(refused); });
+  EXPECT_NE(error.find("there are too many steps; got 70 or more"), std::string::npos) << error;
+  EXPECT_EQ(error.find("regular expression"), std::string::npos) << error;
+
+  TextJson long_token = FileOf("bytes.json");
+  long_token["added_tokens"] = {{{"id", 0}, {"content", std::string(513, 'a')}, {"special", true}}};
+  EXPECT_TELLS(Parsed(long_token), "a piece is too long; got 513 bytes, expected 512 at most");
 
   std::string objects = R"({"added_tokens": [{})";
   for (int i = 0; i < 100'000; ++i) objects += ",{}";
@@ -207,7 +220,8 @@ TEST(WordsOf, MetaspaceDividesBeforeEachMark) {
     ReadWordSplits(JsonPart(json, "t.json:", problems), splits);
     problems.ThrowIfAny();
     const std::string mark = "\xe2\x96\x81", first = std::string(scheme) == "never" ? "a" : mark + "a";
-    EXPECT_EQ(WordsOf("a b  c", StretchPlace::kElsewhere, splits),
+    PatternSteps steps;
+    EXPECT_EQ(WordsOf("a b  c", {StretchPlace::kElsewhere, steps}, splits),
               (std::vector<std::string>{first, mark + "b", mark, mark + "c"}));
   }
 }

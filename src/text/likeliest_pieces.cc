@@ -97,6 +97,7 @@ void ReadScores(JsonPart& part, Vocabulary& vocabulary, LikeliestPiecesModel& mo
       return;
     }
     pieces.push_back({item[0].get<std::string>(), number});
+    CheckPieceSize(part, pieces.back().text);
     model.scores.push_back(item[1].get<double>());
     vocabulary.Add(pieces.back().text, number);
   }

@@ -63,6 +63,8 @@ TEST(LikeliestPieces, RefusesWhatIsNoVocabulary) {
   EXPECT_TELLS(IdsBy(Model({{"vocab", TextJson::array()}}), ""), "'vocab' has no tokens");
   EXPECT_TELLS(IdsBy(Model({{"vocab", TextJson::array({{"a", 0}, {"b"}})}}), ""),
                "a token has no piece and score; got [\"b\"]");
+  EXPECT_TELLS(IdsBy(Model({{"vocab", TextJson::array({{std::string(513, 'a'), 0}})}}), ""),
+               "a piece is too long; got 513 bytes, expected 512 at most");
   EXPECT_TELLS(IdsBy(Model({{"unk_id", 6}}), ""), "'unk_id' is not in the vocabulary; got 6");
 }
 

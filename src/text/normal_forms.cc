@@ -9,6 +9,7 @@
 #include <memory>
 #include <new>
 
+#include "base/error.h"
 #include "text/characters.h"
 #endif
 
@@ -44,14 +45,25 @@ void AppendNormal(std::string& to, std::string_view text, int options) {
   to.append(reinterpret_cast<const char*>(made), size_t(size));
 }
 
+// The library orders the marks of a character in the square of their number.
+void CheckMarks(size_t marks) {
+  constexpr size_t kMost = 1024;  // a guess: no writing has more than a few
+  if (marks > kMost)
+    Fail(Code::kResourceExhausted, "tokenizer",
+         "a character has too many marks; got {} or more, expected {} at most; try a text without them",
+         marks, kMost);
+}
+
 // Bytes that are no UTF-8 stay.
 std::string Normal(std::string_view text, int options) {
   std::string normal;
-  size_t begin = 0, at = 0;
+  size_t begin = 0, at = 0, marks = 0;
   const auto append_before = [&](size_t end) {
     if (end > begin) AppendNormal(normal, text.substr(begin, end - begin), options);
   };
-  ForEachCharacter(text, [&](char32_t code, std::string_view bytes) {
+  ForEachCharacter(text, [&, mark = CategoriesOf("M")](char32_t code, std::string_view bytes) {
+    marks = (mark >> int(CategoryOf(code)) & 1) != 0 ? marks + 1 : 0;
+    CheckMarks(marks);
     if (code == kNoCharacter) {
       append_before(at);
       normal += bytes;
@@ -64,8 +76,9 @@ std::string Normal(std::string_view text, int options) {
 }
 
 void AddForm(const NormalForm& form, JsonPart&, std::vector<TextChange>& changes) {
-  changes.push_back(
-      [options = form.options](std::string_view text, StretchPlace) { return Normal(text, options); });
+  changes.push_back([options = form.options](std::string_view text, const StretchContext&) {
+    return Normal(text, options);
+  });
 }
 #else
 void AddForm(const NormalForm& form, JsonPart& part, std::vector<TextChange>&) {

@@ -32,10 +32,11 @@ struct Piece {
 };
 
 // The matches and what is between them. `inverted`: the other way round.
-std::vector<Piece> PiecesOf(std::string_view text, const TextPattern& pattern, bool inverted) {
+std::vector<Piece> PiecesOf(std::string_view text, const TextPattern& pattern, bool inverted,
+                            PatternSteps& steps) {
   std::vector<Piece> pieces;
   size_t at = 0;
-  for (const TextPattern::Match& match : pattern.FindAll(text)) {
+  for (const TextPattern::Match& match : pattern.FindAll(text, steps)) {
     if (match.begin > at) pieces.push_back({at, match.begin, inverted});
     pieces.push_back({match.begin, match.end, !inverted});
     at = match.end;
@@ -88,9 +89,9 @@ std::vector<Piece> Arranged(std::vector<Piece> pieces, Behavior behavior) {
 }
 
 WordSplit SplitBy(const TextPattern& pattern, Behavior behavior, bool inverted) {
-  return [=](std::string_view word, StretchPlace) {
+  return [=](std::string_view word, const StretchContext& context) {
     std::vector<std::string> words;
-    for (const Piece& piece : Arranged(PiecesOf(word, pattern, inverted), behavior))
+    for (const Piece& piece : Arranged(PiecesOf(word, pattern, inverted, context.steps), behavior))
       words.emplace_back(word.substr(piece.begin, piece.end - piece.begin));
     return words;
   };

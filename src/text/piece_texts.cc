@@ -40,8 +40,10 @@ void AddReplace(JsonPart& part, std::vector<PieceChange>& changes) {
   const auto pattern = ReadPattern(part.Part("pattern"));
   const std::string to = part.Text("content");
   if (pattern)
-    changes.push_back(
-        [pattern = *pattern, to](const std::string& piece, bool) { return pattern.Replaced(piece, to); });
+    changes.push_back([pattern = *pattern, to](const std::string& piece, bool) {
+      PatternSteps steps;  // of the piece
+      return pattern.Replaced(piece, to, steps);
+    });
 }
 
 // Characters at the begin of the whole text, which stands behind Fuse.
@@ -61,7 +63,7 @@ void AddStrip(JsonPart& part, bool fused, std::vector<PieceChange>& changes) {
 void Read(JsonPart part, bool& fused, std::vector<PieceChange>& changes) {
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("decoders")) {
+    for (JsonPart& each : part.Steps("decoders")) {
       if (part.HasTooMany(changes.size())) return;
       Read(std::move(each), fused, changes);
     }

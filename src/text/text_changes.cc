@@ -53,25 +53,27 @@ std::string EachChanged(std::string_view text, void (*append)(std::string&, char
 void AddBert(JsonPart& part, std::vector<TextChange>& changes) {
   const bool clean = part.Flag("clean_text", true), chinese = part.Flag("handle_chinese_chars", true),
              lower = part.Flag("lowercase", true), strip = part.Flag("strip_accents", lower);
-  if (clean) changes.push_back([](std::string_view text, StretchPlace) { return Cleaned(text); });
+  if (clean) changes.push_back([](std::string_view text, const StretchContext&) { return Cleaned(text); });
   if (chinese)
-    changes.push_back([](std::string_view text, StretchPlace) { return WithSpacesAroundChinese(text); });
+    changes.push_back(
+        [](std::string_view text, const StretchContext&) { return WithSpacesAroundChinese(text); });
   if (strip)
     changes.push_back(
-        [](std::string_view text, StretchPlace) { return EachChanged(text, AppendWithoutMarks); });
+        [](std::string_view text, const StretchContext&) { return EachChanged(text, AppendWithoutMarks); });
   if (lower)
-    changes.push_back([](std::string_view text, StretchPlace) { return EachChanged(text, AppendLowercase); });
+    changes.push_back(
+        [](std::string_view text, const StretchContext&) { return EachChanged(text, AppendLowercase); });
 }
 
 void AddPrepend(JsonPart& part, std::vector<TextChange>& changes) {
-  changes.push_back([prefix = part.Text("prepend")](std::string_view text, StretchPlace place) {
-    return (text.empty() || place == StretchPlace::kGoesOn ? "" : prefix) + std::string(text);
+  changes.push_back([prefix = part.Text("prepend")](std::string_view text, const StretchContext& context) {
+    return (text.empty() || context.place == StretchPlace::kGoesOn ? "" : prefix) + std::string(text);
   });
 }
 
 void AddStrip(JsonPart& part, std::vector<TextChange>& changes) {
   const bool left = part.Flag("strip_left", true), right = part.Flag("strip_right", true);
-  changes.push_back([=](std::string_view text, StretchPlace) {
+  changes.push_back([=](std::string_view text, const StretchContext&) {
     if (left) text.remove_prefix(SpaceAtBegin(text));
     return std::string(right ? WithoutSpaceAtEnd(text) : text);
   });
@@ -89,8 +91,9 @@ void AddReplace(JsonPart& part, std::vector<TextChange>& changes) {
   const auto pattern = ReadPattern(part.Part("pattern"));
   const std::string to = part.Text("content");
   if (pattern)
-    changes.push_back(
-        [pattern = *pattern, to](std::string_view text, StretchPlace) { return pattern.Replaced(text, to); });
+    changes.push_back([pattern = *pattern, to](std::string_view text, const StretchContext& context) {
+      return pattern.Replaced(text, to, context.steps);
+    });
 }
 
 }  // namespace
@@ -118,26 +121,27 @@ void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("normalizers")) {
+    for (JsonPart& each : part.Steps("normalizers")) {
       if (part.HasTooMany(changes.size())) return;
       ReadTextChanges(std::move(each), changes);
     }
   else if (type == "BertNormalizer") AddBert(part, changes);
   else if (type == "Lowercase")
-    changes.push_back([](std::string_view text, StretchPlace) { return EachChanged(text, AppendLowercase); });
+    changes.push_back(
+        [](std::string_view text, const StretchContext&) { return EachChanged(text, AppendLowercase); });
   else if (type == "Prepend") AddPrepend(part, changes);
   else if (type == "Replace") AddReplace(part, changes);
   else if (type == "Precompiled") AddCharacterMap(part, changes);
   else if (type == "Strip") AddStrip(part, changes);
   else if (type == "StripAccents")
-    changes.push_back([](std::string_view text, StretchPlace) { return WithoutMarks(text); });
+    changes.push_back([](std::string_view text, const StretchContext&) { return WithoutMarks(text); });
   else if (!AddNormalForm(type, part, changes)) return part.RefuseKind(type, kKinds);
   part.RefuseOthers();
 }
 
-std::string Changed(std::string text, StretchPlace place, const std::vector<TextChange>& changes) {
+std::string Changed(std::string text, const StretchContext& context, const std::vector<TextChange>& changes) {
   for (const TextChange& change : changes) {
-    text = change(text, place);
+    text = change(text, context);
     CheckTextSize(text.size());
   }
   return text;

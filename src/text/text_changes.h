@@ -17,11 +17,19 @@ enum class StretchPlace {
   kElsewhere  // behind an added token
 };
 
-using TextChange = std::function<std::string(std::string_view text, StretchPlace place)>;
+struct PatternSteps;  // text/text_pattern.h
+
+// What is known of a stretch besides its bytes.
+struct StretchContext {
+  StretchPlace place;
+  PatternSteps& steps;  // of the whole text
+};
+
+using TextChange = std::function<std::string(std::string_view text, const StretchContext& context)>;
 
 // Adds the changes of a normalizer, in their order; those that are not understood are problems of the part.
 void ReadTextChanges(JsonPart part, std::vector<TextChange>& changes);
-std::string Changed(std::string text, StretchPlace place, const std::vector<TextChange>& changes);
+std::string Changed(std::string text, const StretchContext& context, const std::vector<TextChange>& changes);
 
 // Error RESOURCE_EXHAUSTED if the changes of a hostile file, each of which makes a text longer, have made it
 // this long.

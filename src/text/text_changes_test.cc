@@ -6,6 +6,7 @@
 
 #include "base/errors_testing.h"
 #include "text/character_map.h"
+#include "text/text_pattern.h"
 
 namespace mete {
 namespace {
@@ -15,7 +16,8 @@ std::string ChangedBy(const TextJson& json, const std::string& text) {
   std::vector<TextChange> changes;
   ReadTextChanges(JsonPart(json, "t.json:", problems), changes);
   problems.ThrowIfAny();
-  return Changed(text, StretchPlace::kFirst, changes);
+  PatternSteps steps;
+  return Changed(text, {StretchPlace::kFirst, steps}, changes);
 }
 
 TEST(TextChanges, TakeSpaceAndMarksAway) {
@@ -45,6 +47,12 @@ TEST(NormalForms, AreThoseOfUnicode) {
   const std::string zero("a\0b", 3);
   EXPECT_EQ(ChangedBy({{"type", "NFC"}}, zero), zero);
   EXPECT_EQ(ChangedBy({{"type", "NFC"}}, ""), "");
+  // The library's time is the square of the marks of a character.
+  std::string marks = "a";
+  for (int i = 0; i < 1024; ++i) marks += "\xcc\x81";
+  EXPECT_EQ(ChangedBy({{"type", "NFD"}}, marks + "b" + marks), marks + "b" + marks);
+  EXPECT_TELLS(ChangedBy({{"type", "NFD"}}, marks + "\xcc\xa3"),
+               "a character has too many marks; got 1025 or more, expected 1024 at most");
 #else
   EXPECT_TELLS(ChangedBy({{"type", "NFC"}}, ""), "this build has no normal forms of Unicode; got NFC");
 #endif

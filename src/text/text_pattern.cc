@@ -14,16 +14,15 @@ using Kind = PatternStep::Kind;
 // Bounds of what a hostile pattern may take, which are guesses: patterns of models take less than 100 steps
 // for a byte, and remember a place for each character of a word.
 constexpr size_t kMostStepsOfByte = 1024, kMostPlacesOfByte = 4, kMostPlacesOfAny = 4096;
-constexpr size_t kMostStepsOfText = 1'000'000'000;  // some seconds
 
 // Runs a program at places of one text. Where a step fails, it goes back to the last place with another way.
 class PatternRun {
  public:
-  PatternRun(const PatternProgram& program, std::string_view text)
+  PatternRun(const PatternProgram& program, std::string_view text, PatternSteps& steps)
       : program_(program),
         text_(text),
-        most_steps_(std::min(kMostStepsOfByte * (text.size() + 1), kMostStepsOfText)),
-        steps_left_(most_steps_),
+        steps_(steps),
+        most_steps_(kMostStepsOfByte * (text.size() + 1)),
         most_places_(kMostPlacesOfAny + kMostPlacesOfByte * text.size()) {}
 
   // Returns the end of what the steps match at a place. Nothing: they do not match.
@@ -31,7 +30,7 @@ class PatternRun {
     const size_t others = places_.size();
     Place now{step, at};
     while (true) {
-      if (steps_left_-- == 0) Refuse("steps", most_steps_);
+      Take(1);
       if (program_.steps[now.step].kind == Kind::kDone) {
         places_.resize(others);
         return now.at;
@@ -55,6 +54,16 @@ class PatternRun {
          what, text_.size(), most);
   }
 
+  void Take(size_t steps) {
+    if ((taken_ += steps) > most_steps_) Refuse("steps", most_steps_);
+    if (steps_.left < steps)
+      Fail(Code::kResourceExhausted, "tokenizer",
+           "patterns take too many steps for all words of a text; got more than {}; try a shorter text, or "
+           "another tokenizer",
+           PatternSteps::kMost);
+    steps_.left -= steps;
+  }
+
   // Returns whether the step matches, and goes on behind it.
   bool Advance(Place& now) {
     const PatternStep& step = program_.steps[now.step];
@@ -63,7 +72,9 @@ class PatternRun {
       case Kind::kSet: {
         if (now.at == text_.size()) return false;
         const Character c = FirstCharacter(text_.substr(now.at));
-        if (!program_.sets[size_t(step.first)].Contains(c.code)) return false;
+        const CharacterSet& set = program_.sets[size_t(step.first)];
+        Take(set.StepsFor(c.code) - 1);
+        if (!set.Contains(c.code)) return false;
         now.at += c.size;
         break;
       }
@@ -102,8 +113,9 @@ class PatternRun {
 
   const PatternProgram& program_;
   const std::string_view text_;
+  PatternSteps& steps_;
   const size_t most_steps_;
-  size_t steps_left_;
+  size_t taken_ = 0;
   const size_t most_places_;
   std::vector<Place> places_;
 };
@@ -122,8 +134,8 @@ PatternProgram ProgramOfText(std::string_view text) {
 
 }  // namespace
 
-std::vector<TextPattern::Match> TextPattern::FindAll(std::string_view text) const {
-  PatternRun run(*program_, text);
+std::vector<TextPattern::Match> TextPattern::FindAll(std::string_view text, PatternSteps& steps) const {
+  PatternRun run(*program_, text, steps);
   std::vector<Match> matches;
   for (size_t at = 0; at <= text.size();) {
     const auto end = run.From(0, at);
@@ -135,10 +147,10 @@ std::vector<TextPattern::Match> TextPattern::FindAll(std::string_view text) cons
   return matches;
 }
 
-std::string TextPattern::Replaced(std::string_view text, const std::string& to) const {
+std::string TextPattern::Replaced(std::string_view text, const std::string& to, PatternSteps& steps) const {
   std::string replaced;
   size_t at = 0;
-  for (const Match& match : FindAll(text)) {
+  for (const Match& match : FindAll(text, steps)) {
     CheckTextSize(replaced.size() + match.begin - at + to.size());
     replaced.append(text.substr(at, match.begin - at)).append(to);
     at = match.end;

@@ -12,6 +12,13 @@
 
 namespace mete {
 
+// The steps that all patterns may still take for one text, whatever its words. Error RESOURCE_EXHAUSTED
+// behind the last one.
+struct PatternSteps {
+  static constexpr size_t kMost = 1'000'000'000;  // a guess: some seconds
+  size_t left = kMost;
+};
+
 class TextPattern {
  public:
   struct Match {
@@ -24,9 +31,9 @@ class TextPattern {
   // Returns all matches, each behind the one before it; an empty one is not at the end of the one before it.
   // Error RESOURCE_EXHAUSTED if the text takes more steps or memory than patterns need that do not try
   // everything.
-  std::vector<Match> FindAll(std::string_view text) const;
+  std::vector<Match> FindAll(std::string_view text, PatternSteps& steps) const;
   // Returns the text with `to` for each match.
-  std::string Replaced(std::string_view text, const std::string& to) const;
+  std::string Replaced(std::string_view text, const std::string& to, PatternSteps& steps) const;
 
  private:
   std::shared_ptr<const PatternProgram> program_;

@@ -17,7 +17,8 @@ Words MatchesOf(const std::string& expression, const std::string& text) {
   const auto pattern = ReadPattern(JsonPart(json, "t.json:", problems));
   problems.ThrowIfAny();
   Words words;
-  for (const TextPattern::Match& match : pattern->FindAll(text))
+  PatternSteps steps;
+  for (const TextPattern::Match& match : pattern->FindAll(text, steps))
     words.push_back(text.substr(match.begin, match.end - match.begin));
   return words;
 }
@@ -31,7 +32,8 @@ Words WordsOfSplit(const TextJson& json, const std::string& text) {
   std::vector<WordSplit> splits;
   ReadWordSplits(JsonPart(json, "t.json:", problems), splits);
   problems.ThrowIfAny();
-  return WordsOf(text, StretchPlace::kElsewhere, splits);
+  PatternSteps steps;
+  return WordsOf(text, {StretchPlace::kElsewhere, steps}, splits);
 }
 
 TEST(TextPattern, FindsWhatOnigurumaFinds) {
@@ -147,16 +149,52 @@ TEST(TextPattern, HasBoundsForHostileExpressions) {
   std::string lists = "[";
   for (int i = 0; i < 100; ++i) lists += "[^a]";
   EXPECT_NE(ProblemOf(lists + "]").find("too many lists"), std::string::npos);
+  std::string within = "[";  // ten lists with three more in each
+  for (int i = 0; i < 10; ++i) within += "[^a[^b][^c][^d]]";
+  EXPECT_NE(ProblemOf(within + "]").find("too many lists"), std::string::npos);
   EXPECT_TELLS(MatchesOf("(a|a)+b", std::string(60, 'a')), "a pattern takes too many steps");
   EXPECT_TELLS(MatchesOf("(?:a(?:|b){900})+c", std::string(500, 'a')), "a pattern takes too many places");
   // What honest patterns do to long texts is no problem.
   EXPECT_EQ(MatchesOf("\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+|\\S+", std::string(100'000, ' ') + "a").size(), 3u);
 }
 
+// However many words a text is divided into, each of which would be allowed steps of its own.
+TEST(TextPattern, HasABoundForAllWordsOfAText) {
+  SharedProblems problems;
+  const TextJson json = {{"Regex", "b"}};
+  const auto pattern = ReadPattern(JsonPart(json, "t.json:", problems));
+  PatternSteps steps{10};
+  pattern->FindAll("aaaa", steps);
+  EXPECT_EQ(steps.left, 5u);  // a step at each place, and one at the end
+  EXPECT_TELLS(pattern->FindAll("aaaaa", steps), "patterns take too many steps for all words of a text");
+}
+
+TEST(TextPattern, CountsTheListsThatACharacterIsLookedForIn) {
+  SharedProblems problems;
+  const TextJson json = {{"Regex", "[[^a][^b]]"}};
+  const auto pattern = ReadPattern(JsonPart(json, "t.json:", problems));
+  PatternSteps few{100}, more{100};
+  pattern->FindAll("c", few);
+  pattern->FindAll("\xc3\xa4", more);
+  EXPECT_EQ(few.left, more.left + 2);
+}
+
+TEST(TextPattern, IgnoresTheFormsOfALetter) {
+  const std::string end_sigma = "\xcf\x82", sigma = "\xcf\x83", long_s = "\xc5\xbf";
+  EXPECT_EQ(MatchesOf("(?i)" + sigma, end_sigma + sigma), (Words{end_sigma, sigma}));
+  EXPECT_EQ(MatchesOf("(?i)" + end_sigma, end_sigma + sigma), (Words{end_sigma, sigma}));
+  EXPECT_EQ(MatchesOf("(?i)s", long_s + "S"), (Words{long_s, "S"}));
+}
+
+TEST(TextPattern, IgnoresNoCasesWhereLettersHaveNone) {
+  EXPECT_EQ(MatchesOf("(?i)\\p{Han}+x", "a\xe4\xb8\xad\xe6\x96\x87X"), Words{"\xe4\xb8\xad\xe6\x96\x87X"});
+}
+
 TEST(TextPattern, ReplacesEachMatch) {
   const auto replaced = [](const TextJson& json, const char* text) {
     SharedProblems problems;
-    return ReadPattern(JsonPart(json, "t.json:", problems))->Replaced(text, "_");
+    PatternSteps steps;
+    return ReadPattern(JsonPart(json, "t.json:", problems))->Replaced(text, "_", steps);
   };
   EXPECT_EQ(replaced({{"Regex", " {2,}"}}, "a  b c   "), "a_b c_");
   EXPECT_EQ(replaced({{"Regex", "x*"}}, "axb"), "_a_b_");

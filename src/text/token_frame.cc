@@ -42,8 +42,11 @@ std::vector<int64_t> ReadIds(JsonPart part) {
   part.Leave({"id", "tokens"});
   if (!list.is_array()) part.Refuse("a special token has no numbers", list.type_name(), "a list 'ids'");
   else
-    for (const TextJson& id : list)
-      if (const auto number = TokenNumber(id, "a value of 'ids'", part)) ids.push_back(*number);
+    for (const TextJson& id : list) {
+      const auto number = TokenNumber(id, "a value of 'ids'", part);
+      if (!number) return {};
+      ids.push_back(*number);
+    }
   part.RefuseOthers();
   return ids;
 }
@@ -54,6 +57,7 @@ void AddTemplate(JsonPart& part, TokenFrame& frame) {
   int texts = 0;
   JsonPart specials = part.Part("special_tokens");
   part.Leave({"pair"});
+  if (AreTooMany(part, part.Value("single").size())) return;
   for (JsonPart& item : part.Parts("single")) {
     JsonPart special = item.Part("SpecialToken"), sequence = item.Part("Sequence");
     if (sequence.given()) ++texts;
@@ -75,7 +79,7 @@ void ReadTokenFrame(JsonPart part, TokenFrame& frame) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("processors")) {
+    for (JsonPart& each : part.Steps("processors")) {
       if (part.HasTooMany(frame.before.size() + frame.behind.size())) return;
       ReadTokenFrame(std::move(each), frame);
     }

@@ -166,7 +166,8 @@ WordModel ReadLongestPieceModel(JsonPart& part, const std::shared_ptr<Vocabulary
   const auto unknown = UnknownToken(part, *vocabulary);
   if (!unknown) part.Refuse("no token stands for unknown words", "none", "'unk_token'");
   model.unknown = unknown.value_or(0);
-  constexpr int64_t kMostAllowed = 1000;  // a guess; a word's pieces take time in the square of its length
+  // A guess, twice what files have: a word's pieces take time in the third power of its length.
+  constexpr int64_t kMostAllowed = 200;
   const int64_t most = part.Number("max_input_chars_per_word", kMostCharacters);
   if (most > kMostAllowed)
     part.Refuse("'max_input_chars_per_word' is too large", std::to_string(most),

@@ -33,8 +33,8 @@ std::vector<std::string> SplitAsBert(std::string_view text) {
 void AddByteLevel(JsonPart& part, std::vector<WordSplit>& splits) {
   const bool adds_space = part.Flag("add_prefix_space", true), divides = part.Flag("use_regex", true);
   part.Leave({"trim_offsets"});
-  splits.push_back([=](std::string_view word, StretchPlace place) {
-    const bool add = adds_space && place != StretchPlace::kGoesOn && !word.starts_with(' ');
+  splits.push_back([=](std::string_view word, const StretchContext& context) {
+    const bool add = adds_space && context.place != StretchPlace::kGoesOn && !word.starts_with(' ');
     const std::string text = (add ? " " : "") + std::string(word);
     std::vector<std::string> words;
     for (const std::string_view piece : divides ? SplitAsGpt2(text) : std::vector<std::string_view>{text})
@@ -60,10 +60,10 @@ void AddMetaspace(JsonPart& part, std::vector<WordSplit>& splits) {
   const bool divides = part.Flag("split", true);
   part.Leave({"str_rep"});
   if (mark.empty()) return part.Refuse("'replacement' is empty", "no character", "one");
-  splits.push_back([=](std::string_view word, StretchPlace place) {
+  splits.push_back([=](std::string_view word, const StretchContext& context) {
     std::string text = Replaced(word, " ", mark);
-    const bool here =
-        place == StretchPlace::kFirst || (place == StretchPlace::kElsewhere && adds == AddsMark::kAlways);
+    const bool here = context.place == StretchPlace::kFirst ||
+                      (context.place == StretchPlace::kElsewhere && adds == AddsMark::kAlways);
     if (adds != AddsMark::kNever && here && !text.starts_with(mark)) text = mark + text;
     std::vector<std::string> words;
     for (size_t begin = 0; begin < text.size();) {
@@ -81,7 +81,8 @@ std::vector<std::string_view> SplitAsGpt2(std::string_view text) {
   static const TextPattern pattern(
       ReadExpression("'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"));
   std::vector<std::string_view> words;  // all of the text, since each character begins one
-  for (const TextPattern::Match& match : pattern.FindAll(text))
+  PatternSteps steps;                   // of its own: the pattern takes a few for each byte
+  for (const TextPattern::Match& match : pattern.FindAll(text, steps))
     words.push_back(text.substr(match.begin, match.end - match.begin));
   return words;
 }
@@ -90,19 +91,19 @@ void ReadWordSplits(JsonPart part, std::vector<WordSplit>& splits) {
   if (!part.given()) return;
   const std::string type = part.Text("type");
   if (type == "Sequence")
-    for (JsonPart& each : part.Parts("pretokenizers")) {
+    for (JsonPart& each : part.Steps("pretokenizers")) {
       if (part.HasTooMany(splits.size())) return;
       ReadWordSplits(std::move(each), splits);
     }
   else if (type == "ByteLevel") AddByteLevel(part, splits);
   else if (type == "Metaspace") AddMetaspace(part, splits);
   else if (type == "BertPreTokenizer")
-    splits.push_back([](std::string_view word, StretchPlace) { return SplitAsBert(word); });
+    splits.push_back([](std::string_view word, const StretchContext&) { return SplitAsBert(word); });
   else if (!AddPatternSplit(type, part, splits)) return part.RefuseKind(type, kKinds);
   part.RefuseOthers();
 }
 
-std::vector<std::string> WordsOf(const std::string& text, StretchPlace place,
+std::vector<std::string> WordsOf(const std::string& text, const StretchContext& context,
                                  const std::vector<WordSplit>& splits) {
   std::vector<std::string> words;
   if (!text.empty()) words.push_back(text);
@@ -110,7 +111,8 @@ std::vector<std::string> WordsOf(const std::string& text, StretchPlace place,
     std::vector<std::string> further;
     size_t bytes = 0;
     for (size_t i = 0; i < words.size(); ++i)
-      for (std::string& word : split(words[i], i == 0 ? place : StretchPlace::kElsewhere)) {
+      for (std::string& word :
+           split(words[i], {i == 0 ? context.place : StretchPlace::kElsewhere, context.steps})) {
         bytes += word.size();
         CheckTextSize(bytes);
         further.push_back(std::move(word));

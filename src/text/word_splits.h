@@ -12,12 +12,13 @@
 
 namespace mete {
 
-// Divides a word further. `place` is that of its first byte.
-using WordSplit = std::function<std::vector<std::string>(std::string_view word, StretchPlace place)>;
+// Divides a word further. The place of the context is that of its first byte.
+using WordSplit =
+    std::function<std::vector<std::string>(std::string_view word, const StretchContext& context)>;
 
 // Adds the splits of a pre-tokenizer, in their order; those that are not understood are problems of the part.
 void ReadWordSplits(JsonPart part, std::vector<WordSplit>& splits);
-std::vector<std::string> WordsOf(const std::string& text, StretchPlace place,
+std::vector<std::string> WordsOf(const std::string& text, const StretchContext& context,
                                  const std::vector<WordSplit>& splits);
 
 // GPT-2's words: 's, 't, 're, 've, 'm, 'll and 'd; a run of letters, of numbers or of other characters, with
