@@ -58,6 +58,7 @@ const std::vector<KernelFamily>& KernelFamilies() {
        Fast<ReductionOf>},
       {"top", {"TopK"}, Fast<TopChoiceOf>},
       {"best", {"ArgMax", "ArgMin"}, Fast<BestChoiceOf>},
+      {"cast", {"Cast", "CastLike"}, Fast<HalfCastOf>},
       {"recurrence", {"LSTM", "GRU", "RNN"}, Fast<RecurrenceOf>},
   };
   return families;

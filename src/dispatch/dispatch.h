@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/bytes.h"
+#include "dispatch/casts.h"
 #include "dispatch/choices.h"
 #include "dispatch/convolutions.h"
 #include "dispatch/elementwise.h"
@@ -26,10 +27,10 @@
 namespace mete {
 
 // What a fast kernel needs to know of a node: one type for each family of kernels.
-using FastKernel =
-    std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise, Rows, Lrn,
-                 Transposition, Join, DynamicConversion, ByteTable, ByteOperation, BytePooling, Resizing,
-                 Recurrence, TransposedConvolution, Selection, Comparison, Reduction, TopChoice, BestChoice>;
+using FastKernel = std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise,
+                                Rows, Lrn, Transposition, Join, DynamicConversion, ByteTable, ByteOperation,
+                                BytePooling, Resizing, Recurrence, TransposedConvolution, Selection,
+                                Comparison, Reduction, TopChoice, BestChoice, HalfCast>;
 
 // Returns nothing if no fast kernel computes the node, but the reference; `why` then receives the reason.
 std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, const DispatchOptions& options,

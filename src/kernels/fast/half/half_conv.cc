@@ -15,6 +15,7 @@
 #include "hwy/highway.h"
 
 #include "kernels/fast/half/half_tile-inl.h"
+#include "kernels/fast/half/round-inl.h"
 #include "kernels/fast/target/name-inl.h"
 
 #ifndef METE_HALF_CONV_ONCE
@@ -42,21 +43,12 @@ HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
 
-// Rounds as F32ToBF16: adds half of the last bit that stays, less 1 if that bit is even.
-HWY_INLINE VU32 RoundBits(V32 x) {
-  const U32 d;
-  const VU32 bits = hn::BitCast(d, x), odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1));
-  const VU32 rounded = hn::ShiftRight<16>(hn::Add(bits, hn::Add(hn::Set(d, 0x7fff), odd)));
-  const VU32 quiet = hn::Or(hn::ShiftRight<16>(bits), hn::Set(d, 0x40));
-  return hn::IfThenElse(hn::RebindMask(d, hn::Eq(x, x)), rounded, quiet);
-}
-
 void RoundRowToBf16(const float* from, size_t count, float scale, uint16_t* to) {
   const F32 d;
   const hn::Rebind<uint16_t, F32> half;
   size_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
-    const VU32 rounded = RoundBits(hn::Mul(hn::Set(d, scale), hn::LoadU(d, from + i)));
+    const VU32 rounded = RoundToBf16(hn::Mul(hn::Set(d, scale), hn::LoadU(d, from + i)));
     hn::StoreU(hn::DemoteTo(half, hn::BitCast(hn::RebindToSigned<U32>(), rounded)), half, to + i);
   }
   for (; i < count; ++i) to[i] = F32ToBF16(scale * from[i]);
@@ -67,7 +59,7 @@ HWY_INLINE VU32 RoundPairs(const float* first, size_t stride, size_t rows, size_
   const F32 d;
   const V32 low = rows > 0 ? hn::Mul(scale, LoadN(d, first, count)) : hn::Zero(d),
             high = rows > 1 ? hn::Mul(scale, LoadN(d, first + stride, count)) : hn::Zero(d);
-  return hn::Or(RoundBits(low), hn::ShiftLeft<16>(RoundBits(high)));
+  return hn::Or(RoundToBf16(low), hn::ShiftLeft<16>(RoundToBf16(high)));
 }
 
 void PackPairsOfRows(const float* first, size_t stride, size_t rows, size_t count, float scale,

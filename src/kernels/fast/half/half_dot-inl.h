@@ -12,14 +12,11 @@
 #include <cstring>
 
 #include "kernels/fast/tile/octets-inl.h"
-#include "kernels/fast/vector-inl.h"
+#include "kernels/fast/half/round-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace mete {
 namespace HWY_NAMESPACE {
-
-using U32 = hn::ScalableTag<uint32_t>;
-using VU32 = hn::Vec<U32>;
 
 // Loads a vector of pairs of weights.
 HWY_INLINE VU32 LoadPairs(const uint16_t* p) {

@@ -1,10 +1,11 @@
-// Conversions between bytes and floats.
+// Conversions between bytes, halves and floats.
 #include "kernels/fast/bytes/byte_convert.h"
 
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
+#include "kernels/fast/half/half_cast.h"
 #include "kernels/fast/target/target.h"
 #include "processor/cpu/prepare/grid.h"
 #include "processor/cpu/prepare/prepare.h"
@@ -81,7 +82,32 @@ class DynamicConvertStep : public PreparedNode {
   ThreadPool& pool_;
 };
 
+class HalfCastStep : public PreparedNode {
+ public:
+  HalfCastStep(const HalfCast& of, ThreadPool& pool)
+      : of_(of), blocks_(BlocksOf(of.elements, kLeastElements, pool.step_threads())), pool_(pool) {}
+
+  void Execute(std::span<const ConstView> in, std::span<View> out) override {
+    pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+      const Range part{of_.elements * begin / blocks_, of_.elements * end / blocks_};
+      if (of_.widens) WidenHalves(of_.halves, in[0].as<uint16_t>(), part, out[0].as<float>());
+      else RoundToHalves(of_.halves, in[0].as<float>(), part, out[0].as<uint16_t>());
+    });
+  }
+
+  std::string kernel() const override { return of_.kernel() + " " + ActiveTarget(); }
+
+ private:
+  const HalfCast of_;
+  const int64_t blocks_;
+  ThreadPool& pool_;
+};
+
 }  // namespace
+
+std::unique_ptr<PreparedNode> Prepare(const HalfCast& cast, const Preparation& of) {
+  return std::make_unique<HalfCastStep>(cast, of.pool());
+}
 
 std::unique_ptr<PreparedNode> Prepare(const Conversion& conversion, const Preparation& of) {
   return std::make_unique<ConvertStep>(conversion, of.pool());

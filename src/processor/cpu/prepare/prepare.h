@@ -42,5 +42,6 @@ std::unique_ptr<PreparedNode> Prepare(const Recurrence&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Reduction&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const TopChoice&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const BestChoice&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const HalfCast&, const Preparation&);
 
 }  // namespace mete
