@@ -101,6 +101,11 @@ class Writer {
     }
     AddInputs();
     for (const Node& node : graph_.nodes) AddNode(node);
+    if (has_labels_) {
+      auto& ml = *model_.add_opset_import();
+      ml.set_domain(std::string(kMlDomain));
+      ml.set_version(4);  // the first one with attributes that are tensors
+    }
     AddConstants();
     const std::vector<DType> types = OutputTypes(graph_);
     for (size_t i = 0; i < types.size(); ++i) AddOutput(graph_.outputs[i], types[i]);
@@ -139,7 +144,13 @@ class Writer {
 
   void AddNode(const Node& node) {
     NodeProto& to = *model_.mutable_graph()->add_node();
-    to.set_op_type(node.op);
+    if (node.op.starts_with(kMlDomain)) {
+      to.set_op_type(node.op.substr(kMlDomain.size() + 1));
+      to.set_domain(std::string(kMlDomain));
+      has_labels_ = true;
+    } else {
+      to.set_op_type(node.op);
+    }
     to.set_name(node.name);
     for (const ValueId id : node.inputs) to.add_input(id == kNoValue ? "" : graph_.value(id).name);
     for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : graph_.value(id).name);
@@ -180,7 +191,8 @@ class Writer {
   Graph graph_;
   const OnnxFileOptions& options_;
   ModelProto model_;
-  bool open_ = false;  // an input has an open dimension
+  bool open_ = false;        // an input has an open dimension
+  bool has_labels_ = false;  // a node is of kMlDomain
 };
 
 }  // namespace

@@ -195,6 +195,23 @@ TEST(OnnxFile, PoolsOfCaffeArePoolsOfOnnx) {
   EXPECT_EQ(back.nodes[1].attributes.Int("count_include_pad", 0), 1);
 }
 
+TEST(OnnxFile, LabelsAreOfADomainOfTheirOwn) {
+  Graph g = ReluGraph();
+  const std::vector<float> keys{1.5f, 2};
+  Node& node = g.nodes[0];
+  node.op = "mete.LabelEncoder";
+  node.inputs = {g.inputs[0], g.AddConstant("keys", Tensor::Floats({2}, keys)),
+                 g.AddConstant("values", Tensor::Ints(Ints{-7, 10, 20}))};
+  g.value(g.outputs[0]).type = DType::kUnknown;
+  const Graph back = ImportBytes(OnnxFileOf(g)).graph;
+  ASSERT_EQ(back.nodes.size(), 1u);
+  EXPECT_EQ(back.nodes[0].op, "mete.LabelEncoder");
+  const Tensor &k = back.value(back.nodes[0].inputs.at(1)).constant,
+               &v = back.value(back.nodes[0].inputs.at(2)).constant;
+  EXPECT_EQ(std::vector<float>(k.as<float>(), k.as<float>() + k.elements()), keys);
+  EXPECT_EQ(Ints(v.as<int64_t>(), v.as<int64_t>() + v.elements()), (Ints{-7, 10, 20}));
+}
+
 TEST(OnnxFile, RefusesInputsThatOnnxLacks) {
   Graph g = ReluGraph();
   g.nodes[0].op = "MatMul";

@@ -71,6 +71,23 @@ void LeaveCaffesRule(Node& node) {
   node.attributes.Erase("mete_caffe");
 }
 
+// Keys and values, the first of which is the default, are attributes in ONNX.
+void WriteLabels(const Graph& graph, Node& node) {
+  if (node.op != "mete.LabelEncoder" || !IsConstant(graph, node.inputs[1]) ||
+      !IsConstant(graph, node.inputs[2]))
+    return;
+  const Tensor values = graph.value(node.inputs[2]).constant;
+  const auto part = [&](int64_t begin, int64_t count) {
+    const auto* from = static_cast<const std::byte*>(values.data()) + size_t(begin) * SizeOf(values.type());
+    return Tensor(values.type(), {count}, from, std::make_shared<Tensor>(values));
+  };
+  node.attributes.Set("keys_tensor", graph.value(node.inputs[1]).constant);
+  node.attributes.Set("values_tensor", part(1, values.elements() - 1));
+  node.attributes.Set("default_tensor", part(0, 1));
+  node.inputs.resize(1);
+  node.op = std::string(kMlDomain) + ".LabelEncoder";
+}
+
 std::string ProblemOf(const Node& node) {
   if (IsControlFlow(node.op)) return fmt::format("operators with subgraphs are not written; got {}", node.op);
   const bool own = node.op.starts_with("mete.") ||
@@ -94,7 +111,10 @@ std::string ProblemOf(const Node& node) {
 Graph InOnnxForm(const Graph& graph) {
   Graph form = graph;
   SplitBiases(form);
-  for (Node& node : form.nodes) LeaveCaffesRule(node);
+  for (Node& node : form.nodes) {
+    LeaveCaffesRule(node);
+    WriteLabels(form, node);
+  }
   return form;
 }
 

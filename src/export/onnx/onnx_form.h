@@ -2,14 +2,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
 
 namespace mete {
 
-// Returns the graph with a MatMul and an Add for each MatMul with a bias, and with pools by Caffe's rule as
-// pools of ONNX.
+// The domain of ONNX's operators of trees and labels. In a graph in ONNX form an operator has it in front.
+inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
+
+// Returns the graph with a MatMul and an Add for each MatMul with a bias, with pools by Caffe's rule as pools
+// of ONNX, and with mete.LabelEncoder as ai.onnx.ml.LabelEncoder.
 Graph InOnnxForm(const Graph& graph);
 
 // Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or

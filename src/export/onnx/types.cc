@@ -72,6 +72,7 @@ class Types {
     if (IsIn(kOfIndices, node.op) || (node.op == "TopK" && id == node.output(1))) return DType::kI64;
     if (IsIn(kOfTruth, node.op)) return DType::kBool;
     if (node.op == "Cast") return DTypeOf(node.attributes.String("to", ""));
+    if (const Tensor* labels = node.attributes.TensorOf("values_tensor")) return labels->type();
     if (node.op == "Where") return Of(node.inputs[1]);
     const bool first = IsIn(kOfFirstInput, node.op) || IsElementwiseOperator(node.op);
     return first && node.input(0) != kNoValue ? Of(node.inputs[0]) : DType::kUnknown;

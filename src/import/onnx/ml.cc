@@ -33,13 +33,20 @@ std::optional<Tensor> ListOf(const Attributes& a, const std::string& prefix) {
   return std::nullopt;
 }
 
-// Returns what stands for an element without a key, with the type of `values`.
-Tensor DefaultFor(const Attributes& a, const Tensor& values) {
-  if (const Tensor* t = a.TensorOf("default_tensor")) return *t;
-  const bool real = IsFloat(values.type());
-  const float f = a.Float("default_float", -0.0f);
-  const int64_t i = a.Int("default_int64", -1);
-  return real ? Tensor::Floats({}, std::span(&f, 1)) : Tensor::Of<int64_t>(DType::kI64, {}, std::span(&i, 1));
+// Returns the values behind the one that stands for an element without a key. Nothing: a default is given
+// that is no number of their type.
+std::optional<Tensor> WithDefault(const Attributes& a, const Tensor& values) {
+  const Tensor* given = a.TensorOf("default_tensor");
+  if (given && (given->type() != values.type() || given->elements() != 1)) return std::nullopt;
+  Tensor all(values.type(), {values.elements() + 1});
+  VisitNumeric(values.type(), [&]<class T>() {
+    T* to = all.mutable_view().as<T>();
+    if (given) *to = *given->as<T>();
+    else if (IsFloat(values.type())) *to = T(a.Float("default_float", -0.0f));
+    else *to = T(a.Int("default_int64", -1));
+    std::copy_n(values.as<T>(), values.elements(), to + 1);
+  });
+  return all;
 }
 
 ValueId AddConstant(Upgrade& u, Tensor tensor) {
@@ -55,11 +62,13 @@ void ExpandLabelEncoder(Upgrade& u) {
   if (keys->elements() != values->elements() || keys->shape().rank() != 1 || values->shape().rank() != 1)
     return u.Bad("its keys and values; got {} and {}, expected two lists of one length",
                  ToString(keys->shape()), ToString(values->shape()));
-  const ValueId list = AddConstant(u, *values);
-  const ValueId otherwise =
-      Reshaped(u, Op(u, "CastLike", {AddConstant(u, DefaultFor(a, *values)), list}), {1});
-  Become(u, "mete.LabelEncoder",
-         {u.input(0), AddConstant(u, *keys), Op(u, "Concat", {otherwise, list}, "axis", 0)});
+  if (!IsFloat(values->type()) && !IsInt(values->type()))
+    return u.Unsupported(fmt::format("its values are no numbers; got {}", Name(values->type())));
+  const auto all = WithDefault(a, *values);
+  if (!all)
+    return u.Bad("default_tensor; got {}, expected one number of the type {}",
+                 ToString(a.TensorOf("default_tensor")->shape()), Name(values->type()));
+  Become(u, "mete.LabelEncoder", {u.input(0), AddConstant(u, *keys), AddConstant(u, *all)});
 }
 
 // The sums of leaves, and the function over the targets of a row behind them.
