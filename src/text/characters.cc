@@ -159,13 +159,14 @@ void AppendLowercase(std::string& text, char32_t code) {
 }
 
 char32_t WithoutCase(char32_t code) {
-  // Letters of lower case that are another one's (CaseFolding.txt), in their order.
-  constexpr std::pair<char32_t, char32_t> kForms[] = {
+  // Letters of lower case that are another one's (CaseFolding.txt of Unicode 14), in their order.
+  static constexpr std::pair<char32_t, char32_t> kForms[] = {
       {0xb5, 0x3bc},   {0x17f, 0x73},    {0x345, 0x3b9},   {0x3c2, 0x3c3},  {0x3d0, 0x3b2},  {0x3d1, 0x3b8},
       {0x3d5, 0x3c6},  {0x3d6, 0x3c0},   {0x3f0, 0x3ba},   {0x3f1, 0x3c1},  {0x3f5, 0x3b5},  {0x1c80, 0x432},
       {0x1c81, 0x434}, {0x1c82, 0x43e},  {0x1c83, 0x441},  {0x1c84, 0x442}, {0x1c85, 0x442}, {0x1c86, 0x44a},
       {0x1c87, 0x463}, {0x1c88, 0xa64b}, {0x1e9b, 0x1e61}, {0x1fbe, 0x3b9}};
   if (code < 0x80) return code >= 'A' && code <= 'Z' ? code + ('a' - 'A') : code;
+  if (code >= 0x2e80 && code < 0xa640) return code;  // most characters of Chinese, which have no case
   const auto form = std::lower_bound(std::begin(kForms), std::end(kForms), code,
                                      [](const auto& of, char32_t wanted) { return of.first < wanted; });
   if (form != std::end(kForms) && form->first == code) return form->second;

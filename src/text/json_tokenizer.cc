@@ -62,6 +62,7 @@ void JsonTokenizer::ReadAddedTokens(JsonPart& file) {
     vocabulary_->Add(token.text, token.number);
     if (part.Flag("normalized", !special)) {
       token.text = Changed(token.text, {StretchPlace::kElsewhere, steps}, text_changes_);
+      CheckPieceSize(part, token.text);
       normalized.push_back(token);
     } else {
       raw.push_back(token);

@@ -172,8 +172,15 @@ TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
   EXPECT_TELLS(Parsed(frame), "a text gets too many special tokens; got 2001 or more, expected 1024 at most");
 
   TextJson words = FileOf("words.json");
-  words["model"]["max_input_chars_per_word"] = 1 << 20;
-  EXPECT_TELLS(Parsed(words), "'max_input_chars_per_word' is too large");
+  words["model"]["vocab"][std::string(513, 'a')] = 0;
+  EXPECT_TELLS(Parsed(words), "a piece is too long; got 513 bytes, expected 512 at most");
+
+  // A token of the file that its own changes make long.
+  TextJson grows = FileOf("bytes.json");
+  grows["normalizer"] = {
+      {"type", "Replace"}, {"pattern", {{"String", "a"}}}, {"content", std::string(16'000, 'b')}};
+  grows["added_tokens"] = {{{"id", 0}, {"content", std::string(500, 'a')}, {"normalized", true}}};
+  EXPECT_TELLS(Parsed(grows), "a piece is too long; got 8000000 bytes, expected 512 at most");
 
   // None of the steps is understood, so that none is counted as read.
   TextJson refused = FileOf("bytes.json");
@@ -190,6 +197,20 @@ TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
   std::string objects = R"({"added_tokens": [{})";
   for (int i = 0; i < 100'000; ++i) objects += ",{}";
   EXPECT_TELLS(JsonTokenizer::Parse(objects + "]}", "t.json"), "an added token lacks its number or its text");
+}
+
+// Networks of proteins take sequences of 20,000 letters as a word.
+TEST(JsonTokenizer, WordsOfPiecesMayBeLong) {
+  TextJson words = FileOf("words.json");
+  words["model"]["vocab"] = {{"[UNK]", 0}, {"a", 1}, {"##a", 2}, {"##ab", 3}};
+  words["model"]["max_input_chars_per_word"] = 20'000;
+  words["added_tokens"] = TextJson::array();
+  words["post_processor"] = nullptr;
+  Ids expected(10'000, 2);
+  expected.front() = 1;
+  expected.back() = 3;
+  EXPECT_EQ(Parsed(words).Encode(std::string(10'000, 'a') + "b", Place::kFirst), expected);
+  EXPECT_EQ(Parsed(words).Encode(std::string(20'001, 'a'), Place::kFirst), Ids{0});
 }
 
 TEST(JsonTokenizer, TheIdsOfAddedTokensAreNotGuessed) {

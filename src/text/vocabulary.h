@@ -20,7 +20,6 @@ class Vocabulary {
   // Of a piece or a number that is there already the last one counts.
   void Add(std::string piece, int64_t number) {
     pieces_[number] = piece;
-    longest_ = std::max(longest_, piece.size());
     next_ = std::max(next_, number + 1);
     numbers_[std::move(piece)] = number;
   }
@@ -34,13 +33,11 @@ class Vocabulary {
     return found == pieces_.end() ? nullptr : &found->second;
   }
 
-  size_t longest() const { return longest_; }  // bytes
-  int64_t next() const { return next_; }       // one above the highest number
+  int64_t next() const { return next_; }  // one above the highest number
 
  private:
   std::unordered_map<std::string, int64_t, PieceHash, std::equal_to<>> numbers_;
   std::unordered_map<int64_t, std::string> pieces_;
-  size_t longest_ = 0;
   int64_t next_ = 0;
 };
 

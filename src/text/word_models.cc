@@ -9,6 +9,7 @@
 #include "text/characters.h"
 #include "text/likeliest_pieces.h"
 #include "text/merges.h"
+#include "text/prefix_list.h"
 
 namespace mete {
 namespace {
@@ -57,8 +58,7 @@ struct PairModel {
 
 // The longest piece that the word begins with, then the longest one that goes on, and so forth.
 struct LongestPieceModel {
-  std::shared_ptr<const Vocabulary> vocabulary;
-  std::string prefix;  // of pieces that go on a word
+  PrefixList begins, goes_on;  // all pieces, and those that go on a word, without their prefix
   int64_t unknown = 0;
   size_t most_characters = 0;
 
@@ -67,7 +67,7 @@ struct LongestPieceModel {
     ForEachCharacter(word, [&](char32_t, std::string_view) { ++characters; });
     const size_t before = tokens.size();
     for (std::string_view rest = word; characters <= most_characters && !rest.empty();) {
-      const size_t size = AddLongest(rest, rest.size() < word.size(), tokens);
+      const size_t size = AddLongest(rest, rest.size() < word.size() ? goes_on : begins, tokens);
       if (size == 0) break;
       rest.remove_prefix(size);
       if (rest.empty()) return;
@@ -77,22 +77,12 @@ struct LongestPieceModel {
   }
 
   // Returns the number of bytes that the piece has of the word; 0: there is none.
-  size_t AddLongest(std::string_view rest, bool goes_on, std::vector<int64_t>& tokens) const {
-    const std::string begin = goes_on ? prefix : "";
-    const std::string_view most = rest.substr(0, vocabulary->longest());
-    std::vector<size_t> ends;  // of characters
-    ForEachCharacter(most, [&](char32_t, std::string_view bytes) {
-      ends.push_back((ends.empty() ? 0 : ends.back()) + bytes.size());
-    });
-    std::string piece = begin + std::string(most);
-    for (auto end = ends.rbegin(); end != ends.rend(); ++end) {
-      piece.resize(begin.size() + *end);
-      if (const auto token = vocabulary->Find(piece)) {
-        tokens.push_back(*token);
-        return *end;
-      }
-    }
-    return 0;
+  static size_t AddLongest(std::string_view rest, const PrefixList& pieces, std::vector<int64_t>& tokens) {
+    const PrefixList::Piece* longest = nullptr;
+    pieces.ForEach(rest, [&](const PrefixList::Piece& piece) { longest = &piece; });
+    if (!longest) return 0;
+    tokens.push_back(longest->number);
+    return longest->text.size();
   }
 };
 
@@ -160,19 +150,30 @@ WordModel ReadPairModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocab
   return [model](std::string_view word, std::vector<int64_t>& tokens) { model->Encode(word, tokens); };
 }
 
+// Reads the pieces of `vocab` once more, in the order of their bytes.
+void ReadPieces(JsonPart& part, LongestPieceModel& model) {
+  const std::string prefix = part.Text("continuing_subword_prefix", "##");
+  const TextJson& vocab = part.Value("vocab");
+  std::vector<PrefixList::Piece> begins, goes_on;
+  if (!vocab.is_object()) return;  // a problem that is told already
+  for (const auto& [piece, number] : vocab.items()) {
+    if (!number.is_number()) continue;
+    CheckPieceSize(part, piece);
+    begins.push_back({piece, number.get<int64_t>()});
+    if (piece.starts_with(prefix)) goes_on.push_back({piece.substr(prefix.size()), number.get<int64_t>()});
+  }
+  model.begins = PrefixList(std::move(begins));
+  model.goes_on = PrefixList(std::move(goes_on));
+}
+
 WordModel ReadLongestPieceModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocabulary) {
   constexpr int64_t kMostCharacters = 100;  // where the file does not say it: the format's own
-  LongestPieceModel model{vocabulary, part.Text("continuing_subword_prefix", "##")};
+  LongestPieceModel model;
+  ReadPieces(part, model);
   const auto unknown = UnknownToken(part, *vocabulary);
   if (!unknown) part.Refuse("no token stands for unknown words", "none", "'unk_token'");
   model.unknown = unknown.value_or(0);
-  // A guess, twice what files have: a word's pieces take time in the third power of its length.
-  constexpr int64_t kMostAllowed = 200;
-  const int64_t most = part.Number("max_input_chars_per_word", kMostCharacters);
-  if (most > kMostAllowed)
-    part.Refuse("'max_input_chars_per_word' is too large", std::to_string(most),
-                fmt::format("{} at most", kMostAllowed));
-  model.most_characters = size_t(std::min(most, kMostAllowed));
+  model.most_characters = size_t(part.Number("max_input_chars_per_word", kMostCharacters));
   return [model](std::string_view word, std::vector<int64_t>& tokens) { model.Encode(word, tokens); };
 }
 
