@@ -86,10 +86,12 @@ Blocks BlocksOf(const Op& op, const char* borders) {
   const Shape in = op.shape();
   const Ints sizes = op.IntsOf(1, "block shape"), pairs = op.IntsOf(2, borders);
   const size_t divided = sizes.size();
-  if (divided < 1 || divided > 3 || in.rank() < int(divided) + 1 || pairs.size() != 2 * divided ||
-      in.rank() + int(divided) > Shape::kMaxRank)
+  if (divided < 1 || divided > 3 || in.rank() < int(divided) + 1 || pairs.size() != 2 * divided)
     op.Bad("{} needs 1 to 3 sizes of blocks, and two numbers of {} for each; got {} and {} for {}", op.kind(),
            borders, divided, pairs.size(), ToString(in));
+  if (const int most = Shape::kMaxRank - int(divided); in.rank() > most)
+    op.Bad("too many dimensions for {} sizes of blocks; got {}, expected at most {}", divided, ToString(in),
+           most);
   Blocks b{in.rank() == 4 ? Order::kPlanar : Order::kFile, Ints(size_t(in.rank()), 1),
            Ints(size_t(in.rank())), Ints(size_t(in.rank()))};
   for (size_t i = 0; i < divided; ++i) {
