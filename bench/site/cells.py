@@ -6,11 +6,11 @@ import dataclasses
 import statistics
 import typing
 
-from site_names import kHost, kParts, kStates, kSteps, kWays
+from site_names import kHost, kParts, kStates, kSteps, kTaken, kWays
 
 kNear = 0.1     # a choice, or a prediction, that is no further off holds
 kAddUp = 0.03   # the steps and the whole
-kSteady = 0.05  # a fixed work around a run takes as long as usual: half of what a prediction may be off; guess
+kSteady = 0.05  # a fixed work around a run takes as long as usual, or a share of a run is taken away: half of what a prediction may be off; guess
 kWorthCut = 2   # a cut is measured that is foreseen to take at most so many times as long as the soonest way; guess
 kWarmUps = 2    # small photos beside one of each size that go each way before anything counts; guess
 
@@ -67,8 +67,9 @@ class Cells:
         return Time(exchange.ms + ms, exchange.is_bound, False, exchange.is_steady and is_steady)
 
     def is_steady(self, *runs):
-        """Whether a fixed work took its usual time on both cores before and after each of the runs."""
-        return all(abs(run[name] / self.usual[name] - 1) <= kSteady for run in runs for name in kHost)
+        """Whether a fixed work took its usual time on both cores before and after each of the runs, and the host took next to none of the run away."""
+        return all(abs(run[name] / self.usual[name] - 1) <= kSteady for run in runs for name in kHost) and \
+            all(run[name] <= kSteady * run["whole_ms"] for run in runs for name in kTaken)
 
     def _time_of(self, run):
         return Time(run["whole_ms"], run["bound"] == ">", is_steady=self.is_steady(run))
@@ -99,15 +100,15 @@ class Cells:
 
     def _start(self, model, state, way, of_size):
         """What a state adds to an exchange: the median over the photos with which it was measured, for a scaled one over those of its size, which the
-        device decodes. 0 of a resident model. With whether it is of steady runs alone: it is where there are any."""
+        device decodes. 0 of a resident model. With whether more than half of the pairs are of steady runs."""
         if state == "resident":
             return 0.0, True
-        added = {True: [], False: []}
+        added = []
         for photo, size in self.photos:
             run, beside = (self.runs.get((model, photo, size, self.device_link, s, way)) for s in (state, "resident"))
             if run and beside and not run["bound"] and not beside["bound"] and (way == "raw" or size == of_size):
-                added[self.is_steady(run, beside)].append(run["whole_ms"] - beside["whole_ms"])
-        return next(((statistics.median(added[is_steady]), is_steady) for is_steady in (True, False) if added[is_steady]), None)
+                added.append((run["whole_ms"] - beside["whole_ms"], self.is_steady(run, beside)))
+        return (statistics.median(ms for ms, _ in added), 2 * sum(steady for _, steady in added) > len(added)) if added else None
 
     def plan(self, cell):
         """({way: its row}, the way that is chosen); nothing where nothing was planned."""
@@ -258,13 +259,13 @@ def apart(run):
 
 
 def repeats(cells, steady_only=False):
-    """[(ms, the median of what is the same work)] of the preprocessing on the device: all ways but the raw photo's, over all links, decode and scale a photo
+    """[(ms, the median of the others that are the same work)] of the preprocessing on the device: all ways but the raw photo's, over all links, decode and scale a photo
     for a resident model in the same way. Photos with fewer than three such runs say nothing."""
     same = {}
     for (model, photo, size, _, state, way), run in cells.runs.items():
         if state == "resident" and way != "raw" and not run["bound"] and (cells.is_steady(run) or not steady_only):
             same.setdefault((model, photo, size), []).append(run["preprocess_ms"])
-    return [(ms, statistics.median(times)) for times in same.values() if len(times) >= 3 for ms in times]
+    return [(ms, statistics.median(times[:i] + times[i + 1:])) for times in same.values() if len(times) >= 3 for i, ms in enumerate(times)]
 
 
 def share(values, holds):

@@ -4,16 +4,18 @@ import sys
 import tempfile
 import types
 import unittest
+import unittest.mock
 
 _here = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [_here, os.path.join(_here, "..", "common")]
 import cells
+import host_speed
 import site_pictures
 import site_runs
 import site_setting
 import site_states
 import site_watch
-from site_names import kHost, kParts, kSteps
+from site_names import kHost, kParts, kSteps, kTaken
 from site_table import Table, read
 
 kLinks, kStates = ["3g", "lan"], ["resident", "killed"]
@@ -22,7 +24,7 @@ kLinks, kStates = ["3g", "lan"], ["resident", "killed"]
 def run(whole, compute=1, bound="", host=5):
     """`host`: ms that a fixed work took after it on the server's core, and 5 elsewhere."""
     return {"whole_ms": whole, "load_ms": 0, "preprocess_ms": whole - compute, "upload_ms": 0, "compute_ms": compute, "bound": bound,
-            **dict.fromkeys(kHost, 5), "server_after_ms": host}
+            **dict.fromkeys(kHost, 5), "server_after_ms": host, **dict.fromkeys(kTaken, 0)}
 
 
 def runs():
@@ -73,14 +75,17 @@ class Composed(unittest.TestCase):
             self.assertEqual(made.time(("b", "p", "small", "3g", "resident"), "raw"), cells.Time(1020, False, False, is_steady))  # of that run, and others
             self.assertEqual(made.time(("a", "p", "small", "3g", "killed"), "raw"), cells.Time(1040, False, False, is_steady))
             self.assertTrue(made.time(("a", "p", "small", "lan", "resident"), "scaled").is_steady)
+        for taken, is_steady in ((5, True), (10, False)):
+            made = cells.Cells({**runs(), ("a", "p", "small", "lan", "resident", "raw"): {**run(100), "server_taken_ms": taken}}, {}, kLinks, kStates)
+            self.assertEqual(made.time(("a", "p", "small", "lan", "resident"), "raw"), cells.Time(100, is_steady=is_steady))
 
-    def test_a_start_is_that_of_steady_runs_where_there_are_any(self):
-        more = {("a", "q", "small", "lan", s, "raw"): run(ms, host=host) for s, ms, host in (("resident", 60, 5), ("killed", 500, 9))}
-        made = cells.Cells({**runs(), **more}, {}, kLinks, kStates)
-        self.assertEqual(made.starts["a", "killed", "raw", "small"], (40, True))
-        del more["a", "q", "small", "lan", "resident", "raw"]
-        unsteady = {key: {**row, "server_after_ms": 9} if key[4] == "killed" else row for key, row in runs().items()}
-        self.assertEqual(cells.Cells(unsteady, {}, kLinks, kStates).starts["a", "killed", "raw", "small"], (40, False))
+    def test_a_start_is_steady_where_most_of_its_runs_are(self):
+        def start(*hosts):
+            more = {("a", photo, "small", "lan", s, "raw"): run(ms, host=host) for photo, host in zip("qr", hosts) for s, ms in (("resident", 60), ("killed", 90))}
+            return cells.Cells({**runs(), **more}, {}, kLinks, kStates).starts["a", "killed", "raw", "small"]
+        self.assertEqual(start(), (40, True))
+        self.assertEqual(start(5, 9), (30, True))
+        self.assertEqual(start(9, 9), (30, False))
 
     def test_a_way_that_was_given_up_is_never_the_best(self):
         times = dict(self.cells.all())["a", "p", "small", "3g", "resident"]
@@ -186,12 +191,38 @@ class Judged(unittest.TestCase):
     def test_preprocessing_repeats_near_its_median_or_not(self):
         same = {("a", "p", "small", link, "resident", way): run(ms + 1) for link, way, ms in (("3g", "scaled", 100), ("lan", "scaled", 104), ("lan", "device", 150))}
         others = {("a", "p", "small", "lan", "resident", "raw"): run(7), ("a", "p", "small", "lan", "killed", "device"): run(900), ("b", "p", "small", "lan", "resident", "cut"): run(9)}
-        self.assertEqual(cells.repeats(cells.Cells({**same, **others}, {}, kLinks, kStates)), [(100, 104), (104, 104), (150, 104)])
+        self.assertEqual(cells.repeats(cells.Cells({**same, **others}, {}, kLinks, kStates)), [(100, 127), (104, 125), (150, 102)])
 
     def test_steps_that_do_not_add_up(self):
         self.assertEqual(cells.apart(run(100)), 0)
         self.assertAlmostEqual(cells.apart({**run(100), "upload_ms": -5}), 0.05)
         self.assertIsNone(cells.apart(run(100, bound=">")))
+
+
+class Host(unittest.TestCase):
+    def test_a_run_has_what_the_host_gave_before_and_after_it(self):
+        cores = sorted(os.sched_getaffinity(0))
+        with tempfile.TemporaryDirectory() as folder:
+            made = site_runs.Runs(types.SimpleNamespace(cores=[0, 1]), None, [], folder)
+            works, taken = [[1, 2], [3, 4]], [[10, 20], [15, 40]]
+            with unittest.mock.patch.multiple(host_speed, work_ms=lambda _: works.pop(0), taken_ms=lambda _: taken.pop(0)):
+                self.assertEqual(made._with_host(lambda: {"x": len(works)}), {"x": 1, "host": {
+                    "device_before_ms": 1, "server_before_ms": 2, "device_after_ms": 3, "server_after_ms": 4, "device_taken_ms": 5, "server_taken_ms": 20}})
+        self.assertEqual(sorted(os.sched_getaffinity(0)), cores)
+
+    def test_a_work_takes_processor_time_and_leaves_the_cores_of_its_caller(self):
+        cores = sorted(os.sched_getaffinity(0))
+        times = host_speed.work_ms(cores[:1] * 2)
+        self.assertEqual(len(times), 2)
+        self.assertTrue(all(ms > 0 for ms in times), times)
+        self.assertEqual(sorted(os.sched_getaffinity(0)), cores)
+
+    def test_the_time_that_was_taken_away_is_that_of_each_core(self):
+        with tempfile.NamedTemporaryFile("w", suffix="stat") as file:
+            file.write("cpu  1 2 3 4 5 6 7 88 9 10\ncpu0 1 2 3 4 5 6 7 30 0 0\ncpu1 1 2 3 4 5 6 7 58 0 0\nintr 5\n")
+            file.flush()
+            tick_ms = 1e3 / os.sysconf("SC_CLK_TCK")
+            self.assertEqual(host_speed.taken_ms([1, 0], file.name), [58 * tick_ms, 30 * tick_ms])
 
 
 class Kept(unittest.TestCase):
@@ -279,10 +310,10 @@ class Answered(unittest.TestCase):
     def test_that_no_answer_counts_is_kept(self):
         key = ("a", "p", "small", "lan", "killed", "raw")
         with tempfile.TemporaryDirectory() as folder:
-            made = site_runs.Runs(types.SimpleNamespace(cores=sorted(os.sched_getaffinity(0))[:1] * 2), None, [], folder)
+            made = site_runs.Runs(None, None, [], folder)
             made._measure(key, {"bytes": 1}, lambda: answer("device", 50.0, upload=1.0))
             self.assertIn("another way answered", site_runs.failed_table(folder).rows[key]["why"])
-            made._measure(key, {"bytes": 1}, lambda: answer("device"))
+            made._measure(key, {"bytes": 1}, lambda: {**answer("device"), "host": {}})
             self.assertEqual([site_runs.run_table(folder).rows[key][name] for name in ("whole_ms", "bound")], [400, ">"])
 
 

@@ -59,9 +59,10 @@ is a way where the model is resident; in the other states the site's file names 
 before the server of the process in that state, and of those for the exchange of the resident process over the link.
 
 **Steady runs.** A shared host gives its virtual cores more or less of a physical one from moment to moment, whatever Mete does. So a fixed work (a sum over
-16 KiB, in processor time, so that the load that slows the device does not count) is timed on both cores before and after each run. A run is steady where all four
-are within {100 * site_cells.kSteady:.0f} % of their core's median over the experiment. Predictions are told of all runs, and of steady ones: the latter say how good the
-planner is on a machine that keeps its speed.
+16 KiB, in processor time, so that the load that slows the device does not count) is timed on both cores at once before and after each run, and the time for which the
+host takes them away is read. A run is steady where all four times are within {100 * site_cells.kSteady:.0f} % of their core's median over the experiment, and at most {100 * site_cells.kSteady:.0f} % of the
+run were taken away from either core. A composed time is steady where its runs are, and more than half of those of a start. Predictions are told of all runs, and of
+steady ones: the latter say how good the planner is on a machine that keeps its speed.
 
 A way that Mete foresees to take longer than {told["limit_s"]:g} s is given up then, but with one photo of each size, and any way {site_states.kPatience} times later than foreseen, or more: it
 takes longer than that. Its prediction is wrong where it is shorter by more than 10 %, and is not judged elsewhere. A cell in which a way that was given up may
@@ -269,7 +270,7 @@ def page(told, cells, judged, dads_points, failed):
                      f"ways is a run of its own, in {near_predictions(p for p in judged.predictions if p.cell in judged.whole)}.",
                      f"**Of ways whose runs are all steady, in {near_predictions(p for p in judged.predictions if p.is_steady)}** (in cells each of whose ways is a run of "
                      f"its own, in {near_predictions(p for p in judged.predictions if p.is_steady and p.cell in judged.whole)}): {steady_runs(cells)} runs are steady.",
-                     f"The same photo is decoded and scaled for several ways and links, and that takes within 10 % of its median in {near_repeats(cells)} runs, and in "
+                     f"The same photo is decoded and scaled for several ways and links, and that takes within 10 % of the median of the other times in {near_repeats(cells)} runs, and in "
                      f"{near_repeats(cells, True)} steady ones: no prediction of it can be within 10 % more often than the machine repeats itself.",
                      "A run may stand in several cells: one of the device's way does in those of all links.",
                      *failures(cells, failed), *worst(judged)], True),

@@ -4,6 +4,7 @@ Not every cell is a run (cells.py composes the others): the device's way does no
 start before a raw photo is sent not on the photo, and one before a scaled photo is sent on its size alone. A cut is a way of a resident model alone:
 processes in the other states know no worker.
 """
+import operator
 import os
 import shutil
 import sys
@@ -16,7 +17,7 @@ import pages
 import site_states
 from cells import is_cut_measured, total, warm_ups
 from output import say
-from site_names import kHost, kParts, kStates, kSteps, kWays, kWholeWays
+from site_names import kHost, kParts, kStates, kSteps, kTaken, kWays, kWholeWays
 from site_table import Table
 
 kKeys = ["model", "photo", "size", "link", "state", "way"]
@@ -27,7 +28,7 @@ kTries = 3   # to reach a state; guess
 
 def run_table(folder):
     """`bound`: the way was given up then, and takes longer. `pages`: of the files of model, program and what is kept, in memory before it."""
-    return Table(os.path.join(folder, "runs.csv"), kKeys, ["whole_ms", *kSteps, "bound", "pages", "photo_bytes", *kHost])
+    return Table(os.path.join(folder, "runs.csv"), kKeys, ["whole_ms", *kSteps, "bound", "pages", "photo_bytes", *kHost, *kTaken])
 
 
 def plan_table(folder):
@@ -184,17 +185,18 @@ class Runs:
         key = (model.name, photo["photo"], photo["size"], self._device_link(), "resident", "device")
         self._measure(key, photo, lambda: self._awake(devices[self._device_link()], photo, "device"))
 
-    @staticmethod
-    def _awake(process, photo, way, give_up_ms=0):
+    def _awake(self, process, photo, way, give_up_ms=0):
         """A photo for a process that has just planned for it, and does not sleep."""
-        process.plans(photo["path"])
-        return process.run(photo["path"], way, give_up_ms)
+        def run():
+            process.plans(photo["path"])
+            return process.run(photo["path"], way, give_up_ms)
+        return self._with_host(run)
 
     def _measure(self, key, photo, attempt, limit_ms=0, on_answer=lambda done: None):
         """Keeps the first answer that counts, or that none does."""
         *_, state, way = key
         try:
-            done, bound = site_states.answered(lambda: self._with_host(attempt), state, way, limit_ms)
+            done, bound = site_states.answered(attempt, state, way, limit_ms)
         except site_states.NoAnswer as problem:
             say(f"{key}: {problem}")
             self.failed.add(**dict(zip(kKeys, key)), why=problem)
@@ -202,15 +204,13 @@ class Runs:
         on_answer(done)
         self._add(key, done, bound, photo, done.get("left", ""))
 
-    def _with_host(self, attempt):
-        """The answer, with what a fixed work takes on both cores before and after it."""
-        before = self._host_ms()
-        done = attempt()
-        return {**done, "host": dict(zip(kHost, before + self._host_ms()))}
-
-    def _host_ms(self):
-        """On the device's core and on the server's."""
-        return [host_speed.work_ms(core) for core in self.flags.cores]
+    def _with_host(self, run):
+        """What it gives, with what a fixed work takes on both cores before and after it, and for how long the host takes them away meanwhile."""
+        cores = self.flags.cores
+        taken, before = host_speed.taken_ms(cores), host_speed.work_ms(cores)
+        done = run()
+        after, taken_then = host_speed.work_ms(cores), host_speed.taken_ms(cores)
+        return {**done, "host": {**dict(zip(kHost, before + after)), **dict(zip(kTaken, map(operator.sub, taken_then, taken)))}}
 
     def _add(self, key, done, bound, photo, left):
         self.runs.add(**dict(zip(kKeys, key)), whole_ms=done["whole_ms"], **done["steps"], **done["host"], bound=bound, pages=left, photo_bytes=photo["bytes"])
@@ -268,7 +268,7 @@ class Runs:
 
     def _from_evicted(self, model, process, photo, way):
         self._evict(model, process)
-        done = process.run(photo["path"], way)
+        done = self._with_host(lambda: process.run(photo["path"], way))
         process.run(photo["path"], "device")  # the next one is evicted from a process that has answered
         return {**done, "left": 0}
 
@@ -276,8 +276,10 @@ class Runs:
         """A run of a new process, with the pages that were in memory before it (`left`)."""
         cache = self._first_cache() if state == "first-ever" else self.scene.cache
         left = site_states.reach(state, self.scene.files(model, cache))
-        with self.scene.start(model, photo["path"], link, way, cache) as process:
-            first = {**process.first, "left": left}
+        def start():
+            with self.scene.start(model, photo["path"], link, way, cache) as process:
+                return process.first
+        first = {**self._with_host(start), "left": left}
         if state == "first-ever":  # what it has learned of the link and of its times stays
             shutil.copytree(os.path.join(cache, "starts"), os.path.join(self.scene.cache, "starts"), dirs_exist_ok=True)
         return first
