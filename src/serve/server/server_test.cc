@@ -446,14 +446,22 @@ TEST_F(ServerTest, KernelsAreMeasuredInALoadsTurnsBeforeTheModelIsReady) {
     return Computed{};
   };
   Slots slots({.slots = 2}, compute);
+  // One thread may have only one way to compute each node, which depends on the instruction set.
+  const TempPath other;
+  SessionOptions narrow = measured;
+  narrow.threads = 1;
+  narrow.tune = Tune::kAfter;
+  narrow.tuning_cache = other.str();
+  std::vector<std::string> expected{"all"};
+  if (!Session(Model::Load("models/digits.onnx"), narrow).settled()) expected.push_back("0");
   {
     const ServedModel model("models/digits.onnx", "", {measured, 2}, slots);
     // The second narrow session has the times of the first one.
-    EXPECT_EQ(turns, (std::vector<std::string>{"all", "0"}));
+    EXPECT_EQ(turns, expected);
     EXPECT_FALSE(fs::is_empty(fs::path(cache.str()) / "tuning"));
   }
   const ServedModel again("models/digits.onnx", "", {measured, 2}, slots);
-  EXPECT_EQ(turns.size(), 2u);  // all times are known
+  EXPECT_EQ(turns, expected);  // all times are known
 }
 
 TEST_F(ServerTest, ADrainAnswersWhatWasAccepted) {
