@@ -14,10 +14,12 @@ namespace {
 template <class T>
 class Places {
  public:
-  Places(const T* keys, int64_t count) {
+  template <class From>
+  Places(const From* keys, int64_t count) {
     for (int64_t i = 0; i < count; ++i) {
-      if (keys[i] != keys[i]) no_number_ = i + 1;
-      else keys_.push_back({keys[i], i + 1});
+      const T key = T(keys[i]);
+      if (key != key) no_number_ = i + 1;
+      else keys_.push_back({key, i + 1});
     }
     std::sort(keys_.begin(), keys_.end());
   }
@@ -40,9 +42,7 @@ void RunLabelEncoder(RefArgs& args) {
   const size_t bytes = SizeOf(values.type);
   VisitNumeric(x.type, [&]<class T>() {
     using Key = std::conditional_t<std::is_integral_v<T>, T, double>;
-    std::vector<Key> wide(size_t(keys.elements()));
-    for (size_t i = 0; i < wide.size(); ++i) wide[i] = Key(keys.as<T>()[i]);
-    const Places<Key> places(wide.data(), keys.elements());
+    const Places<Key> places(keys.as<T>(), keys.elements());
     for (int64_t i = 0, n = x.elements(); i < n; ++i)
       CopyBytes(args.out[0].as<std::byte>() + size_t(i) * bytes,
                 values.as<std::byte>() + size_t(places.Of(Key(x.as<T>()[i]))) * bytes, bytes);
