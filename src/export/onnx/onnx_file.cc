@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "export/onnx/onnx_form.h"
+#include "graph/bodies.h"
 #include "import/onnx/packed.h"
 #include "import/onnx/proto.h"
 #include "import/onnx/tensors.h"
@@ -18,6 +19,7 @@ namespace mete {
 namespace {
 
 using ::onnx::AttributeProto;
+using ::onnx::GraphProto;
 using ::onnx::ModelProto;
 using ::onnx::NodeProto;
 using ::onnx::TensorProto;
@@ -45,6 +47,7 @@ bool NamesType(std::string_view name) { return name == "to" || name == "dtype" |
 
 struct AttributeWriter {
   AttributeProto& to;
+  size_t captures;  // of the node
 
   void operator()(int64_t value) const {
     to.set_type(AttributeProto::INT);
@@ -75,10 +78,66 @@ struct AttributeWriter {
     to.set_type(AttributeProto::TENSOR);
     FillTensor(value, *to.mutable_t());
   }
-  void operator()(const GraphPtr&) const {
-    Fail(Code::kInternal, to.name(), "a subgraph is not written; expected a graph in ONNX form");
-  }
+  void operator()(const GraphPtr& value) const;  // a body
 };
+
+bool IsOfMl(const Node& node) { return node.op.starts_with(kMlDomain); }
+
+void WriteNode(const Graph& graph, const Node& node, NodeProto& to) {
+  to.set_op_type(IsOfMl(node) ? node.op.substr(kMlDomain.size() + 1) : node.op);
+  if (IsOfMl(node)) to.set_domain(std::string(kMlDomain));
+  to.set_name(node.name);
+  const size_t captures = CapturesOf(node.attributes);  // which bodies name themselves
+  for (size_t i = 0; i + captures < node.inputs.size(); ++i)
+    to.add_input(node.inputs[i] == kNoValue ? "" : graph.value(node.inputs[i]).name);
+  for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : graph.value(id).name);
+  for (const auto& [name, value] : node.attributes) {
+    if (name == kCaptures) continue;
+    AttributeProto& attribute = *to.add_attribute();
+    attribute.set_name(name);
+    std::visit(AttributeWriter{attribute, captures}, value);
+  }
+}
+
+// Writes the nodes and constants. Constants that no node reads, and that are no outputs, are left out.
+void WriteNodes(const Graph& graph, GraphProto& to) {
+  to.set_name(graph.name);
+  for (const Node& node : graph.nodes) WriteNode(graph, node, *to.add_node());
+  const Uses uses(graph);
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    if (!graph.values[i].is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
+    TensorProto& tensor = *to.add_initializer();
+    tensor.set_name(graph.values[i].name);
+    FillTensor(graph.values[i].constant, tensor);
+  }
+}
+
+// Writes a body with the parameters that ONNX gives it. Their types follow from those of the node's inputs.
+void AttributeWriter::operator()(const GraphPtr& value) const {
+  to.set_type(AttributeProto::GRAPH);
+  GraphProto& body = *to.mutable_g();
+  WriteNodes(*value, body);
+  for (size_t i = 0; i + captures < value->inputs.size(); ++i)
+    body.add_input()->set_name(value->value(value->inputs[i]).name);
+  for (const ValueId id : value->outputs) body.add_output()->set_name(value->value(id).name);
+}
+
+int64_t BytesWithBodies(const Graph& graph) {
+  int64_t bytes = ConstantBytes(graph);
+  for (const Node& node : graph.nodes)
+    for (const std::string_view name : BodyNames(node.op))
+      bytes += BytesWithBodies(*node.attributes.GraphOf(name));
+  return bytes;
+}
+
+bool HasMl(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const Node& node) {
+    const auto bodies = BodyNames(node.op);
+    return IsOfMl(node) || std::any_of(bodies.begin(), bodies.end(), [&](std::string_view name) {
+             return HasMl(*node.attributes.GraphOf(name));
+           });
+  });
+}
 
 class Writer {
  public:
@@ -93,20 +152,18 @@ class Writer {
     model_.set_ir_version(IrVersionOf(opset));
     model_.set_producer_name("mete");
     model_.add_opset_import()->set_version(opset);
-    model_.mutable_graph()->set_name(graph_.name);
+    if (HasMl(graph_)) {
+      auto& ml = *model_.add_opset_import();
+      ml.set_domain(std::string(kMlDomain));
+      ml.set_version(4);  // the first one with attributes that are tensors
+    }
     for (const auto& [key, value] : options_.metadata) {
       auto* entry = model_.add_metadata_props();
       entry->set_key(key);
       entry->set_value(value);
     }
     AddInputs();
-    for (const Node& node : graph_.nodes) AddNode(node);
-    if (has_labels_) {
-      auto& ml = *model_.add_opset_import();
-      ml.set_domain(std::string(kMlDomain));
-      ml.set_version(4);  // the first one with attributes that are tensors
-    }
-    AddConstants();
+    WriteNodes(graph_, *model_.mutable_graph());
     const std::vector<DType> types = OutputTypes(graph_);
     for (size_t i = 0; i < types.size(); ++i) AddOutput(graph_.outputs[i], types[i]);
     return model_.SerializeAsString();
@@ -114,7 +171,7 @@ class Writer {
 
  private:
   void CheckSize() const {
-    const int64_t bytes = ConstantBytes(graph_), most = std::numeric_limits<int32_t>::max();
+    const int64_t bytes = BytesWithBodies(graph_), most = std::numeric_limits<int32_t>::max();
     if (bytes > most)
       Fail(Code::kResourceExhausted, graph_.name,
            "too large for one ONNX file; got {} bytes of constants, expected at most {}", bytes, most);
@@ -142,36 +199,6 @@ class Writer {
     }
   }
 
-  void AddNode(const Node& node) {
-    NodeProto& to = *model_.mutable_graph()->add_node();
-    if (node.op.starts_with(kMlDomain)) {
-      to.set_op_type(node.op.substr(kMlDomain.size() + 1));
-      to.set_domain(std::string(kMlDomain));
-      has_labels_ = true;
-    } else {
-      to.set_op_type(node.op);
-    }
-    to.set_name(node.name);
-    for (const ValueId id : node.inputs) to.add_input(id == kNoValue ? "" : graph_.value(id).name);
-    for (const ValueId id : node.outputs) to.add_output(id == kNoValue ? "" : graph_.value(id).name);
-    for (const auto& [name, value] : node.attributes) {
-      AttributeProto& attribute = *to.add_attribute();
-      attribute.set_name(name);
-      std::visit(AttributeWriter{attribute}, value);
-    }
-  }
-
-  // Constants that no node reads, and that are no outputs, are left out.
-  void AddConstants() {
-    const Uses uses(graph_);
-    for (size_t i = 0; i < graph_.values.size(); ++i) {
-      if (!graph_.values[i].is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
-      TensorProto& tensor = *model_.mutable_graph()->add_initializer();
-      tensor.set_name(graph_.values[i].name);
-      FillTensor(graph_.values[i].constant, tensor);
-    }
-  }
-
   // Where sizes of inputs are open, any size of an output may follow from them, so that its rank alone is
   // told.
   void AddOutput(ValueId id, DType type) {
@@ -191,8 +218,7 @@ class Writer {
   Graph graph_;
   const OnnxFileOptions& options_;
   ModelProto model_;
-  bool open_ = false;        // an input has an open dimension
-  bool has_labels_ = false;  // a node is of kMlDomain
+  bool open_ = false;  // an input has an open dimension
 };
 
 }  // namespace

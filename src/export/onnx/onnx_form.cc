@@ -1,6 +1,7 @@
 #include "export/onnx/onnx_form.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <string_view>
 
@@ -88,11 +89,62 @@ void WriteLabels(const Graph& graph, Node& node) {
   node.op = std::string(kMlDomain) + ".LabelEncoder";
 }
 
+// Gives each body of a node the form that `change` makes of a copy.
+template <class Change>
+void ChangeBodies(Node& node, const Change& change) {
+  for (const std::string_view name : BodyNames(node.op)) {
+    auto body = std::make_shared<Graph>(*node.attributes.GraphOf(name));
+    change(*body);
+    node.attributes.Set(name, GraphPtr(std::move(body)));
+  }
+}
+
+// ONNX wants the outputs of a subgraph to be different values that its own nodes compute.
+void ComputeOutputs(Graph& body) {
+  std::set<std::string> names = NodeNamesOf(body);
+  const Uses uses(body);
+  std::set<ValueId> computed;
+  for (ValueId& id : body.outputs) {
+    if (uses.producer[size_t(id)] >= 0 && computed.insert(id).second) continue;
+    const Value from = body.value(id);
+    const ValueId copy = body.AddValue(from.name, from.type, from.shape);
+    body.AddNode("Identity", Unused(names, from.name + "_Identity"), {id}, {copy});
+    id = copy;
+  }
+}
+
+// Names the values of a graph by `NameValues`, and those of its bodies by names that occur nowhere else.
+// `taken`: the names so far. `named`: per value of the graph, whether it has its name.
+void NameScope(Graph& graph, std::set<std::string>& taken, std::vector<bool> named) {
+  const auto name = [&](ValueId id) {
+    if (named[size_t(id)]) return;
+    named[size_t(id)] = true;
+    std::string& at = graph.value(id).name;
+    at = Unused(taken, at.empty() ? fmt::format("value_{}", id) : at);
+  };
+  for (const ValueId id : graph.inputs) name(id);
+  for (const ValueId id : graph.outputs) name(id);
+  for (size_t i = 0; i < named.size(); ++i) name(ValueId(i));
+  for (Node& node : graph.nodes) {
+    const size_t captures = CapturesOf(node.attributes);
+    ChangeBodies(node, [&](Graph& body) {
+      std::vector<bool> known(body.values.size());
+      for (size_t i = 0; i < captures; ++i) {
+        const ValueId inner = body.inputs[body.inputs.size() - captures + i];
+        body.value(inner).name = graph.value(node.inputs[node.inputs.size() - captures + i]).name;
+        known[size_t(inner)] = true;
+      }
+      NameScope(body, taken, std::move(known));
+    });
+  }
+}
+
 std::string ProblemOf(const Node& node) {
-  if (IsControlFlow(node.op)) return fmt::format("operators with subgraphs are not written; got {}", node.op);
-  const bool own = node.op.starts_with("mete.") ||
-                   std::any_of(node.attributes.begin(), node.attributes.end(),
-                               [](const Attributes::Item& item) { return item.first.starts_with("mete_"); });
+  const auto is_own = [&](const Attributes::Item& item) {
+    return item.first.starts_with("mete_") && !(IsControlFlow(node.op) && item.first == kCaptures);
+  };
+  const bool own =
+      node.op.starts_with("mete.") || std::any_of(node.attributes.begin(), node.attributes.end(), is_own);
   if (own) return fmt::format("ONNX has no operator for it; got {}", node.op);
   for (const auto& row : kMostInputs) {
     if (row.op != node.op) continue;
@@ -106,6 +158,14 @@ std::string ProblemOf(const Node& node) {
   return "";
 }
 
+void CheckNodes(const Graph& graph, SharedProblems& problems) {
+  for (const Node& node : graph.nodes) {
+    if (const std::string problem = ProblemOf(node); !problem.empty()) problems.Add(node.name, problem);
+    for (const std::string_view name : BodyNames(node.op))
+      CheckNodes(*node.attributes.GraphOf(name), problems);
+  }
+}
+
 }  // namespace
 
 Graph InOnnxForm(const Graph& graph) {
@@ -114,28 +174,22 @@ Graph InOnnxForm(const Graph& graph) {
   for (Node& node : form.nodes) {
     LeaveCaffesRule(node);
     WriteLabels(form, node);
+    ChangeBodies(node, [](Graph& body) {
+      body = InOnnxForm(body);
+      ComputeOutputs(body);
+    });
   }
   return form;
 }
 
 void NameValues(Graph& graph) {
-  std::vector<bool> named(graph.values.size());
   std::set<std::string> taken;
-  const auto name = [&](ValueId id) {
-    if (named[size_t(id)]) return;
-    named[size_t(id)] = true;
-    std::string& at = graph.value(id).name;
-    at = Unused(taken, at.empty() ? fmt::format("value_{}", id) : at);
-  };
-  for (const ValueId id : graph.inputs) name(id);
-  for (const ValueId id : graph.outputs) name(id);
-  for (size_t i = 0; i < named.size(); ++i) name(ValueId(i));
+  NameScope(graph, taken, std::vector<bool>(graph.values.size()));
 }
 
 void CheckOnnxForm(const Graph& graph) {
   SharedProblems problems;
-  for (const Node& node : graph.nodes)
-    if (const std::string problem = ProblemOf(node); !problem.empty()) problems.Add(node.name, problem);
+  CheckNodes(graph, problems);
   const std::vector<DType> types = OutputTypes(graph);
   for (size_t i = 0; i < types.size(); ++i)
     if (types[i] == DType::kUnknown)

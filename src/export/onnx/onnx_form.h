@@ -13,11 +13,13 @@ namespace mete {
 inline constexpr std::string_view kMlDomain = "ai.onnx.ml";
 
 // Returns the graph with a MatMul and an Add for each MatMul with a bias, with pools by Caffe's rule as pools
-// of ONNX, and with mete.LabelEncoder as ai.onnx.ml.LabelEncoder.
+// of ONNX, and with mete.LabelEncoder as ai.onnx.ml.LabelEncoder; its bodies, too, whose outputs are then
+// different values that nodes of the body compute.
 Graph InOnnxForm(const Graph& graph);
 
 // Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or
-// occur twice, as in networks of Caffe with layers in place.
+// occur twice, as in networks of Caffe with layers in place. A capture of a body has the name of the value
+// that it stands for; no other value of a body has a name of the graphs around it.
 void NameValues(Graph& graph);
 
 // Returns the types of the graph's outputs, also where the shapes on which they depend are known only at run

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "export/onnx/onnx_file.h"
+#include "graph/bodies.h"
 
 namespace mete {
 namespace {
@@ -110,7 +111,11 @@ int64_t OpsetOf(DType type) {
 int64_t OpsetOf(const Graph& graph) {
   int64_t opset = kLeastOpset;
   for (const Value& value : graph.values) opset = std::max(opset, OpsetOf(value.type));
-  for (const Node& node : graph.nodes) opset = std::max(opset, OpsetOf(node));
+  for (const Node& node : graph.nodes) {
+    opset = std::max(opset, OpsetOf(node));
+    for (const std::string_view name : BodyNames(node.op))
+      opset = std::max(opset, OpsetOf(*node.attributes.GraphOf(name)));
+  }
   return opset;
 }
 

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "export/onnx/onnx_form.h"
+#include "graph/bodies.h"
 #include "graph/traits.h"
 
 namespace mete {
@@ -74,8 +75,30 @@ class Types {
     if (node.op == "Cast") return DTypeOf(node.attributes.String("to", ""));
     if (const Tensor* labels = node.attributes.TensorOf("values_tensor")) return labels->type();
     if (node.op == "Where") return Of(node.inputs[1]);
+    if (IsControlFlow(node.op)) return OfBodies(node, id);
     const bool first = IsIn(kOfFirstInput, node.op) || IsElementwiseOperator(node.op);
     return first && node.input(0) != kNoValue ? Of(node.inputs[0]) : DType::kUnknown;
+  }
+
+  DType OfBodies(const Node& node, ValueId id) const {
+    size_t at = size_t(std::find(node.outputs.begin(), node.outputs.end(), id) - node.outputs.begin());
+    if (node.op == "Loop") ++at;  // the first output of its body is the condition
+    for (const std::string_view name : BodyNames(node.op)) {
+      const Graph body = WithInputTypes(node, *node.attributes.GraphOf(name));
+      const DType type = at < body.outputs.size() ? Types(body).Of(body.outputs[at]) : DType::kUnknown;
+      if (type != DType::kUnknown) return type;
+    }
+    return DType::kUnknown;
+  }
+
+  // The last inputs of a body are those of its node, in the same order.
+  Graph WithInputTypes(const Node& node, Graph body) const {
+    for (size_t i = 1; i <= std::min(body.inputs.size(), node.inputs.size()); ++i) {
+      const ValueId outer = node.inputs[node.inputs.size() - i];
+      DType& type = body.value(body.inputs[body.inputs.size() - i]).type;
+      if (outer != kNoValue && type == DType::kUnknown) type = Of(outer);
+    }
+    return body;
   }
 
   const Graph& graph_;

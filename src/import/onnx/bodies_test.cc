@@ -7,39 +7,6 @@
 namespace mete {
 namespace {
 
-NodeProto& AddTo(GraphProto& g, const std::string& op, const std::vector<std::string>& in,
-                 const std::vector<std::string>& out, const std::string& name = "") {
-  NodeProto& n = *g.add_node();
-  n.set_op_type(op);
-  n.set_name(name);
-  for (const auto& i : in) n.add_input(i);
-  for (const auto& o : out) n.add_output(o);
-  return n;
-}
-
-GraphProto& AddSubgraph(NodeProto& node, const std::string& name, const std::vector<std::string>& outputs) {
-  auto* a = node.add_attribute();
-  a->set_name(name);
-  a->set_type(AttributeProto::GRAPH);
-  a->mutable_g()->set_name(name + "_graph");
-  for (const auto& o : outputs) a->mutable_g()->add_output()->set_name(o);
-  return *a->mutable_g();
-}
-
-// If(c): x + w, else Neg(y). The branches read x and w, and y.
-ModelProto IfModel() {
-  ModelProto m = EmptyModel(16);
-  AddInput(m, "c", {}, {}, TensorProto::BOOL);
-  AddInput(m, "x", {2});
-  AddInput(m, "y", {2});
-  AddRaw(m, "w", TensorProto::FLOAT, {2}, RawOf<float>({1, 2}));
-  NodeProto& node = AddOp(m, "If", {"c"}, {"z"}, "choice");
-  AddTo(AddSubgraph(node, "then_branch", {"sum"}), "Add", {"x", "w"}, {"sum"}, "add");
-  AddTo(AddSubgraph(node, "else_branch", {"negative"}), "Neg", {"y"}, {"negative"}, "neg");
-  AddOutput(m, "z");
-  return m;
-}
-
 TEST(ImportBodies, WhatBranchesReadIsInputsOfTheNode) {
   const Graph g = Import(IfModel()).graph;
   ASSERT_EQ(g.nodes.size(), 1u);

@@ -49,14 +49,19 @@ inline void AddOutput(ModelProto& m, const std::string& name) {
   m.mutable_graph()->add_output()->set_name(name);
 }
 
-inline NodeProto& AddOp(ModelProto& m, const std::string& op, const std::vector<std::string>& in,
+inline NodeProto& AddTo(GraphProto& g, const std::string& op, const std::vector<std::string>& in,
                         const std::vector<std::string>& out, const std::string& name = "") {
-  NodeProto& n = *m.mutable_graph()->add_node();
+  NodeProto& n = *g.add_node();
   n.set_op_type(op);
   n.set_name(name);
   for (const auto& i : in) n.add_input(i);
   for (const auto& o : out) n.add_output(o);
   return n;
+}
+
+inline NodeProto& AddOp(ModelProto& m, const std::string& op, const std::vector<std::string>& in,
+                        const std::vector<std::string>& out, const std::string& name = "") {
+  return AddTo(*m.mutable_graph(), op, in, out, name);
 }
 
 inline TensorProto& AddRaw(ModelProto& m, const std::string& name, int32_t type,
@@ -115,6 +120,30 @@ inline ModelProto ReluModel(int64_t opset = 13) {
   AddInput(m, "x", {2, 3});
   AddOp(m, "Relu", {"x"}, {"y"});
   AddOutput(m, "y");
+  return m;
+}
+
+inline GraphProto& AddSubgraph(NodeProto& node, const std::string& name,
+                               const std::vector<std::string>& outputs) {
+  auto* a = node.add_attribute();
+  a->set_name(name);
+  a->set_type(AttributeProto::GRAPH);
+  a->mutable_g()->set_name(name + "_graph");
+  for (const auto& o : outputs) a->mutable_g()->add_output()->set_name(o);
+  return *a->mutable_g();
+}
+
+// If(c): x + w, else Neg(y). The branches read x and w, and y.
+inline ModelProto IfModel() {
+  ModelProto m = EmptyModel(16);
+  AddInput(m, "c", {}, {}, TensorProto::BOOL);
+  AddInput(m, "x", {2});
+  AddInput(m, "y", {2});
+  AddRaw(m, "w", TensorProto::FLOAT, {2}, RawOf<float>({1, 2}));
+  NodeProto& node = AddOp(m, "If", {"c"}, {"z"}, "choice");
+  AddTo(AddSubgraph(node, "then_branch", {"sum"}), "Add", {"x", "w"}, {"sum"}, "add");
+  AddTo(AddSubgraph(node, "else_branch", {"negative"}), "Neg", {"y"}, {"negative"}, "neg");
+  AddOutput(m, "z");
   return m;
 }
 
