@@ -9,10 +9,6 @@
 namespace mete {
 namespace {
 
-// The most taps along the depth, each of which has nodes of its own. A guess: networks that make patches of
-// videos have 16 at most.
-constexpr int64_t kMostTaps = 32;
-
 Shape DepthFirst(const Shape& volume) { return {volume[2], volume[0], volume[1], volume[3], volume[4]}; }
 
 // A view between D x N x C x H x W and D * N x C x H x W. Of a batch of one it adds or removes a dimension,
@@ -35,27 +31,6 @@ ValueId Padded(Graph& graph, const std::string& name, SlicesOfBatch slices, cons
   return AddMade(graph, "Pad", name, ".pad", std::span(inputs, fill != 0 ? 3 : 2), shape);
 }
 
-// The slices from index `first` of a dimension on, `step` apart, without the last ones.
-struct Cut {
-  int64_t first, left_out, step;
-};
-
-ValueId Sliced(Graph& graph, const std::string& name, ValueId from, const Cut& cut, int64_t count) {
-  if (cut.first == 0 && cut.left_out == 0 && cut.step == 1) return from;
-  Shape shape = graph.value(from).shape;
-  shape[0] = count;
-  // The end counts from behind, so that it holds for every depth. With a step it does not, as the remainder
-  // of the depth decides what the last window leaves out; then the end counts from the front, which differs
-  // between depths, so that the passes run for each (passes/open_graph.cc compares the constants of two
-  // sizes).
-  const int64_t from_behind = cut.left_out > 0 ? -cut.left_out : INT64_MAX;
-  const int64_t end = cut.step > 1 ? cut.first + (count - 1) * cut.step + 1 : from_behind;
-  return AddMade(graph, "Slice", name, "",
-                 {from, AddInt(graph, name, ".start", cut.first), AddInt(graph, name, ".end", end),
-                  AddInt(graph, name, ".axis", 0), AddInt(graph, name, ".step", cut.step)},
-                 shape);
-}
-
 }  // namespace
 
 ValueId CutVolume(Graph& graph, ValueId volume) {
@@ -71,6 +46,22 @@ void JoinSlices(Graph& graph, ValueId slices, ValueId volume) {
   const ValueId deep = AddView(graph, "Unsqueeze", name, ".depths", slices, DepthFirst(shape), shape[0]);
   AddTranspose(graph, name, "", deep, {1, 2, 0, 3, 4});
   graph.nodes.back().outputs[0] = volume;  // which has a name and readers
+}
+
+ValueId CutSlices(Graph& graph, const std::string& name, ValueId from, const Cut& cut, int64_t count) {
+  if (cut.first == 0 && cut.left_out == 0 && cut.step == 1) return from;
+  Shape shape = graph.value(from).shape;
+  shape[0] = count;
+  // The end counts from behind, so that it holds for every depth. With a step it does not, as the remainder
+  // of the depth decides what the last window leaves out; then the end counts from the front, which differs
+  // between depths, so that the passes run for each (passes/open_graph.cc compares the constants of two
+  // sizes).
+  const int64_t from_behind = cut.left_out > 0 ? -cut.left_out : INT64_MAX;
+  const int64_t end = cut.step > 1 ? cut.first + (count - 1) * cut.step + 1 : from_behind;
+  return AddMade(graph, "Slice", name, "",
+                 {from, AddInt(graph, name, ".start", cut.first), AddInt(graph, name, ".end", end),
+                  AddInt(graph, name, ".axis", 0), AddInt(graph, name, ".step", cut.step)},
+                 shape);
 }
 
 ValueId AsDepths(Graph& graph, const std::string& name, SlicesOfBatch slices) {
@@ -131,9 +122,9 @@ ValueId DepthTaps::Add(int64_t k) const {
   const int64_t first = k * depth_.dilation, last = first + (depth_.out - 1) * depth_.stride;
   const int64_t left_out = depth_.pad + depth_.in + PadEnd(depth_) - 1 - last, batch = padded_.batch;
   if (depth_.stride == 1 || depth_.out == 1)
-    return Sliced(graph_, tap, padded_.id, {first * batch, left_out * batch, 1}, depth_.out * batch);
+    return CutSlices(graph_, tap, padded_.id, {first * batch, left_out * batch, 1}, depth_.out * batch);
   const ValueId depths = AsDepths(graph_, tap, padded_);
-  const ValueId strided = Sliced(graph_, tap, depths, {first, left_out, depth_.stride}, depth_.out);
+  const ValueId strided = CutSlices(graph_, tap, depths, {first, left_out, depth_.stride}, depth_.out);
   return AsSlices(graph_, tap, {strided, batch});
 }
 

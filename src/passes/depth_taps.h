@@ -13,6 +13,10 @@
 
 namespace mete {
 
+// The most taps along the depth, each of which has nodes of its own. A guess: networks that make patches of
+// videos have 16 at most.
+inline constexpr int64_t kMostTaps = 32;
+
 struct SlicesOfBatch {
   ValueId id;     // D * N x C x H x W
   int64_t batch;  // N
@@ -29,6 +33,14 @@ void JoinSlices(Graph& graph, ValueId slices, ValueId volume);
 // Views of slices as D x N * C x H x W, where an index of the first axis is a depth, and back.
 ValueId AsDepths(Graph& graph, const std::string& name, SlicesOfBatch slices);
 ValueId AsSlices(Graph& graph, const std::string& name, SlicesOfBatch depths);
+
+// The slices from index `first` of a dimension on, `step` apart, without the last ones.
+struct Cut {
+  int64_t first, left_out, step;
+};
+
+// Adds the node that cuts `count` slices out of the first dimension, if there is anything to leave out.
+ValueId CutSlices(Graph& graph, const std::string& name, ValueId from, const Cut& cut, int64_t count);
 
 // Returns the window of a convolution or pool over the volumes of shape `x`; nothing if it is not written as
 // one over slices.

@@ -20,6 +20,41 @@ std::optional<Window> WindowOf(const Graph& graph, const Node& node) {
                       WindowKind::kConvolution);
 }
 
+// Where the slices of a ConvTranspose's output come from. Slice o, whose place with the padding in front is
+// o + pad = q * stride + phase, is the sum of the taps k with k * dilation = lag * stride + phase, which read
+// slice q - lag of the input. For example, with a kernel of 3 and stride 2, the even places read taps 0 and
+// 2, with lags 0 and 1, and the odd ones tap 1, with lag 0.
+struct TransposedDepth {
+  WindowAxis axis;            // of the ConvTranspose
+  int64_t first;              // the first q; the taps make all phases of each q
+  WindowAxis lags;            // a window over the input with a tap for each lag, the greatest first
+  std::vector<int64_t> used;  // the lags that have weights
+
+  int64_t LagOf(int64_t k) const { return k * axis.dilation / axis.stride; }
+  int64_t PhaseOf(int64_t k) const { return k * axis.dilation % axis.stride; }
+};
+
+std::optional<TransposedDepth> TransposedDepthOf(const Graph& graph, const Node& node) {
+  const Shape& w = graph.value(node.inputs[1]).shape;
+  Window window;
+  if (!ResolveTransposedWindow(node.attributes, ImageDimsOf(graph.value(node.inputs[0]).shape),
+                               Ints{w[2], w[3], w[4]}, window)
+           .empty())
+    return std::nullopt;
+  TransposedDepth d{window[0], 0, {}, {}};
+  const int64_t greatest = d.LagOf(d.axis.kernel - 1), end = d.axis.pad + d.axis.in;
+  if (d.axis.kernel > kMostTaps || d.axis.stride > kMostTaps || greatest > kMostTaps) return std::nullopt;
+  d.first = d.axis.pad / d.axis.stride;
+  if (d.first > greatest) return std::nullopt;  // the first slices of the input would be cut off
+  d.lags.kernel = greatest + 1;
+  d.lags.pad = greatest - d.first;
+  d.lags.in = d.axis.out;
+  d.lags.out = (end + d.axis.stride - 1) / d.axis.stride - d.first;
+  for (int64_t k = 0; k < d.axis.kernel; ++k)
+    if (d.used.empty() || d.used.back() != d.LagOf(k)) d.used.push_back(d.LagOf(k));
+  return d;
+}
+
 // One convolution of volumes that becomes one or more of slices.
 class SliceConvolution {
  public:
@@ -39,23 +74,16 @@ class SliceConvolution {
     return one_by_one ? TapByTap(taps) : Joined(taps);
   }
 
-  // Where windows along the depth do not overlap, each slice gives as many as the kernel is deep: they are
-  // channels of one convolution.
+  // All phases of a q are channels of one convolution, whose input has the slices of all lags as channels.
   ValueId Transposed(ValueId slices) {
-    const Shape& w = weights_.shape();
-    const int64_t deep = w[2], batch = x_[0];
-    const Shape joined{x_[2] * batch, deep * y_[1], y_[3], y_[4]};
-    const ValueId channels = Add(
-        node_.name, slices, WithShape(Permuted(weights_, {0, 2, 1, 3, 4}), {w[0], deep * w[1], w[3], w[4]}),
-        RepeatedBias(deep), joined);
-    if (deep == 1) return channels;
-    ValueId ordered = channels;
-    if (batch > 1) {
-      const int64_t slice = y_[1] * y_[3] * y_[4];
-      const ValueId split = AddReshape(graph_, node_.name, ".split", channels, {x_[2], batch, deep, slice});
-      ordered = AddTranspose(graph_, node_.name, ".order", split, {0, 2, 1, 3});
-    }
-    return AddReshape(graph_, node_.name, ".slices", ordered, ShapeOfSlices(y_));
+    const TransposedDepth d = *TransposedDepthOf(graph_, node_);
+    const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, d.lags, 0);
+    const Shape phases{d.lags.out * x_[0], d.axis.stride * y_[1], y_[3], y_[4]};
+    const int64_t joined_bytes =
+        int64_t(d.used.size()) * d.lags.out * x_.Elements() / x_[2] * int64_t(sizeof(float));
+    const ValueId channels =
+        joined_bytes > kMostJoinedBytes ? LagByLag(d, taps, phases) : LagsJoined(d, taps, phases);
+    return InOrder(d, channels);
   }
 
  private:
@@ -69,16 +97,8 @@ class SliceConvolution {
     const Shape shape{w[0], w[2] * w[1], w[3], w[4]};
     std::vector<ValueId> parts;
     for (int64_t t = 0; t < taps.size(); ++t) parts.push_back(taps.Add(t));
-    ValueId channels = parts[0];
-    if (parts.size() > 1) {
-      Attributes axis;
-      axis.Set("axis", int64_t{1});
-      Shape joined = graph_.value(channels).shape;
-      joined[1] *= taps.size();
-      channels = AddMade(graph_, "Concat", node_.name, ".taps", parts, joined, &axis);
-    }
     const Tensor ordered = parts.size() > 1 ? Permuted(weights_, {0, 2, 1, 3, 4}) : weights_;
-    return Add(node_.name, channels, WithShape(ordered, shape), node_.input(2), ShapeOfSlices(y_));
+    return Add(node_.name, SideBySide(parts), WithShape(ordered, shape), node_.input(2), ShapeOfSlices(y_));
   }
 
   // Each tap has a convolution, and these are added up.
@@ -95,6 +115,73 @@ class SliceConvolution {
       sum = t == 0 ? product : AddMade(graph_, "Add", name, ".sum", {product, sum}, ShapeOfSlices(y_));
     }
     return sum;
+  }
+
+  ValueId LagsJoined(const TransposedDepth& d, const DepthTaps& taps, const Shape& phases) {
+    std::vector<ValueId> parts;
+    for (const int64_t lag : d.used) parts.push_back(taps.Add(d.lags.kernel - 1 - lag));
+    return Add(node_.name, SideBySide(parts), WeightsOfLags(d, d.used), RepeatedBias(d.axis.stride), phases);
+  }
+
+  ValueId LagByLag(const TransposedDepth& d, const DepthTaps& taps, const Shape& phases) {
+    ValueId sum = kNoValue;
+    for (const int64_t lag : d.used) {
+      const bool first = sum == kNoValue;
+      const std::string name = first ? node_.name : node_.name + ".lag" + std::to_string(lag);
+      const ValueId product = Add(name, taps.Add(d.lags.kernel - 1 - lag), WeightsOfLags(d, {lag}),
+                                  first ? RepeatedBias(d.axis.stride) : kNoValue, phases);
+      sum = first ? product : AddMade(graph_, "Add", name, ".sum", {product, sum}, phases);
+    }
+    return sum;
+  }
+
+  // Returns the weights of these lags: the input's channels of each, and for each phase the output's. They
+  // are 0 where the phase has no tap of the lag.
+  Tensor WeightsOfLags(const TransposedDepth& d, const std::vector<int64_t>& lags) const {
+    const Shape& w = weights_.shape();
+    const int64_t ins = w[0], outs = w[1], deep = w[2], plane = w[3] * w[4], phases = d.axis.stride;
+    Tensor weights(DType::kF32, {int64_t(lags.size()) * ins, phases * outs, w[3], w[4]});
+    float* to = weights.mutable_view().as<float>();
+    std::fill_n(to, weights.elements(), 0.0f);
+    for (int64_t k = 0; k < deep; ++k) {
+      const auto lag = std::find(lags.begin(), lags.end(), d.LagOf(k));
+      if (lag == lags.end()) continue;
+      for (int64_t in = 0; in < ins; ++in)
+        for (int64_t out = 0; out < outs; ++out) {
+          const int64_t row = (lag - lags.begin()) * ins + in, column = d.PhaseOf(k) * outs + out;
+          std::copy_n(weights_.as<float>() + ((in * outs + out) * deep + k) * plane, plane,
+                      to + (row * phases * outs + column) * plane);
+        }
+    }
+    return weights;
+  }
+
+  // Makes slices of the phases, which are channels, and leaves out those before the first and behind the last
+  // slice of the output.
+  ValueId InOrder(const TransposedDepth& d, ValueId channels) {
+    const int64_t batch = x_[0], count = d.lags.out * d.axis.stride, slice = y_[1] * y_[3] * y_[4];
+    ValueId ordered = channels;
+    if (d.axis.stride > 1) {
+      if (batch > 1) {
+        const Shape split{d.lags.out, batch, d.axis.stride, slice};
+        ordered = AddTranspose(graph_, node_.name, ".order",
+                               AddReshape(graph_, node_.name, ".split", channels, split), {0, 2, 1, 3});
+      }
+      ordered = AddReshape(graph_, node_.name, ".slices", ordered, {count * batch, y_[1], y_[3], y_[4]});
+    }
+    const int64_t first = d.axis.pad - d.first * d.axis.stride, left_out = count - first - y_[2];
+    return CutSlices(graph_, node_.name + ".inner", ordered, {first * batch, left_out * batch, 1},
+                     y_[2] * batch);
+  }
+
+  // Joins slices along the channels.
+  ValueId SideBySide(const std::vector<ValueId>& parts) {
+    if (parts.size() == 1) return parts[0];
+    Attributes axis;
+    axis.Set("axis", int64_t{1});
+    Shape joined = graph_.value(parts[0]).shape;
+    joined[1] *= int64_t(parts.size());
+    return AddMade(graph_, "Concat", node_.name, ".taps", parts, joined, &axis);
   }
 
   ValueId RepeatedBias(int64_t times) {
@@ -120,24 +207,20 @@ class SliceConvolution {
   const Shape x_, y_;  // of the volumes
 };
 
-// Windows of a ConvTranspose that neither overlap along the depth nor leave a slice out.
-bool IsDeepened(const Graph& graph, const Node& node) {
+// Some exporters write batch and channels in front of the sizes in output_shape.
+bool IsSliceTransposed(const Graph& graph, const Node& node) {
   const Attributes& a = node.attributes;
-  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape,
-              &w = graph.value(node.inputs[1]).shape;
-  const Ints &strides = a.IntList("strides"), &dilations = a.IntList("dilations");
-  const auto pads = StatedPads(a, 3);
-  return a.Int("group", 1) == 1 && !a.Has("output_shape") && pads && (*pads)[0] == 0 && (*pads)[3] == 0 &&
-         w[2] == (strides.empty() ? 1 : strides[0]) &&
-         (w[2] == 1 || dilations.empty() || dilations[0] == 1) && y[2] == x[2] * w[2] &&
-         (node.input(2) == kNoValue || IsConstant(graph, node.inputs[2]));
+  const size_t sizes = a.IntList("output_shape").size();
+  return a.Int("group", 1) == 1 && (sizes == 0 || sizes == 3) &&
+         (node.input(2) == kNoValue || IsConstant(graph, node.inputs[2])) &&
+         TransposedDepthOf(graph, node).has_value();
 }
 
 }  // namespace
 
 bool IsSliceConvolution(const Graph& graph, const Node& node) {
   if (node.inputs.size() > 3 || !IsConstant(graph, node.inputs[1])) return false;
-  return node.op == "Conv" ? WindowOf(graph, node).has_value() : IsDeepened(graph, node);
+  return node.op == "Conv" ? WindowOf(graph, node).has_value() : IsSliceTransposed(graph, node);
 }
 
 ValueId AddSliceConvolution(Graph& graph, const Node& node, ValueId slices) {

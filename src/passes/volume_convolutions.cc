@@ -1,6 +1,6 @@
-// Writes convolutions and pools of volumes (N x C x D x H x W) as those of their slices, a batch of images
-// (D * N x C x H x W), for which there are fast kernels. Element-wise operators, Concat and Split between
-// them follow, so that volumes are needed only at the ends of a chain.
+// Writes convolutions, pools and resizes of volumes (N x C x D x H x W) as those of their slices, a batch of
+// images (D * N x C x H x W), for which there are fast kernels. Element-wise operators, Concat and Split
+// between them follow, so that volumes are needed only at the ends of a chain.
 //
 // A window along the depth reads several slices for one: its taps. The taps of a convolution become channels
 // of one convolution of images, or convolutions that are added up; those of a pool become inputs of a maximum
@@ -13,6 +13,7 @@
 #include "passes/pass.h"
 #include "passes/rewrite.h"
 #include "passes/slice_convolution.h"
+#include "passes/slice_resize.h"
 
 namespace mete {
 namespace {
@@ -50,6 +51,7 @@ class VolumeSlicer {
       if (IsOneOf(node.op, {"Conv", "ConvTranspose"})) return SliceConvolution(node);
       if (IsOneOf(node.op, {"MaxPool", "AveragePool"})) return SlicePool(node);
       if (IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool"})) return SliceGlobalPool(node);
+      if (node.op == "Resize") return SliceResize(node);
     }
     if (!std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return IsSliced(id); }))
       return false;
@@ -70,15 +72,13 @@ class VolumeSlicer {
         WindowOfTaps(node.attributes, x, node.attributes.IntList("kernel_shape"), WindowKind::kPool);
     if (!window) return false;
     const WindowAxis& depth = (*window)[0];
-    // An average counts padding in some modes and not in others.
-    if (!most && (depth.pad > 0 || PadEnd(depth) > 0)) return false;
     const auto moves = [](const WindowAxis& a) { return a.kernel > 1 || a.stride > 1 || a.in != a.out; };
     const bool in_slices = moves((*window)[1]) || moves((*window)[2]);
     const ValueId pooled =
         in_slices ? PooledSlices(node, {x[2] * x[0], x[1], y[3], y[4]}) : Slices(node.inputs[0]);
-    const float fill = -std::numeric_limits<float>::infinity();  // no average is padded
+    const float fill = most ? -std::numeric_limits<float>::infinity() : 0;
     const DepthTaps taps(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
-    SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node.name, taps));
+    SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node, taps, depth, x[0]));
     return true;
   }
 
@@ -96,15 +96,29 @@ class VolumeSlicer {
     return most;
   }
 
-  ValueId Mean(const std::string& name, const DepthTaps& taps) {
+  ValueId Mean(const Node& node, const DepthTaps& taps, const WindowAxis& depth, int64_t batch) {
     std::vector<ValueId> parts;
     for (int64_t t = 0; t < taps.size(); ++t) parts.push_back(taps.Add(t));
     if (parts.size() == 1) return parts[0];
     const Shape shape = ShapeOf(parts[0]);
-    const float part = 1.f / float(parts.size());
-    const ValueId factor = graph_.AddConstant(name + ".factor", Tensor::Floats({}, {&part, 1}));
-    const ValueId sum = AddMade(graph_, "Sum", name, ".sum", parts, shape);
-    return AddMade(graph_, "Mul", name, ".mean", {sum, factor}, shape);
+    const ValueId sum = AddMade(graph_, "Sum", node.name, ".sum", parts, shape);
+    const ValueId factors = graph_.AddConstant(node.name + ".factor", FactorsOfMean(node, depth, batch));
+    return AddMade(graph_, "Mul", node.name, ".mean", {sum, factors}, shape);
+  }
+
+  // Returns the factor of each slice's sum, or one factor where all are the same. The taps that an average
+  // counts are those of a box, so that their number is the product of the numbers along the axes.
+  static Tensor FactorsOfMean(const Node& node, const WindowAxis& depth, int64_t batch) {
+    const bool with_padding =
+        node.attributes.Int("count_include_pad", 0) != 0 || node.attributes.Int("mete_caffe", 0) != 0;
+    std::vector<float> factors;
+    for (int64_t o = 0; o < depth.out; ++o) {
+      const int64_t count = (with_padding ? depth.PaddedTapsOfOutput(o) : depth.TapsOfOutput(o)).size();
+      factors.insert(factors.end(), size_t(batch), count > 0 ? 1.f / float(count) : 0.f);
+    }
+    if (std::equal(factors.begin() + 1, factors.end(), factors.begin()))
+      return Tensor::Floats({}, std::span(factors).first(1));
+    return Tensor::Floats({int64_t(factors.size()), 1, 1, 1}, factors);
   }
 
   bool SliceGlobalPool(const Node& node) {
@@ -116,6 +130,14 @@ class VolumeSlicer {
     const ValueId whole =
         AddMade(graph_, reduce, name, "", {depths, AddInt(graph_, name, ".axes", 0)}, {1, x[0] * x[1], 1, 1});
     SetSlices(node.outputs[0], AsSlices(graph_, name, {whole, x[0]}));
+    return true;
+  }
+
+  bool SliceResize(const Node& node) {
+    const auto resize = SliceResizeOf(graph_, node);
+    if (!resize || (!IsSliced(node.inputs[0]) && resize->HasFastKernel())) return false;
+    const int64_t batch = ShapeOf(node.inputs[0])[0];
+    SetSlices(node.outputs[0], AddSliceResize(graph_, node, *resize, {Slices(node.inputs[0]), batch}));
     return true;
   }
 
