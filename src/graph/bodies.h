@@ -19,6 +19,9 @@
 namespace mete {
 
 inline constexpr std::string_view kCaptures = "mete_captures";
+// The precision (base/precision.h) with which the passes of the bodies run; absent: f32. The pass
+// round-operands writes it.
+inline constexpr std::string_view kBodyPrecision = "mete_precision";
 
 // Returns the names of the attributes that have the bodies of an operator; empty if it is no control flow.
 std::span<const std::string_view> BodyNames(std::string_view op);

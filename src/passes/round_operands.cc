@@ -1,4 +1,4 @@
-// Lets the kernels round the operands of products (graph/fused.h, 10).
+// Lets the kernels round the operands of products (graph/fused.h, 10), and the passes of bodies do so.
 #include <algorithm>
 #include <cmath>
 #include <span>
@@ -6,6 +6,7 @@
 #include "base/fused.h"
 #include "base/precision.h"
 #include "base/tensor_source.h"
+#include "graph/bodies.h"
 #include "graph/fused.h"
 #include "graph/traits.h"
 #include "kernels/fast/half/half_conv.h"
@@ -66,6 +67,11 @@ bool MayRound(const Graph& graph, const Node& node, Precision precision) {
 bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes) {
   bool changed = false;
   for (Node& node : graph.nodes) {
+    if (IsControlFlow(node.op) && precision != Precision::kF32) {
+      node.attributes.Set(kBodyPrecision, std::string(Name(precision)));
+      changed = true;
+      continue;
+    }
     const auto of_node = of_nodes.find(node.name);
     // What the user asks for all nodes is for products of floats; one of bytes is named.
     const bool all = of_nodes.empty() && UsualPrecision(node) == Precision::kF32;

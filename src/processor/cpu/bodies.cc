@@ -30,8 +30,8 @@ struct CpuBody::Variant {
   }
 };
 
-CpuBody::CpuBody(GraphPtr body, CpuKernels& kernels, const Executor& outer)
-    : body_(std::move(body)), kernels_(kernels), outer_(outer) {}
+CpuBody::CpuBody(GraphPtr body, Precision precision, CpuKernels& kernels, const Executor& outer)
+    : body_(std::move(body)), precision_(precision), kernels_(kernels), outer_(outer) {}
 
 CpuBody::~CpuBody() = default;
 
@@ -62,7 +62,7 @@ std::unique_ptr<CpuBody::Variant> CpuBody::Make() {
     value.type = inputs_[i].type;
     value.shape = inputs_[i].shape;
   }
-  (void)RunPasses(variant->graph, {.optimize = !kernels_.reference()});
+  (void)RunPasses(variant->graph, {.optimize = !kernels_.reference(), .precision = precision_});
   variant->plan = kernels_.PlanBody(variant->graph, outer_.plan());
   variant->executor = std::make_unique<Executor>(variant->graph, variant->plan, kernels_,
                                                  Executor::Like{outer_, nullptr, arena_});
@@ -95,8 +95,9 @@ void CpuBody::Run(std::span<const ConstView> inputs, std::span<GrowingTensor> re
 ConstView CpuBody::Expected(std::span<const ConstView> inputs, size_t i) { return Of(inputs).output(i); }
 
 ControlFlowStep::ControlFlowStep(const Node& node, CpuKernels& kernels, const Executor& outer) {
+  const Precision precision = ParsePrecision(node.name, node.attributes.String(kBodyPrecision, "f32"));
   for (const std::string_view name : BodyNames(node.op))
-    bodies_.push_back(std::make_unique<CpuBody>(node.attributes.GraphOf(name), kernels, outer));
+    bodies_.push_back(std::make_unique<CpuBody>(node.attributes.GraphOf(name), precision, kernels, outer));
 }
 
 void ControlFlowStep::Run(const Node& node, std::span<const ConstView> inputs,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/precision.h"
 #include "graph/graph.h"
 #include "kernels/reference/control_flow.h"
 #include "mete/engine.h"
@@ -23,8 +24,9 @@ class Executor;
 // these sets.
 class CpuBody final : public Body {
  public:
-  // Keeps references to `kernels` and to `outer`, the executor of the graph that has the body.
-  CpuBody(GraphPtr body, CpuKernels& kernels, const Executor& outer);
+  // Keeps references to `kernels` and to `outer`, the executor of the graph that has the body. `precision`:
+  // that of the body's passes.
+  CpuBody(GraphPtr body, Precision precision, CpuKernels& kernels, const Executor& outer);
   ~CpuBody() override;
 
   size_t outputs() const override { return body_->outputs.size(); }
@@ -44,6 +46,7 @@ class CpuBody final : public Body {
   void ShareArena(const Tensor& arena);
 
   const GraphPtr body_;
+  const Precision precision_;
   CpuKernels& kernels_;
   const Executor& outer_;
   Stops stops_;

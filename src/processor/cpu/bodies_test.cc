@@ -5,6 +5,7 @@
 
 #include "base/errors_testing.h"
 #include "graph/ops/control_flow_testing.h"
+#include "kernels/fast/matvec/few_bits.h"
 #include "passes/pass.h"
 #include "plan/threads/thread_plan.h"
 #include "processor/cpu/executor.h"
@@ -20,9 +21,9 @@ ValueId Input(Graph& graph, const char* name, DType type, const Shape& shape) {
 // A graph after its passes, ready on some threads.
 class Prepared {
  public:
-  Prepared(Graph graph, bool reference, int threads)
+  Prepared(Graph graph, bool reference, int threads, Precision precision = Precision::kF32)
       : graph_(std::move(graph)), kernels_({threads, {}, reference}) {
-    (void)RunPasses(graph_, {.optimize = !reference});
+    (void)RunPasses(graph_, {.optimize = !reference, .precision = precision});
     plan_ = PlanOneCpu(graph_, {"test", {{"cluster0", {0, 1, 2}}}, 1 << 30}, {threads});
     executor_.emplace(graph_, plan_, kernels_);
   }
@@ -208,6 +209,36 @@ TEST_P(ControlFlow, ABranchThatFailsNamesItsNode) {
   EXPECT_EQ(net.Run({Flag(false), data})[0].shape, (Shape{2, 3}));
   EXPECT_TELLS(net.Run({Flag(true), data}), "[Squeeze0]");
   EXPECT_EQ(net.Run({Flag(false), data})[0].shape, (Shape{2, 3}));
+}
+
+// A product of large weights. In 8 bits, with a scale for each group, the small ones beside 127 are 0.
+TEST(ControlFlowPrecision, BodiesHaveThatOfTheirGraph) {
+  constexpr int64_t kSize = 1024;
+  const auto is_large = [](int64_t row) { return row % kGroup == 0; };
+  Tensor weights(DType::kF32, {kSize, kSize});
+  float exact = 0, rounded = 0;
+  for (int64_t k = 0; k < kSize; ++k) {
+    const float w = is_large(k) ? 127 : 0.25f;
+    std::fill_n(weights.mutable_view().as<float>() + k * kSize, kSize, w);
+    exact += w;
+    rounded += is_large(k) ? w : 0;
+  }
+  BodyBuilder product;
+  const ValueId in = product.Input("x");
+  product.Output(product.Op("MatMul", {in, product.Constant("w", weights)}));
+  Attributes a = ReluOrNeg();
+  a.Set("then_branch", product.Take());
+  for (const Precision precision : {Precision::kF32, Precision::kW8}) {
+    Graph g;
+    g.name = "if";
+    const ValueId flag = Input(g, "flag", DType::kBool, {}), x = Input(g, "x", DType::kF32, {1, kSize});
+    const ValueId y = g.AddValue("y");
+    g.AddNode("If", "if", {flag, x}, {y}, a);
+    g.outputs = {y};
+    Prepared net(std::move(g), false, 1, precision);
+    const auto out = net.Run({Flag(true), Floats({1, kSize}, std::vector<float>(kSize, 1))});
+    EXPECT_FLOAT_EQ(out[0].as<float>()[5], precision == Precision::kF32 ? exact : rounded) << Name(precision);
+  }
 }
 
 }  // namespace
