@@ -21,6 +21,7 @@ struct PairModel {
   std::unordered_map<uint64_t, MergedPair> merges;  // by both tokens
   std::optional<int64_t> unknown;
   bool joins_unknown = false, knows_bytes = false, takes_whole_words = false;
+  std::string goes_on, ends;  // marks of all characters of a word but the first, and of the last one
 
   static uint64_t KeyOf(int64_t left, int64_t right) { return uint64_t(left) << 32 | uint64_t(right); }
 
@@ -30,7 +31,7 @@ struct PairModel {
     std::vector<int64_t> begin;
     bool was_unknown = false;
     ForEachCharacter(word, [&](char32_t, std::string_view bytes) {
-      const bool known = AddKnown(bytes, begin);
+      const bool known = AddKnown(Marked(bytes, word), begin);
       if (!known && !(joins_unknown && was_unknown)) begin.push_back(Unknown(bytes));
       was_unknown = !known;
     });
@@ -41,6 +42,12 @@ struct PairModel {
     tokens.insert(tokens.end(), merged.begin(), merged.end());
   }
 
+  std::string Marked(std::string_view character, std::string_view word) const {
+    const bool is_first = character.data() == word.data(),
+               is_last = character.data() + character.size() == word.data() + word.size();
+    return (is_first ? "" : goes_on) + std::string(character) + (is_last ? ends : "");
+  }
+
   // A character without a piece of its own may have one for each byte.
   bool AddKnown(std::string_view character, std::vector<int64_t>& tokens) const {
     if (const auto whole = vocabulary->Find(character)) {
@@ -48,6 +55,10 @@ struct PairModel {
       return true;
     }
     return knows_bytes && AddByteTokens(*vocabulary, character, tokens);
+  }
+
+  std::string WithoutMark(const std::string& piece) const {
+    return piece.starts_with(goes_on) ? piece.substr(goes_on.size()) : piece;
   }
 
   int64_t Unknown(std::string_view character) const {
@@ -115,7 +126,8 @@ void ReadMerges(JsonPart& part, PairModel& model) {
     const auto pair = ReadPair(merges[i]);
     const auto left = pair ? model.vocabulary->Find(pair->first) : std::nullopt,
                right = pair ? model.vocabulary->Find(pair->second) : std::nullopt,
-               both = pair ? model.vocabulary->Find(pair->first + pair->second) : std::nullopt;
+               both = pair ? model.vocabulary->Find(pair->first + model.WithoutMark(pair->second))
+                           : std::nullopt;
     if (left && right && both) model.merges[PairModel::KeyOf(*left, *right)] = {*both, -float(i)};
     else
       part.Refuse("a merge is none of two pieces of the vocabulary",
@@ -137,14 +149,13 @@ WordModel ReadPairModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocab
   const auto model = std::make_shared<PairModel>();
   model->vocabulary = vocabulary;
   model->name = name;
+  model->goes_on = part.Text("continuing_subword_prefix");
+  model->ends = part.Text("end_of_word_suffix");
   ReadMerges(part, *model);
   model->unknown = UnknownToken(part, *vocabulary);
   model->joins_unknown = part.Flag("fuse_unk", false);
   model->knows_bytes = part.Flag("byte_fallback", false);
   model->takes_whole_words = part.Flag("ignore_merges", false);
-  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"})
-    if (const std::string mark = part.Text(key); !mark.empty())
-      part.Refuse(fmt::format("'{}' marks parts of words", key), fmt::format("'{}'", Shown(mark)), "none");
   if (const TextJson& dropout = part.Value("dropout"); !dropout.is_null() && dropout != 0)
     part.Refuse("'dropout' makes tokens random", Shown(dropout.dump()), "null");
   return [model](std::string_view word, std::vector<int64_t>& tokens) { model->Encode(word, tokens); };
