@@ -15,6 +15,7 @@
 #include "engine/open_divisible.h"
 #include "export/onnx/onnx_file.h"
 #include "export/onnx/onnx_form.h"
+#include "graph/bodies.h"
 #include "inputs.h"
 #include "model_flags.h"
 #include "passes/pass.h"
@@ -234,7 +235,7 @@ void Quantize(const QuantizeFlags& flags, const Context& context) {
   report.model = flags.model.model;
   report.file = flags.output;
   report.bytes = int64_t(file.size());
-  report.bytes_before = ConstantBytes(source.graph);
+  report.bytes_before = ConstantBytesWithBodies(source.graph);
   report.opset = OpsetOf(graph);
   report.activations = dynamic ? "dynamic" : Name(OptionsOf(flags).activations);
   report.ms = watch.ms();

@@ -6,6 +6,10 @@
 
 namespace mete {
 
+// A pixel of fewer elements is no work for vectors: the reference kernel copies or adds whole rows of the
+// plain order.
+inline constexpr int64_t kLeastResizedPixel = 4;
+
 struct ResizedAxis {
   int64_t in = 1, out = 1;
   double scale = 1;

@@ -10,10 +10,6 @@
 namespace mete {
 namespace {
 
-// A pixel of fewer elements is no work for vectors: the reference copies or adds whole rows of the plain
-// order.
-constexpr int64_t kLeastPixel = 4;
-
 // Returns the place of an axis in attribute `axes`, which names those that are resized, or -1 if it is none.
 // Without the attribute all axes are resized.
 int PlaceOf(const Attributes& attributes, int axis, int rank) {
@@ -102,7 +98,7 @@ std::optional<ResizeShape> ResizeShapeOf(const Graph& graph, const Node& node, s
 std::optional<Resizing> ResizingOf(const Graph& graph, const Node& node, std::string* why) {
   auto shape = ResizeShapeOf(graph, node, why);
   if (!shape) return std::nullopt;
-  if (shape->pixel < kLeastPixel) return No("the pixels have few elements", why);
+  if (shape->pixel < kLeastResizedPixel) return No("the pixels have few elements", why);
   return Resizing{std::move(*shape)};
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <set>
 
 #include "base/custom_operators.h"
 #include "base/error.h"
@@ -25,6 +26,17 @@ Tensor CopyOf(const ConstView& view) {
   return tensor;
 }
 
+int64_t BytesOfOthers(const Graph& graph, std::set<const void*>& counted) {
+  int64_t bytes = 0;
+  for (const Value& value : graph.values)
+    if (value.is_constant() && counted.insert(value.constant.data()).second)
+      bytes += int64_t(value.constant.bytes());
+  for (const Node& node : graph.nodes)
+    for (const std::string_view name : BodyNames(node.op))
+      if (const GraphPtr body = node.attributes.GraphOf(name)) bytes += BytesOfOthers(*body, counted);
+  return bytes;
+}
+
 }  // namespace
 
 std::span<const std::string_view> BodyNames(std::string_view op) {
@@ -40,6 +52,11 @@ bool HasCustomOperator(const Node& node) {
     if (body && std::any_of(body->nodes.begin(), body->nodes.end(), HasCustomOperator)) return true;
   }
   return false;
+}
+
+int64_t ConstantBytesWithBodies(const Graph& graph) {
+  std::set<const void*> counted;
+  return BytesOfOthers(graph, counted);
 }
 
 size_t CapturesOf(const Attributes& attributes) { return size_t(attributes.Int(kCaptures, 0)); }

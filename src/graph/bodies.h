@@ -33,6 +33,9 @@ bool HasCustomOperator(const Node& node);
 // Returns the number of the node's inputs that are captures.
 size_t CapturesOf(const Attributes& attributes);
 
+// Returns the bytes of the constants of a graph and its bodies; those that share memory count once.
+int64_t ConstantBytesWithBodies(const Graph& graph);
+
 // Appends the nodes of a body to `graph`. `inputs`: the values of `graph` that stand for the body's inputs;
 // `outputs`: the values that the appended nodes compute; kNoValue stands for an output without a reader. The
 // names of the appended nodes and values begin with `prefix`. The graph is to be sorted afterwards.

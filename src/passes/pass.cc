@@ -29,7 +29,7 @@ constexpr Pass kPasses[] = {
      WriteTransposedConvolutions},
     {"line-convolutions", "writes convolutions along one axis as those of images with one row",
      WidenLineConvolutions},
-    {"volume-convolutions", "writes convolutions and pools of volumes as those of batches of their slices",
+    {"volume-convolutions", "writes convolutions, pools and resizes of volumes as those of batches of their slices",
      SliceVolumeConvolutions},
     {"round-operands", "lets products round their operands, where a precision below f32 is asked for",
      RoundNoOperands},

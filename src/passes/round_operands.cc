@@ -67,7 +67,7 @@ bool MayRound(const Graph& graph, const Node& node, Precision precision) {
 bool RoundOperands(Graph& graph, Precision precision, const std::map<std::string, Precision>& of_nodes) {
   bool changed = false;
   for (Node& node : graph.nodes) {
-    if (IsControlFlow(node.op) && precision != Precision::kF32) {
+    if (IsControlFlow(node.op) && precision != Precision::kF32 && of_nodes.empty()) {
       node.attributes.Set(kBodyPrecision, std::string(Name(precision)));
       changed = true;
       continue;

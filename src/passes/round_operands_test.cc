@@ -4,6 +4,7 @@
 
 #include "base/fused.h"
 #include "graph/fused.h"
+#include "graph/ops/control_flow_testing.h"
 #include "passes/graphs_testing.h"
 #include "passes/quantized_testing.h"
 #include "passes/pass.h"
@@ -35,6 +36,22 @@ TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
   Graph& g = b.Output(b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3));
   (void)RunPasses(g, {});
   for (const Node& node : g.nodes) EXPECT_FALSE(node.attributes.Has(kOperands));
+}
+
+TEST(RoundOperands, GivesBodiesThePrecisionOfAllNodesAlone) {
+  const auto precision = [](const PassOptions& options) {
+    Graph g;
+    const ValueId flag = g.AddValue("flag", DType::kBool, {}), x = g.AddValue("x", DType::kF32, {3}),
+                  y = g.AddValue("y");
+    g.inputs = {flag, x};
+    g.outputs = {y};
+    g.AddNode("If", "if", {flag, x}, {y}, ReluOrNeg());
+    (void)RunPasses(g, options);
+    return g.nodes.at(0).attributes.String(kBodyPrecision, "none");
+  };
+  EXPECT_EQ(precision({.precision = Precision::kW8}), "w8");
+  EXPECT_EQ(precision({}), "none");
+  EXPECT_EQ(precision({.precision = Precision::kW8, .node_precisions = {{"other", Precision::kW8}}}), "none");
 }
 
 // A convolution of bytes keeps its exact sums, unless it is named.

@@ -52,7 +52,10 @@ std::optional<TransposedDepth> TransposedDepthOf(const Graph& graph, const Node&
   d.lags.out = (end + d.axis.stride - 1) / d.axis.stride - d.first;
   for (int64_t k = 0; k < d.axis.kernel; ++k)
     if (d.used.empty() || d.used.back() != d.LagOf(k)) d.used.push_back(d.LagOf(k));
-  return d;
+  // Neither padding nor weights that are 0 may need memory that the network itself does not.
+  const bool bounded = d.lags.pad + PadEnd(d.lags) <= d.lags.in + kMostTaps &&
+                       int64_t(d.used.size()) * d.axis.stride <= 4 * d.axis.kernel;
+  return bounded ? std::optional(std::move(d)) : std::nullopt;
 }
 
 // One convolution of volumes that becomes one or more of slices.
@@ -80,7 +83,7 @@ class SliceConvolution {
     const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, d.lags, 0);
     const Shape phases{d.lags.out * x_[0], d.axis.stride * y_[1], y_[3], y_[4]};
     const int64_t joined_bytes =
-        int64_t(d.used.size()) * d.lags.out * x_.Elements() / x_[2] * int64_t(sizeof(float));
+        int64_t(d.used.size()) * d.lags.out * (x_.Elements() / x_[2]) * int64_t(sizeof(float));
     const ValueId channels =
         joined_bytes > kMostJoinedBytes ? LagByLag(d, taps, phases) : LagsJoined(d, taps, phases);
     return InOrder(d, channels);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/resize.h"
 #include "passes/made_nodes.h"
 #include "passes/rewrite.h"
 
@@ -61,8 +62,6 @@ ValueId AddResize(Graph& graph, const Node& node, const char* suffix, ValueId fr
 
 }  // namespace
 
-bool SliceResize::HasFastKernel() const { return depth.empty() || image.empty() || image == Ints{3}; }
-
 std::optional<SliceResize> SliceResizeOf(const Graph& graph, const Node& node) {
   const Attributes& a = node.attributes;
   const size_t given = FactorsOf(graph, node);
@@ -79,17 +78,28 @@ std::optional<SliceResize> SliceResizeOf(const Graph& graph, const Node& node) {
     (axis == 2 ? resize.depth : resize.image).push_back(axis);
   }
   if (resize.depth.empty() && resize.image.empty()) return std::nullopt;
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
+  // The value between is the smaller one of the two that are possible.
+  const double deeper = double(y[2]) / double(x[2]),
+               wider = double(y[3]) * double(y[4]) / (double(x[3]) * double(x[4]));
+  resize.depth_first = deeper <= wider;
+  // The kernel resizes two neighbouring axes of pixels, here of whole rows.
+  resize.has_fast_kernel = !resize.depth.empty() && (resize.image.empty() || resize.image == Ints{3}) &&
+                           x[4] >= kLeastResizedPixel;
   return resize;
 }
 
 ValueId AddSliceResize(Graph& graph, const Node& node, const SliceResize& resize, SlicesOfBatch slices) {
-  ValueId at = slices.id;
-  if (!resize.depth.empty()) {
+  const auto along_depth = [&](ValueId from) {
+    if (resize.depth.empty()) return from;
     const std::string name = node.name + ".deep";
-    const ValueId deep = AddResize(graph, node, ".depth", AsDepths(graph, name, slices), resize.depth, 2);
-    at = AsSlices(graph, name, {deep, slices.batch});
-  }
-  return resize.image.empty() ? at : AddResize(graph, node, "", at, resize.image, 1);
+    const ValueId depths = AsDepths(graph, name, {from, slices.batch});
+    return AsSlices(graph, name, {AddResize(graph, node, ".depth", depths, resize.depth, 2), slices.batch});
+  };
+  const auto of_images = [&](ValueId from) {
+    return resize.image.empty() ? from : AddResize(graph, node, "", from, resize.image, 1);
+  };
+  return resize.depth_first ? of_images(along_depth(slices.id)) : along_depth(of_images(slices.id));
 }
 
 }  // namespace mete

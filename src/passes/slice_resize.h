@@ -10,8 +10,8 @@ namespace mete {
 
 struct SliceResize {
   Ints depth, image;  // the axes among 2, 3 and 4 of the volume that change
-  // Whether the kernel for two axes that are neighbours computes the volume as it is.
-  bool HasFastKernel() const;
+  bool depth_first = true;
+  bool has_fast_kernel = false;  // for the volume as it is (dispatch/resize.h)
 };
 
 // Returns what a Resize of a volume changes; nothing if it is not written as resizes over slices.

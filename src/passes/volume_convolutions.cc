@@ -135,7 +135,7 @@ class VolumeSlicer {
 
   bool SliceResize(const Node& node) {
     const auto resize = SliceResizeOf(graph_, node);
-    if (!resize || (!IsSliced(node.inputs[0]) && resize->HasFastKernel())) return false;
+    if (!resize || (!IsSliced(node.inputs[0]) && resize->has_fast_kernel)) return false;
     const int64_t batch = ShapeOf(node.inputs[0])[0];
     SetSlices(node.outputs[0], AddSliceResize(graph_, node, *resize, {Slices(node.inputs[0]), batch}));
     return true;

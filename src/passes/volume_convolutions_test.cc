@@ -1,4 +1,5 @@
-// Tests of the pass that writes convolutions and pools of volumes as those of slices.
+// Tests of the pass that writes convolutions and pools of volumes as those of slices; its resizes have tests
+// of their own.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -140,6 +141,17 @@ TEST(SliceVolumeConvolutions, ConvolvesTheLagsOfLargeVolumesOneByOne) {
   Settle(g);
   EXPECT_EQ(CountOf(g, "ConvTranspose"), 2) << ToText(g);
   EXPECT_EQ(CountOf(g, "Concat"), 0) << ToText(g);
+}
+
+// Slices that no window reaches would need padding without a bound.
+TEST(SliceVolumeConvolutions, LeavesTransposedConvolutionsOfFarOutputs) {
+  Builder b;
+  Attributes a;
+  a.Set("output_shape", Ints{100000, 1, 1});
+  Graph& g = b.Output(b.Op("ConvTranspose", {b.Input({1, 1, 2, 1, 1}), b.Weight({1, 1, 2, 1, 1})}, a));
+  FoldConstants(g);
+  Settle(g);
+  EXPECT_FALSE(SliceVolumeConvolutions(g)) << ToText(g);
 }
 
 TEST(SliceVolumeConvolutions, LeavesTransposedConvolutionsOfGroupsAndOfManyTaps) {

@@ -53,7 +53,22 @@ TEST(SliceVolumeResizes, FollowsConvolutionsWhicheverAxesChange) {
   }
 }
 
-// Two neighbouring axes of a volume have a fast kernel of their own, others no form over slices.
+// The value between is not larger than both ends.
+TEST(SliceVolumeResizes, BeginsWithWhatMakesLess) {
+  for (const bool deeper : {false, true}) {
+    Builder b;
+    const std::vector<float> scales =
+        deeper ? std::vector<float>{1, 1, 4, 0.5f, 0.5f} : std::vector<float>{1, 1, 0.25f, 2, 2};
+    Graph& g = b.Output(Resized(b, b.Input({2, 3, 4, 8, 8}), {{}, scales, {}, {}}, {}));
+    ExpectSame(g, SliceVolumeConvolutions);
+    int64_t most = 0;
+    for (const Value& value : g.values) most = std::max(most, value.shape.Elements());
+    EXPECT_EQ(most, 2 * 3 * 4 * 8 * 8) << ToText(g);
+  }
+}
+
+// Two neighbouring axes, of which the last is none, have a fast kernel of their own; others have no form over
+// slices.
 TEST(SliceVolumeResizes, LeavesTheOthers) {
   const auto with = [](const std::string& name, Attribute value) {
     Attributes a;
@@ -65,7 +80,7 @@ TEST(SliceVolumeResizes, LeavesTheOthers) {
   const ValueId x = b.Input({1, 3, 4, 5, 6});
   const Case all{{}, {1, 1, 2, 2, 2}, {}, {}};
   for (const std::vector<float>& scales :
-       {std::vector<float>{1, 1, 2, 2, 1}, {1, 1, 1, 2, 2}, {1, 2, 2, 2, 2}})
+       {std::vector<float>{1, 1, 2, 2, 1}, {1, 1, 2, 1, 1}, {1, 2, 2, 2, 2}})
     b.Output(Resized(b, x, {{}, scales, {}, {}}, {}));
   b.Output(Resized(b, x, all, with("mode", std::string("cubic"))));
   b.Output(Resized(b, x, all, with("antialias", int64_t{1})));

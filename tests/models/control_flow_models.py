@@ -56,6 +56,20 @@ def scans(floats):
         yield name, model([node("Scan", ["h0", "xs"], ["h", "hs"], body=cell, num_scan_inputs=1, **attributes), node("Relu", ["hs"], ["y"])], inputs, ["h", "y"], [("w", floats(7, 4))]), inputs
 
 
+kBeside = "beside"
+
+
+def with_product(model):
+    """The model with an input `beside` of 1 x 64 and its product with a constant as one more output."""
+    wide = type(model)()
+    wide.CopyFrom(model)
+    wide.graph.node.append(node("MatMul", [kBeside, kBeside + ".w"], [kBeside + ".y"]))
+    wide.graph.input.append(info(kBeside, [1, 64]))
+    wide.graph.output.append(info(kBeside + ".y", [1, 64]))
+    wide.graph.initializer.append(numpy_helper.from_array(np.eye(64, dtype=np.float32), kBeside + ".w"))
+    return wide
+
+
 def cases(seed):
     """Yields (name, model, inputs)."""
     rng = np.random.default_rng(seed)

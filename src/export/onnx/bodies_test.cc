@@ -81,9 +81,12 @@ TEST(OnnxFileBodies, KeepTheParametersOfOnnx) {
 // The condition and the state that the body gives as they came, and a value that it gives twice.
 TEST(OnnxFileBodies, GiveDifferentValuesThatTheirNodesCompute) {
   ModelProto m = LoopModel();
-  GraphProto& made = *m.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
-  made.mutable_output(2)->set_name("next");
-  const ::onnx::GraphProto written = WrittenOf(Import(m).graph);
+  NodeProto& loop = *m.mutable_graph()->mutable_node(0);
+  loop.add_output("again");
+  loop.mutable_attribute(0)->mutable_g()->add_output()->set_name("next");
+  AddOutput(m, "again");
+  const Graph g = Import(m).graph;
+  const ::onnx::GraphProto written = WrittenOf(g);
   const ::onnx::GraphProto& body = SubgraphOf(written.node(0), "body");
   std::set<std::string> computed, outputs;
   for (const auto& node : body.node()) computed.insert(node.output(0));
@@ -91,9 +94,83 @@ TEST(OnnxFileBodies, GiveDifferentValuesThatTheirNodesCompute) {
     EXPECT_TRUE(computed.contains(output.name())) << output.name();
     outputs.insert(output.name());
   }
-  EXPECT_EQ(outputs.size(), 3u);
-  const GraphPtr back = Import(m).graph.nodes[0].attributes.GraphOf("body");
-  EXPECT_EQ(back->nodes.size(), 1u);  // the graph itself has not changed
+  EXPECT_EQ(outputs.size(), 4u);
+  EXPECT_EQ(g.nodes[0].attributes.GraphOf("body")->nodes.size(), 1u);  // the graph itself has not changed
+}
+
+// A constant, and a value of the graph around the body.
+TEST(OnnxFileBodies, ComputeOutputsThatAreNotTheirs) {
+  ModelProto m = IfModel();
+  for (const auto& [branch, name] : {std::pair(0, "w"), std::pair(1, "y")}) {
+    GraphProto& g = *m.mutable_graph()->mutable_node(0)->mutable_attribute(branch)->mutable_g();
+    g.clear_node();
+    g.mutable_output(0)->set_name(name);
+  }
+  const ::onnx::GraphProto written = WrittenOf(Import(m).graph);
+  for (const auto& [name, from] : {std::pair("then_branch", "w"), std::pair("else_branch", "y")}) {
+    const ::onnx::GraphProto& body = SubgraphOf(written.node(0), name);
+    ASSERT_EQ(body.node_size(), 1);
+    EXPECT_EQ(body.node(0).op_type(), "Identity");
+    EXPECT_EQ(body.node(0).input(0), from);
+    EXPECT_EQ(body.node(0).output(0), body.output(0).name());
+  }
+}
+
+// Both branches and the graph around them read the same weights.
+TEST(OnnxFileBodies, ShareConstants) {
+  ModelProto m = IfModel();
+  GraphProto& other = *m.mutable_graph()->mutable_node(0)->mutable_attribute(1)->mutable_g();
+  other.clear_node();
+  AddTo(other, "Sub", {"y", "w"}, {"negative"}, "sub");
+  AddOp(m, "Mul", {"z", "w"}, {"scaled"}, "mul");
+  AddOutput(m, "scaled");
+  const ::onnx::GraphProto written = WrittenOf(Import(m).graph);
+  ASSERT_EQ(written.initializer_size(), 1);
+  const std::string w = written.initializer(0).name();
+  EXPECT_EQ(written.node(1).input(1), w);
+  for (const char* name : {"then_branch", "else_branch"}) {
+    const ::onnx::GraphProto& body = SubgraphOf(written.node(0), name);
+    EXPECT_EQ(body.initializer_size(), 0);
+    EXPECT_EQ(body.node(0).input(1), w);
+  }
+}
+
+// ONNX cannot tell the type of a condition that the Loop does not have.
+TEST(OnnxFileBodies, SayWhatIsKnownOfTheirParameters) {
+  ModelProto m = LoopModel();
+  auto& number = *m.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g()->mutable_input(0);
+  number.mutable_type()->mutable_tensor_type()->set_elem_type(TensorProto::INT64);
+  number.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim()->set_dim_value(1);
+  const ::onnx::GraphProto written = WrittenOf(Import(m).graph);
+  const ::onnx::GraphProto& body = SubgraphOf(written.node(0), "body");
+  EXPECT_EQ(body.input(0).type().tensor_type().elem_type(), TensorProto::INT64);
+  EXPECT_EQ(body.input(0).type().tensor_type().shape().dim_size(), 1);
+  EXPECT_EQ(body.input(1).type().tensor_type().elem_type(), TensorProto::BOOL);
+  EXPECT_EQ(body.input(1).type().tensor_type().shape().dim_size(), 0);
+  EXPECT_FALSE(body.name().empty());
+}
+
+// An If in a Loop reads a value of the outermost graph, and gives the state that it got.
+TEST(OnnxFileBodies, ReadValuesThroughSeveralLevels) {
+  ModelProto m = LoopModel();
+  AddInput(m, "flag", {}, {}, TensorProto::BOOL);
+  GraphProto& body = *m.mutable_graph()->mutable_node(0)->mutable_attribute(0)->mutable_g();
+  body.clear_node();
+  NodeProto& inner = AddTo(body, "If", {"flag"}, {"next"}, "inner");
+  AddTo(AddSubgraph(inner, "then_branch", {"sum"}), "Add", {"s", "x"}, {"sum"}, "add");
+  AddSubgraph(inner, "else_branch", {"s"});
+  const ::onnx::GraphProto written = WrittenOf(Import(m).graph);
+  const ::onnx::GraphProto& loop = SubgraphOf(written.node(0), "body");
+  const auto choice = std::find_if(loop.node().begin(), loop.node().end(),
+                                   [](const auto& node) { return node.op_type() == "If"; });
+  ASSERT_NE(choice, loop.node().end());
+  const ::onnx::GraphProto &then = SubgraphOf(*choice, "then_branch"),
+                           &other = SubgraphOf(*choice, "else_branch");
+  EXPECT_EQ(then.node(0).input(0), loop.input(2).name());
+  EXPECT_EQ(then.node(0).input(1), "x");
+  EXPECT_EQ(other.node(0).op_type(), "Identity");
+  EXPECT_EQ(other.node(0).input(0), loop.input(2).name());
+  EXPECT_EQ(written.output(0).type().tensor_type().elem_type(), TensorProto::FLOAT);
 }
 
 // Names of ONNX hold in all subgraphs, and a Graph may have the same in several.

@@ -99,35 +99,51 @@ void WriteNode(const Graph& graph, const Node& node, NodeProto& to) {
   }
 }
 
-// Writes the nodes and constants. Constants that no node reads, and that are no outputs, are left out.
 void WriteNodes(const Graph& graph, GraphProto& to) {
-  to.set_name(graph.name);
+  to.set_name(graph.name.empty() ? "graph" : graph.name);  // ONNX wants a name
   for (const Node& node : graph.nodes) WriteNode(graph, node, *to.add_node());
-  const Uses uses(graph);
-  for (size_t i = 0; i < graph.values.size(); ++i) {
-    if (!graph.values[i].is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
-    TensorProto& tensor = *to.add_initializer();
-    tensor.set_name(graph.values[i].name);
-    FillTensor(graph.values[i].constant, tensor);
+}
+
+// What is known of a parameter or an output of a body. The rest follows from the node's inputs; the number of
+// a run and the condition of a Loop need not have any.
+void WriteKnown(const Value& value, ValueInfoProto& to) {
+  to.set_name(value.name);
+  if (value.type == DType::kUnknown) return;
+  auto& tensor = *to.mutable_type()->mutable_tensor_type();
+  tensor.set_elem_type(OnnxTypeOf(value.type));
+  if (!value.shape.known()) return;
+  auto& shape = *tensor.mutable_shape();
+  for (const int64_t d : value.shape) {
+    auto& dim = *shape.add_dim();
+    if (d >= 0) dim.set_dim_value(d);
   }
 }
 
-// Writes a body with the parameters that ONNX gives it. Their types follow from those of the node's inputs.
+// Writes a body with the parameters that ONNX gives it. Its constants are those of the outermost graph.
 void AttributeWriter::operator()(const GraphPtr& value) const {
   to.set_type(AttributeProto::GRAPH);
   GraphProto& body = *to.mutable_g();
   WriteNodes(*value, body);
   for (size_t i = 0; i + captures < value->inputs.size(); ++i)
-    body.add_input()->set_name(value->value(value->inputs[i]).name);
-  for (const ValueId id : value->outputs) body.add_output()->set_name(value->value(id).name);
+    WriteKnown(value->value(value->inputs[i]), *body.add_input());
+  for (const ValueId id : value->outputs) WriteKnown(value->value(id), *body.add_output());
 }
 
-int64_t BytesWithBodies(const Graph& graph) {
-  int64_t bytes = ConstantBytes(graph);
+// Writes the constants of a graph and of its bodies, each name once. Constants that no node reads, and that
+// are no outputs, are left out.
+void WriteConstants(const Graph& graph, std::set<std::string>& written, GraphProto& to) {
+  const Uses uses(graph);
+  for (size_t i = 0; i < graph.values.size(); ++i) {
+    const Value& value = graph.values[i];
+    if (!value.is_constant() || (uses.readers[i].empty() && !uses.is_output[i])) continue;
+    if (!written.insert(value.name).second) continue;
+    TensorProto& tensor = *to.add_initializer();
+    tensor.set_name(value.name);
+    FillTensor(value.constant, tensor);
+  }
   for (const Node& node : graph.nodes)
     for (const std::string_view name : BodyNames(node.op))
-      bytes += BytesWithBodies(*node.attributes.GraphOf(name));
-  return bytes;
+      WriteConstants(*node.attributes.GraphOf(name), written, to);
 }
 
 bool HasMl(const Graph& graph) {
@@ -164,6 +180,8 @@ class Writer {
     }
     AddInputs();
     WriteNodes(graph_, *model_.mutable_graph());
+    std::set<std::string> written;
+    WriteConstants(graph_, written, *model_.mutable_graph());
     const std::vector<DType> types = OutputTypes(graph_);
     for (size_t i = 0; i < types.size(); ++i) AddOutput(graph_.outputs[i], types[i]);
     return model_.SerializeAsString();
@@ -171,7 +189,7 @@ class Writer {
 
  private:
   void CheckSize() const {
-    const int64_t bytes = BytesWithBodies(graph_), most = std::numeric_limits<int32_t>::max();
+    const int64_t bytes = ConstantBytesWithBodies(graph_), most = std::numeric_limits<int32_t>::max();
     if (bytes > most)
       Fail(Code::kResourceExhausted, graph_.name,
            "too large for one ONNX file; got {} bytes of constants, expected at most {}", bytes, most);

@@ -1,9 +1,11 @@
 #include "export/onnx/onnx_form.h"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <set>
 #include <string_view>
+#include <tuple>
 
 #include "base/error.h"
 #include "base/problems.h"
@@ -113,31 +115,56 @@ void ComputeOutputs(Graph& body) {
   }
 }
 
-// Names the values of a graph by `NameValues`, and those of its bodies by names that occur nowhere else.
-// `taken`: the names so far. `named`: per value of the graph, whether it has its name.
-void NameScope(Graph& graph, std::set<std::string>& taken, std::vector<bool> named) {
-  const auto name = [&](ValueId id) {
-    if (named[size_t(id)]) return;
-    named[size_t(id)] = true;
-    std::string& at = graph.value(id).name;
-    at = Unused(taken, at.empty() ? fmt::format("value_{}", id) : at);
-  };
-  for (const ValueId id : graph.inputs) name(id);
-  for (const ValueId id : graph.outputs) name(id);
-  for (size_t i = 0; i < named.size(); ++i) name(ValueId(i));
-  for (Node& node : graph.nodes) {
-    const size_t captures = CapturesOf(node.attributes);
-    ChangeBodies(node, [&](Graph& body) {
-      std::vector<bool> known(body.values.size());
-      for (size_t i = 0; i < captures; ++i) {
-        const ValueId inner = body.inputs[body.inputs.size() - captures + i];
-        body.value(inner).name = graph.value(node.inputs[node.inputs.size() - captures + i]).name;
-        known[size_t(inner)] = true;
-      }
-      NameScope(body, taken, std::move(known));
-    });
+// The names of a file: values of all scopes have different ones, but constants that share memory have one.
+class Names {
+ public:
+  // `named`: per value of the graph, whether it has its name.
+  void NameScope(Graph& graph, std::vector<bool> named) {
+    const auto name = [&](ValueId id) {
+      if (named[size_t(id)]) return;
+      named[size_t(id)] = true;
+      Name(graph.value(id), id);
+    };
+    for (const ValueId id : graph.inputs) name(id);
+    for (const ValueId id : graph.outputs) name(id);
+    for (size_t i = 0; i < named.size(); ++i) name(ValueId(i));
+    for (Node& node : graph.nodes) ChangeBodies(node, [&](Graph& body) { NameBody(graph, node, body); });
   }
-}
+
+ private:
+  // Its captures have the names of what they stand for, and its constants may have those of others.
+  void NameBody(const Graph& graph, const Node& node, Graph& body) {
+    std::vector<bool> known(body.values.size());
+    const size_t captures = CapturesOf(node.attributes);
+    for (size_t i = 0; i < captures; ++i) {
+      const ValueId inner = body.inputs[body.inputs.size() - captures + i];
+      body.value(inner).name = graph.value(node.inputs[node.inputs.size() - captures + i]).name;
+      known[size_t(inner)] = true;
+    }
+    for (size_t i = 0; i < body.values.size(); ++i) {
+      if (!body.values[i].is_constant()) continue;
+      const auto same = constants_.find(KeyOf(body.values[i]));
+      if (same == constants_.end()) continue;
+      body.values[i].name = same->second;
+      known[i] = true;
+    }
+    NameScope(body, std::move(known));
+  }
+
+  void Name(Value& value, ValueId id) {
+    value.name = Unused(taken_, value.name.empty() ? fmt::format("value_{}", id) : value.name);
+    if (value.is_constant()) constants_.emplace(KeyOf(value), value.name);
+  }
+
+  using Key = std::tuple<const void*, DType, Ints>;
+  static Key KeyOf(const Value& constant) {
+    const Shape& shape = constant.constant.shape();
+    return {constant.constant.data(), constant.type, Ints(shape.begin(), shape.end())};
+  }
+
+  std::set<std::string> taken_;
+  std::map<Key, std::string> constants_;
+};
 
 std::string ProblemOf(const Node& node) {
   const auto is_own = [&](const Attributes::Item& item) {
@@ -182,10 +209,7 @@ Graph InOnnxForm(const Graph& graph) {
   return form;
 }
 
-void NameValues(Graph& graph) {
-  std::set<std::string> taken;
-  NameScope(graph, taken, std::vector<bool>(graph.values.size()));
-}
+void NameValues(Graph& graph) { Names().NameScope(graph, std::vector<bool>(graph.values.size())); }
 
 void CheckOnnxForm(const Graph& graph) {
   SharedProblems problems;

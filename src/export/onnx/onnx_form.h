@@ -19,7 +19,8 @@ Graph InOnnxForm(const Graph& graph);
 
 // Gives each value a name of its own: those of inputs and outputs are the caller's, others may be empty or
 // occur twice, as in networks of Caffe with layers in place. A capture of a body has the name of the value
-// that it stands for; no other value of a body has a name of the graphs around it.
+// that it stands for, and constants of bodies that share memory with another constant have its name. No other
+// value of a body has a name of another graph.
 void NameValues(Graph& graph);
 
 // Returns the types of the graph's outputs, also where the shapes on which they depend are known only at run

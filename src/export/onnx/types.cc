@@ -57,61 +57,77 @@ constexpr std::string_view kOfFirstInput[] = {"Add",
                                               "Unsqueeze",
                                               "LogSoftmax"};
 
+// Goes through the nodes in their order once.
 class Types {
  public:
-  explicit Types(const Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit Types(const Graph& graph) : graph_(graph) {
+    for (const Value& value : graph.values) types_.push_back(value.type);
+  }
 
-  DType Of(ValueId id) const {
-    const Value& value = graph_.value(id);
-    const int p = uses_.producer[size_t(id)];
-    if (value.type != DType::kUnknown || p < 0) return value.type;
-    return OfOutput(graph_.nodes[size_t(p)], id);
+  // Types of inputs that the graph leaves open, as those of a body.
+  void Give(ValueId input, DType type) {
+    if (Of(input) == DType::kUnknown) types_[size_t(input)] = type;
+  }
+
+  std::vector<DType> OfOutputs() {
+    for (const Node& node : graph_.nodes) Infer(node);
+    std::vector<DType> of;
+    for (const ValueId id : graph_.outputs) of.push_back(Of(id));
+    return of;
   }
 
  private:
-  DType OfOutput(const Node& node, ValueId id) const {
-    if (IsIn(kOfIndices, node.op) || (node.op == "TopK" && id == node.output(1))) return DType::kI64;
+  DType Of(ValueId id) const { return id == kNoValue ? DType::kUnknown : types_[size_t(id)]; }
+
+  void Infer(const Node& node) {
+    const bool open = std::any_of(node.outputs.begin(), node.outputs.end(),
+                                  [&](ValueId id) { return id != kNoValue && Of(id) == DType::kUnknown; });
+    if (!open) return;
+    const std::vector<DType> of_bodies = OfBodies(node);
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      const ValueId id = node.outputs[i];
+      if (id == kNoValue || Of(id) != DType::kUnknown) continue;
+      types_[size_t(id)] = i < of_bodies.size() ? of_bodies[i] : OfOutput(node, i);
+    }
+  }
+
+  DType OfOutput(const Node& node, size_t output) const {
+    if (IsIn(kOfIndices, node.op) || (node.op == "TopK" && output == 1)) return DType::kI64;
     if (IsIn(kOfTruth, node.op)) return DType::kBool;
     if (node.op == "Cast") return DTypeOf(node.attributes.String("to", ""));
     if (const Tensor* labels = node.attributes.TensorOf("values_tensor")) return labels->type();
     if (node.op == "Where") return Of(node.inputs[1]);
-    if (IsControlFlow(node.op)) return OfBodies(node, id);
     const bool first = IsIn(kOfFirstInput, node.op) || IsElementwiseOperator(node.op);
-    return first && node.input(0) != kNoValue ? Of(node.inputs[0]) : DType::kUnknown;
+    return first ? Of(node.input(0)) : DType::kUnknown;
   }
 
-  DType OfBodies(const Node& node, ValueId id) const {
-    size_t at = size_t(std::find(node.outputs.begin(), node.outputs.end(), id) - node.outputs.begin());
-    if (node.op == "Loop") ++at;  // the first output of its body is the condition
+  // Returns the types of the outputs of a control flow node; none of others.
+  std::vector<DType> OfBodies(const Node& node) const {
+    std::vector<DType> of;
     for (const std::string_view name : BodyNames(node.op)) {
-      const Graph body = WithInputTypes(node, *node.attributes.GraphOf(name));
-      const DType type = at < body.outputs.size() ? Types(body).Of(body.outputs[at]) : DType::kUnknown;
-      if (type != DType::kUnknown) return type;
+      std::vector<DType> body = OfBody(node, *node.attributes.GraphOf(name));
+      if (node.op == "Loop" && !body.empty()) body.erase(body.begin());  // the condition
+      of.resize(std::max(of.size(), body.size()), DType::kUnknown);
+      for (size_t i = 0; i < body.size(); ++i)
+        if (of[i] == DType::kUnknown) of[i] = body[i];
     }
-    return DType::kUnknown;
+    return of;
   }
 
   // The last inputs of a body are those of its node, in the same order.
-  Graph WithInputTypes(const Node& node, Graph body) const {
-    for (size_t i = 1; i <= std::min(body.inputs.size(), node.inputs.size()); ++i) {
-      const ValueId outer = node.inputs[node.inputs.size() - i];
-      DType& type = body.value(body.inputs[body.inputs.size() - i]).type;
-      if (outer != kNoValue && type == DType::kUnknown) type = Of(outer);
-    }
-    return body;
+  std::vector<DType> OfBody(const Node& node, const Graph& body) const {
+    Types types(body);
+    for (size_t i = 1; i <= std::min(body.inputs.size(), node.inputs.size()); ++i)
+      types.Give(body.inputs[body.inputs.size() - i], Of(node.inputs[node.inputs.size() - i]));
+    return types.OfOutputs();
   }
 
   const Graph& graph_;
-  const Uses uses_;
+  std::vector<DType> types_;  // per value
 };
 
 }  // namespace
 
-std::vector<DType> OutputTypes(const Graph& graph) {
-  const Types types(graph);
-  std::vector<DType> of;
-  for (const ValueId id : graph.outputs) of.push_back(types.Of(id));
-  return of;
-}
+std::vector<DType> OutputTypes(const Graph& graph) { return Types(graph).OfOutputs(); }
 
 }  // namespace mete
