@@ -95,9 +95,11 @@ bool IsOneRow(const Answer& answer, const AnswerStyle& style) {
   return answer.outputs[size_t(style.classified)].shape()[0] == 1;
 }
 
-std::vector<Ranked> RankedOf(const Answer& answer, const AnswerStyle& style) {
+std::vector<Ranked> RankedOf(const Model& model, const Answer& answer, const AnswerStyle& style) {
   if (style.classified < 0) return {};
-  return Rank(answer.outputs[size_t(style.classified)].view(), style.top_k, style.softmax, style.labels);
+  const size_t at = size_t(style.classified);
+  const Tensor scores = NumbersOf(model.outputs()[at], answer.outputs[at]);
+  return Rank(scores.view(), style.top_k, style.softmax, style.labels);
 }
 
 }  // namespace
@@ -156,7 +158,7 @@ void PrintAnswer(const Model& model, const Answer& answer, const AnswerStyle& st
   if (answer.row >= 0) fmt::print("{}row {} of {}{}\n", s.bold, answer.row, answer.batch, s.reset);
   if (answer.said) PrintSaid(*answer.said);
   else if (answer.found) PrintFound(*answer.found, style.labels);
-  else if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(answer, style));
+  else if (style.classified >= 0 && IsOneRow(answer, style)) PrintClasses(RankedOf(model, answer, style));
   else PrintOutputs(model, answer);
   fmt::print("answered in {}{}\n\n", FormatMs(answer.ms),
              answer.batch > 1
@@ -174,7 +176,7 @@ Json AnswerJson(const Model& model, const Answer& answer, const AnswerStyle& sty
   if (answer.batch > 1) json["batch"] = answer.batch;
   if (style.classified >= 0 && IsOneRow(answer, style)) {
     json["top"] = Json::array();
-    for (const Ranked& r : RankedOf(answer, style))
+    for (const Ranked& r : RankedOf(model, answer, style))
       json["top"].push_back({{"class", r.index}, {"label", r.label}, {"score", r.score}});
   }
   if (answer.found) json.update(FoundJson(*answer.found, style.labels));

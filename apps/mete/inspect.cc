@@ -35,10 +35,18 @@ std::string OpenText(const Port& port) {
   return open ? "in the file " + text : "";
 }
 
+// "0.0078125 * (q - 128)"; empty: the elements are the numbers themselves.
+std::string ScaleText(const Port& port) {
+  if (!port.scale) return "";
+  const int64_t zero = port.scale->zero_point;
+  return fmt::format("{} * (q {} {})", port.scale->scale, zero < 0 ? '+' : '-', std::abs(zero));
+}
+
 void PrintPorts(const char* title, const std::vector<Port>& ports) {
   Rows rows;
-  for (const Port& p : ports) rows.push_back({p.name, Name(p.type), ToString(p.shape), OpenText(p)});
-  fmt::print("\n{}\n{}", title, FormatTable(rows, "llll", "  "));
+  for (const Port& p : ports)
+    rows.push_back({p.name, Name(p.type), ToString(p.shape), OpenText(p), ScaleText(p)});
+  fmt::print("\n{}\n{}", title, FormatTable(rows, "lllll", "  "));
 }
 
 // Keys and values of the file may hold anything: in the text they have one line each.

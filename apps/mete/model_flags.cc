@@ -441,6 +441,10 @@ Json PortsJson(const std::vector<Port>& ports) {
       list.back()["declared"] = std::vector<int64_t>(p.declared.begin(), p.declared.end());
       list.back()["dims"] = p.dims;
     }
+    if (p.scale) {
+      list.back()["scale"] = p.scale->scale;
+      list.back()["zero_point"] = p.scale->zero_point;
+    }
   }
   return list;
 }

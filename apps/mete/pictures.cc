@@ -31,9 +31,12 @@ bool IsOfAnswers(std::string_view key) {
 // Returns the settings before flags: those of the TOML beside the model, with the pixel settings of a recipe
 // if one is named; or those of the TOML that is named instead.
 Preprocess Start(const std::string& model_path, const Port& port, const std::string& preprocess) {
-  if (preprocess.ends_with(".toml"))
-    return LoadPreprocess(preprocess, PreprocessFor("", port.type, port.shape));
-  Preprocess p = PreprocessFor(model_path, port.type, port.shape);
+  const PortScale of = port.scale.value_or(PortScale());
+  const auto settings = [&](const std::string& path) {
+    return PreprocessFor(path, port.type, port.shape, of.scale, int(of.zero_point));
+  };
+  if (preprocess.ends_with(".toml")) return LoadPreprocess(preprocess, settings(""));
+  Preprocess p = settings(model_path);
   if (!preprocess.empty()) SetPreprocess(p, "preprocess", preprocess, "--preprocess");
   return p;
 }

@@ -122,8 +122,9 @@ void CheckHead(const ShowFlags& flags, const Preprocess& settings, const Picture
 Found FindIn(const Image& picture, const Model& model, std::span<const Tensor> outputs,
              const Preprocess& settings, const Shape& input, std::span<const std::string> labels,
              const ShowFlags& flags) {
+  const std::vector<Tensor> numbers = NumbersOf(model.outputs(), outputs);
   std::vector<HeadOutput> values;
-  for (size_t i = 0; i < outputs.size(); ++i) values.push_back({model.outputs()[i].name, outputs[i].view()});
+  for (size_t i = 0; i < numbers.size(); ++i) values.push_back({model.outputs()[i].name, numbers[i].view()});
   Found found{DecodeAnswer(values, picture, settings, input), ""};
   if (!flags.given()) return found;
   found.file = FileOf(flags, picture.name);

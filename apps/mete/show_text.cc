@@ -12,8 +12,9 @@ namespace mete::cli {
 namespace {
 
 SaidText TextIn(const Model& model, std::span<const Tensor> outputs, const Tokenizer& tokenizer, int most) {
+  const std::vector<Tensor> numbers = NumbersOf(model.outputs(), outputs);
   std::vector<HeadOutput> values;
-  for (size_t i = 0; i < outputs.size(); ++i) values.push_back({model.outputs()[i].name, outputs[i].view()});
+  for (size_t i = 0; i < numbers.size(); ++i) values.push_back({model.outputs()[i].name, numbers[i].view()});
   SaidText said{DecodeTokens(values, most), {}, {}};
   said.text = tokenizer.Decode(said.answer.tokens);
   for (const LikelyToken& likely : said.answer.last)

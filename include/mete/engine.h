@@ -33,6 +33,7 @@
 #include <initializer_list>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -82,6 +83,12 @@ struct LoadOptions {
 // The names of all optimising passes, in the order in which they run.
 std::vector<std::string> PassNames();
 
+// How integers of 8 or 16 bits stand for numbers: number = scale * (integer - zero_point).
+struct PortScale {
+  float scale = 1;
+  int64_t zero_point = 0;
+};
+
 // A graph input or output as the caller sees it: in the model file's own dimension order.
 struct Port {
   std::string name;
@@ -91,7 +98,14 @@ struct Port {
   // For an input: the names that the file gives to open dimensions, one for each dimension; "" for others.
   // Dimensions of one name have one size in a run.
   std::vector<std::string> dims = {};
+  // What the integers of this port stand for, where the file says so (TensorFlow Lite).
+  std::optional<PortScale> scale = std::nullopt;
 };
+
+// Returns what the elements of a port's tensor stand for: scale * (integer - zero_point) as f32, or the
+// tensor itself where the port has no scale.
+Tensor NumbersOf(const Port& port, const Tensor& tensor);
+std::vector<Tensor> NumbersOf(std::span<const Port> ports, std::span<const Tensor> tensors);
 
 // What a model's file says about itself. The texts are as they stand in the file: they may hold any bytes.
 struct FileInfo {

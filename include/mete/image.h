@@ -107,10 +107,15 @@ struct Preprocess {
   std::array<float, 3> divisor{1, 1, 1};
   bool transpose = false;  // swaps height and width
   TensorOrder layout = TensorOrder::kNchw;
-  DType type = DType::kF32;  // kF32, or kU8 (rounded, and clamped to 0..255)
+  DType type = DType::kF32;  // kF32, or kU8 or kI8 (rounded, and clamped)
 
   // whether mean, scale, std or a recipe was set; if false, pixels stay 0..255 because no setting is known
   bool values_known = false;
+  // kU8 and kI8: the integer of a value is value / step + zero. They are the scale and the zero point that
+  // the model's file gives to its input (Port::scale). Where mean, scale and divisor change nothing, pixels
+  // are the integers 0..255, or -128..127, instead.
+  float step = 1;
+  int zero = 0;
 
   // The following members are in the same file but not about pixels: how to print a classifier's result.
   // `labels` is the path of a text file with one class per line; the TOML file has it relative to its own
@@ -157,7 +162,9 @@ std::string PreprocessPath(const std::string& model_path);  // model.onnx -> mod
 // Returns the settings for an input of this type and shape (those of a Port, mete/engine.h): layout, channels
 // and type follow from the input, and the TOML file beside the model has the other settings. Without this
 // file pixels stay 0..255, which is wrong for most models.
-Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input);
+// `step` and `zero` are those of Port::scale, if the port has it.
+Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input, float step = 1,
+                         int zero = 0);
 
 // Returns a batch of one picture: 1xCxHxW or 1xHxWxC, in the size that the last stage gives.
 Tensor MakeInput(const Image& image, const Preprocess& preprocess);

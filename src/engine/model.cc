@@ -141,7 +141,8 @@ Model Optimized(Imported imported, const LoadOptions& options) {
   impl->metadata = std::move(imported.metadata);
   impl->file = std::move(imported.file);
   impl->graph = std::move(imported.graph);
-  impl->inputs = PortsOf(impl->graph, impl->graph.inputs, imported.declared, imported.dims);
+  const PortsInFile ports{std::move(imported.declared), std::move(imported.dims), std::move(imported.scales)};
+  impl->inputs = PortsOf(impl->graph, impl->graph.inputs, ports);
   impl->dims = OpenDimsOf(impl->inputs);
   impl->passes = {options.optimize, options.disabled_passes, options.onnxruntime_sums,
                   PrecisionOfAll(options)};
@@ -151,7 +152,7 @@ Model Optimized(Imported imported, const LoadOptions& options) {
                                                .onnxruntime_sums = options.onnxruntime_sums,
                                                .precision = impl->passes.precision,
                                                .divisible = &impl->divisible});
-  impl->outputs = PortsOf(impl->graph, impl->graph.outputs);
+  impl->outputs = PortsOf(impl->graph, impl->graph.outputs, {.scales = ports.scales});
   if (options.precision == kAuto) ChoosePrecisionsOf(*impl, options);
   impl->stats = Count(impl->graph);
   for (const PassRecord& r : records)

@@ -1,6 +1,7 @@
 #include "graph/ports.h"
 
 #include "base/error.h"
+#include "base/visit_type.h"
 
 namespace mete {
 namespace {
@@ -108,18 +109,34 @@ void CheckPort(const char* kind, const Port& port, DType type, const Shape& shap
   CheckHasData(kind, port, shape, data);
 }
 
-std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids,
-                          const std::map<std::string, Shape>& declared,
-                          const std::map<std::string, std::vector<std::string>>& dims) {
+std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids, const PortsInFile& file) {
   std::vector<Port> ports;
   for (const ValueId id : ids) {
     const Value& value = graph.value(id);
-    const auto at = declared.find(value.name);
-    const auto named = dims.find(value.name);
-    ports.push_back({value.name, value.type, value.shape, at == declared.end() ? value.shape : at->second,
-                     named == dims.end() ? std::vector<std::string>() : named->second});
+    Port port{value.name, value.type, value.shape, value.shape};
+    if (const auto at = file.declared.find(value.name); at != file.declared.end()) port.declared = at->second;
+    if (const auto at = file.dims.find(value.name); at != file.dims.end()) port.dims = at->second;
+    if (const auto at = file.scales.find(value.name); at != file.scales.end()) port.scale = at->second;
+    ports.push_back(std::move(port));
   }
   return ports;
+}
+
+Tensor NumbersOf(const Port& port, const Tensor& tensor) {
+  if (!port.scale) return tensor;
+  Tensor numbers(DType::kF32, tensor.shape());
+  const auto [scale, zero] = *port.scale;
+  VisitInt(tensor.type(), [&, scale = scale, zero = double(zero)]<class T>() {
+    std::transform(tensor.as<T>(), tensor.as<T>() + tensor.elements(), numbers.mutable_view().as<float>(),
+                   [&](T q) { return scale * float(double(q) - zero); });
+  });
+  return numbers;
+}
+
+std::vector<Tensor> NumbersOf(std::span<const Port> ports, std::span<const Tensor> tensors) {
+  std::vector<Tensor> numbers;
+  for (size_t i = 0; i < tensors.size(); ++i) numbers.push_back(NumbersOf(ports[i], tensors[i]));
+  return numbers;
 }
 
 void CheckInputs(const std::string& name, std::span<const Port> ports, std::span<const ConstView> inputs) {

@@ -12,11 +12,15 @@
 
 namespace mete {
 
-// Returns the values `ids` as ports. `declared` has the shapes that the model's file gives to some of them,
-// by name, and `dims` the names of their dimensions.
-std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids,
-                          const std::map<std::string, Shape>& declared = {},
-                          const std::map<std::string, std::vector<std::string>>& dims = {});
+// What a model's file says about some of its ports, by name (Port).
+struct PortsInFile {
+  std::map<std::string, Shape> declared = {};
+  std::map<std::string, std::vector<std::string>> dims = {};
+  std::map<std::string, PortScale> scales = {};
+};
+
+// Returns the values `ids` as ports.
+std::vector<Port> PortsOf(const Graph& graph, std::span<const ValueId> ids, const PortsInFile& file = {});
 
 // Throws INVALID_ARGUMENT if a tensor does not have the type and shape of its port, or has no data. `kind` is
 // "input" or "output".

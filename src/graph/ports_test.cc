@@ -18,6 +18,18 @@ std::string ErrorOf(const Port& port, const Shape& shape) {
   return "";
 }
 
+TEST(NumbersOf, AreTheScaleTimesTheIntegersLessTheirZero) {
+  const std::vector<int8_t> integers{-128, 0, 4, 127};
+  const Tensor tensor = Tensor::Of<int8_t>(DType::kI8, {2, 2}, integers);
+  Port port{"scores", DType::kI8, {2, 2}};
+  EXPECT_EQ(NumbersOf(port, tensor).data(), tensor.data());  // no scale: the tensor itself
+  port.scale = PortScale{0.5f, 4};
+  const Tensor numbers = NumbersOf(port, tensor);
+  EXPECT_EQ(numbers.shape(), (Shape{2, 2}));
+  EXPECT_EQ(std::vector<float>(numbers.as<float>(), numbers.as<float>() + 4),
+            (std::vector<float>{-66, -2, 0, 61.5f}));
+}
+
 TEST(OpenInputs, HaveTheSizesThatTheModelWasLoadedForWhereTheFileFixesThem) {
   const Port port{"data", DType::kF32, {1, 3, 31, 24}, {-1, 3, 12, 12}};
   EXPECT_EQ(ErrorOf(port, {1, 3, 31, 24}), "");

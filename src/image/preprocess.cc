@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "image/resize.h"
@@ -25,9 +26,22 @@ uint8_t Pick(const uint8_t* rgb, int channel, ChannelOrder order) {
   return Gray(rgb);
 }
 
-void Store(float v, float* to) { *to = v; }
-void Store(float v, uint8_t* to) {
-  *to = uint8_t(std::nearbyint(std::clamp(std::isnan(v) ? 0.0f : v, 0.0f, 255.0f)));
+// Whether the values are the pixels themselves, 0..255.
+bool KeepsPixels(const Preprocess& p) {
+  const auto are = [](const std::array<float, 3>& values, float all) {
+    return std::all_of(values.begin(), values.end(), [&](float v) { return v == all; });
+  };
+  return are(p.mean, 0) && are(p.scale, 1) && are(p.divisor, 1);
+}
+
+void Store(float v, const Preprocess&, float* to) { *to = v; }
+template <class Integer>
+void Store(float v, const Preprocess& p, Integer* to) {
+  using Limits = std::numeric_limits<Integer>;
+  // Pixels are the integers from the least one on, whatever these stand for.
+  v = KeepsPixels(p) ? v + float(Limits::min()) : v / p.step + float(p.zero);
+  *to = Integer(
+      std::nearbyint(std::clamp(std::isnan(v) ? 0.0f : v, float(Limits::min()), float(Limits::max()))));
 }
 
 template <class T>
@@ -38,7 +52,7 @@ void Fill(const Image& image, const Preprocess& p, int channels, T* to) {
   for (int c = 0; c < channels; ++c) {
     std::array<T, 256> values;  // of each byte
     for (size_t byte = 0; byte < values.size(); ++byte)
-      Store((float(byte) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)], &values[byte]);
+      Store((float(byte) - p.mean[size_t(c)]) * p.scale[size_t(c)] / p.divisor[size_t(c)], p, &values[byte]);
     for (int64_t y = 0; y < h; ++y)
       for (int64_t x = 0; x < w; ++x) {
         const int64_t pixel = y * y_step + x * x_step;
@@ -59,7 +73,8 @@ Shape ShapeOf(const Image& ready, const Preprocess& p) {
 void FillPicture(const Image& ready, const Preprocess& p, const View& batch, int64_t i) {
   const int64_t begin = i * batch.shape.Elements(1, batch.shape.rank());
   if (p.type == DType::kF32) Fill(ready, p, ChannelsOf(p), batch.as<float>() + begin);
-  else Fill(ready, p, ChannelsOf(p), batch.as<uint8_t>() + begin);
+  else if (p.type == DType::kU8) Fill(ready, p, ChannelsOf(p), batch.as<uint8_t>() + begin);
+  else Fill(ready, p, ChannelsOf(p), batch.as<int8_t>() + begin);
 }
 
 Shape WithBatch(int64_t count, const Shape& one) {

@@ -171,9 +171,10 @@ constexpr Field kFields[] = {
      }},
     {{"transpose", "true|false", "swap height and width"},
      [](const Text& t, Preprocess& p) { p.transpose = Truth(t); }},
-    {{"type", "f32|u8", "type of the elements (default: the input's)"},
+    {{"type", "f32|u8|i8", "type of the elements (default: the input's)"},
      [](const Text& t, Preprocess& p) {
-       p.type = Choice(t, {"f32", "u8"}) == 0 ? DType::kF32 : DType::kU8;
+       constexpr DType kTypes[] = {DType::kF32, DType::kU8, DType::kI8};
+       p.type = kTypes[Choice(t, {"f32", "u8", "i8"})];
      }},
     {{"labels", "FILE", "names of the classes, one a line"},
      [](const Text& t, Preprocess& p) { p.labels = t.value; }},
@@ -343,13 +344,16 @@ std::string PreprocessPath(const std::string& model_path) {
   return std::filesystem::path(model_path).replace_extension(".toml").string();
 }
 
-Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input) {
+Preprocess PreprocessFor(const std::string& model_path, DType type, const Shape& input, float step,
+                         int zero) {
   Preprocess p;
   if (const PictureShape pictures = PictureShapeOf(input); pictures.known) {
     p.layout = pictures.layout;
     if (pictures.channels == 1) p.channels = ChannelOrder::kGray;
   }
-  if (type == DType::kU8) p.type = DType::kU8;
+  if (type == DType::kU8 || type == DType::kI8) p.type = type;
+  p.step = step;
+  p.zero = zero;
   const std::string beside = PreprocessPath(model_path);
   std::error_code ignored;
   return std::filesystem::exists(beside, ignored) ? LoadPreprocess(beside, p) : p;

@@ -166,6 +166,29 @@ TEST(MakeInput, OrderLayoutMeanAndTranspose) {
   EXPECT_EQ(t.as<uint8_t>()[0], 18);  // 0.299 * 10 + 0.587 * 20 + 0.114 * 30
 }
 
+// What converters to 8 bits write: integers of i8 are the bytes less 128, or follow from the scale of the
+// input.
+TEST(MakeInput, IntegersStandForNumbers) {
+  Image in(4, 1);
+  for (int x = 0; x < 4; ++x) in.row(0)[x * 3] = std::array<uint8_t, 4>{0, 100, 129, 255}[size_t(x)];
+  const auto red = [&](const Preprocess& p) {
+    const Tensor t = MakeInput(in, p);
+    EXPECT_EQ(t.type(), DType::kI8);
+    return std::vector<int>(t.as<int8_t>(), t.as<int8_t>() + 4);
+  };
+  Preprocess p = PreprocessFor("no/such.tflite", DType::kI8, {1, 1, 4, 3}, 0.5f, -3);
+  p.layout = TensorOrder::kNchw;
+  EXPECT_EQ(red(p), (std::vector<int>{-128, -28, 1, 127}));
+  SetPreprocess(p, "mean", "128", "test");
+  SetPreprocess(p, "std", "4", "test");  // -32, -7, 0.25, 31.75; halves of them, from -3 on
+  EXPECT_EQ(red(p), (std::vector<int>{-67, -17, -2, 60}));
+  p.step = 0.125f;
+  EXPECT_EQ(red(p), (std::vector<int>{-128, -59, -1, 127}));
+  p.step = 0;
+  EXPECT_EQ(MessageOf([&] { MakeInput(in, p); }),
+            "[preprocess] the step of integers is none; got 0, expected a number above 0");
+}
+
 // For some of these pixels the quotient differs in its last bit from the product with 1 / 127.5.
 TEST(MakeInput, DividesByStd) {
   Image in(256, 1);

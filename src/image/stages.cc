@@ -129,8 +129,10 @@ InputPlace PlaceOf(const Image& image, const Preprocess& preprocess, const Shape
 }
 
 void CheckSettings(const Preprocess& p) {
-  if (p.type != DType::kF32 && p.type != DType::kU8)
-    Invalid("preprocess", "cannot make an input of type {}; expected f32 or u8", Name(p.type));
+  if (p.type != DType::kF32 && p.type != DType::kU8 && p.type != DType::kI8)
+    Invalid("preprocess", "cannot make an input of type {}; expected f32, u8 or i8", Name(p.type));
+  if (!(p.step > 0) || !std::isfinite(p.step))
+    Invalid("preprocess", "the step of integers is none; got {}, expected a number above 0", p.step);
   if (p.crop_fraction < 0 || p.crop_fraction > 1)
     Invalid("crop_fraction", "out of range; got {}, expected 0 to 1", p.crop_fraction);
   if (std::count(p.divisor.begin(), p.divisor.end(), 0.0f) > 0)

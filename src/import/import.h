@@ -24,6 +24,7 @@ struct Imported {
   std::vector<std::string> notes;  // one line for each assumption of the front end
   std::map<std::string, Shape> declared;                 // by input name: the shape for Port::declared
   std::map<std::string, std::vector<std::string>> dims;  // by input name: the names for Port::dims
+  std::map<std::string, PortScale> scales;               // by input or output name: Port::scale
   std::map<std::string, std::string> metadata;           // returned by Model::metadata()
   FileInfo file = {};                                    // returned by Model::file()
 };

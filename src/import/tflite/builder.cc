@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/visit_type.h"
 #include "graph/operators.h"
 
 namespace mete::tflite_import {
@@ -64,9 +65,15 @@ void Builder::AddInputs() {
     const ValueId id = graph().AddValue(of.name, of.type, shape);
     graph().inputs.push_back(id);
     result_.declared[of.name] = shape;
+    KeepScale(of);
     state.raw[0] = id;
     taken_.insert(id);
   }
+}
+
+void Builder::KeepScale(const TensorInfo& port) {
+  if (IsInt(port.type) && port.scales && port.scales->one())
+    result_.scales[port.name] = {port.scales->scale[0], port.scales->zero[0]};
 }
 
 Imported Builder::Finish() {
@@ -75,6 +82,7 @@ Imported Builder::Finish() {
     if (!seen.insert(tensor).second) problems_.Bad(info(tensor).name, "two outputs are this tensor");
     else if (!HasFailed(tensor)) try {
         graph().outputs.push_back(Raw(tensor, Order::kFile));
+        KeepScale(info(tensor));
       } catch (const Error& e) {
         if (e.code() == Code::kUnimplemented) problems_.Unsupported("output", e.what(), info(tensor).name);
         else problems_.Bad(e);

@@ -37,6 +37,7 @@ class Builder {
   Builder(File file, const ImportOptions& options, ImportProblems& problems);
 
   void AddInputs();
+  void KeepScale(const TensorInfo& port);
   Imported Finish();  // throws one Error that lists all problems
 
   const File& file() const { return file_; }

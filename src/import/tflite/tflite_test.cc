@@ -108,6 +108,17 @@ TEST(Tflite, BytesStandForNumbersBetweenOperators) {
             (std::vector<int8_t>{-1, -5, -1, -5, 0, -7, -1, -5, 1, -9, 3, -13, -1, -5, -1, -5, -1, -5}));
 }
 
+TEST(Tflite, PortsSayWhatTheirIntegersStandFor) {
+  const Imported net = ImportBytes(BytesNet(Type::INT8, -3, {0}));
+  ASSERT_EQ(net.scales.size(), 2u);
+  for (const ValueId id : {net.graph.inputs[0], net.graph.outputs[0]}) {
+    const PortScale& scale = net.scales.at(net.graph.value(id).name);
+    EXPECT_EQ(scale.scale, 0.5f);
+    EXPECT_EQ(scale.zero_point, -3);
+  }
+  EXPECT_TRUE(ImportBytes(ResidualNet()).scales.empty());
+}
+
 TEST(Tflite, BytesStayBytesInThePasses) {
   Graph g = ImportBytes(BytesNet(Type::INT8, -3, {0})).graph;
   RunPasses(g, {});

@@ -97,10 +97,10 @@ std::vector<NamedTensor> OutputsOf(const InferJob& job, const std::vector<Tensor
     const Tensor& output = outputs[job.outputs[i]];
     const std::string& name = model.outputs()[job.outputs[i]].name;
     const RequestedOutput* asked = job.request.outputs.empty() ? nullptr : &job.request.outputs[i];
-    named.push_back(
-        asked && asked->classes > 0
-            ? ClassTexts(name, output, int(std::min<int64_t>(asked->classes, output.elements())), model)
-            : Named(name, output));
+    named.push_back(asked && asked->classes > 0
+                        ? ClassTexts(name, NumbersOf(model.outputs()[job.outputs[i]], output),
+                                     int(std::min<int64_t>(asked->classes, output.elements())), model)
+                        : Named(name, output));
     named.back().binary = asked ? asked->binary : job.request.binary_outputs;
   }
   return named;
@@ -108,8 +108,9 @@ std::vector<NamedTensor> OutputsOf(const InferJob& job, const std::vector<Tensor
 
 std::vector<NamedTensor> ClassesOf(const InferJob& job, const std::vector<Tensor>& outputs) {
   const ServedModel& model = *job.loaded->model;
-  const std::vector<Ranked> best =
-      Rank(outputs[size_t(model.classified())].view(), job.classes, model.softmax(), model.labels());
+  const size_t at = size_t(model.classified());
+  const Tensor scores = NumbersOf(model.outputs()[at], outputs[at]);
+  const std::vector<Ranked> best = Rank(scores.view(), job.classes, model.softmax(), model.labels());
   const Shape shape{int64_t(best.size())};
   Tensor index(DType::kI64, shape), score(DType::kF32, shape);
   NamedTensor names;

@@ -144,7 +144,8 @@ void ServedModel::ReadPictureSettings(const std::string& path) {
         fmt::format("input '{}' of shape {} takes no pictures", port.name, ToString(port.shape));
     return;
   }
-  preprocess_ = PreprocessFor(path, port.type, port.shape);
+  const PortScale of = port.scale.value_or(PortScale());
+  preprocess_ = PreprocessFor(path, port.type, port.shape, of.scale, int(of.zero_point));
   if (!preprocess_.values_known)
     why_no_pictures_ = fmt::format("nothing says which values pixels must have; try a file {} with a recipe",
                                    PreprocessPath(path));
