@@ -1,6 +1,7 @@
 // Caffe layers that become several operators: what a net of one of them computes, against plain loops.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -221,115 +222,35 @@ TEST(CaffeLayers, UnpoolingPutsMaximaBackInAnyBatch) {
   }
 }
 
-// Steps, sequences, features and units of an LSTM.
-constexpr int kT = 5, kS = 2, kI = 3, kU = 4;
-
-std::vector<float> Made(int count, int factor) {
-  std::vector<float> values;
-  for (int i = 0; i < count; ++i) values.push_back(float(i * factor % 101 - 50) * 0.02f);
-  return values;
+// The maximum or the average of a window that may begin before the picture or end behind it. Caffe counts
+// padding in averages.
+double Pooled(const std::vector<float>& in, int n, int c, int y, int x, int height, int width, bool max) {
+  double most = -INFINITY, sum = 0;
+  for (int h = std::max(y, 0); h < std::min(y + height, kH); ++h)
+    for (int w = std::max(x, 0); w < std::min(x + width, kW); ++w) {
+      const double v = in[size_t(At(n, c, h, w))];
+      most = std::max(most, v);
+      sum += v;
+    }
+  return max ? most : sum / (height * width);
 }
 
-// What an LSTM of Caffe computes, in loops: gates are the input, forget, output and cell gate, and states and
-// cells are multiplied by the indicator before each step.
-Values LstmInLoops(const std::vector<float>& x, const std::vector<float>& w, const std::vector<float>& b,
-                   const std::vector<float>& r, const std::vector<float>& on) {
-  Values out(size_t(kT * kS * kU)), h(kS * kU), c(kS * kU);
-  const auto sigmoid = [](double v) { return 1 / (1 + std::exp(-v)); };
-  for (int t = 0; t < kT; ++t)
-    for (int n = 0; n < kS; ++n) {
-      Values next(kU);
-      const double goes_on = on[size_t(t * kS + n)];
-      for (int u = 0; u < kU; ++u) {
-        double gate[4];
-        for (int g = 0; g < 4; ++g) {
-          const int row = g * kU + u;
-          gate[g] = b[size_t(row)];
-          for (int i = 0; i < kI; ++i)
-            gate[g] += double(w[size_t(row * kI + i)]) * x[size_t((t * kS + n) * kI + i)];
-          for (int k = 0; k < kU; ++k)
-            gate[g] += double(r[size_t(row * kU + k)]) * goes_on * h[size_t(n * kU + k)];
-        }
-        double& cell = c[size_t(n * kU + u)];
-        cell = sigmoid(gate[1]) * goes_on * cell + sigmoid(gate[0]) * std::tanh(gate[3]);
-        next[size_t(u)] = sigmoid(gate[2]) * std::tanh(cell);
-      }
-      for (int u = 0; u < kU; ++u)
-        out[size_t((t * kS + n) * kU + u)] = h[size_t(n * kU + u)] = next[size_t(u)];
-    }
-  return out;
-}
-
-// As in the networks of CRNN: the features of an image's columns are the steps, and an indicator is a
-// constant or an input, by which sequences begin anywhere.
-TEST(CaffeLayers, LstmStartsAgainWhereTheIndicatorSaysSo) {
-  const std::vector<float> x = Made(kT * kS * kI, 37), w = Made(4 * kU * kI, 29), b = Made(4 * kU, 17),
-                           r = Made(4 * kU * kU, 23);
-  caffe::Weights weights;
-  AddWeights(weights, "l", {4 * kU, kI}, w);
-  AddWeights(weights, "l", {4 * kU}, b);
-  AddWeights(weights, "l", {4 * kU, kU}, r);
-  const std::string
-      input = "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 5 dim: 2 dim: 3 } } } ",
-      lstm =
-          "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' top: 'y' recurrent_param { num_output: 4 "
-          "} }";
-  const std::string
-      constant =
-          "layer { name: 'on' type: 'ContinuationIndicator' top: 'on' continuation_indicator_param { "
-          "time_step: 5 batch_size: 2 } } ",
-      given = "layer { name: 'on' type: 'Input' top: 'on' input_param { shape { dim: 5 dim: 2 } } } ";
-  const std::vector<float> whole{0, 0, 1, 1, 1, 1, 1, 1, 1, 1}, anywhere{0, 1, 1, 1, 1, 0, 0, 1, 1, 0.5f};
-  const auto expect = [&](const std::string& net, const std::vector<float>& on,
-                          const std::vector<Tensor>& inputs) {
-    const Values want = LstmInLoops(x, w, b, r, on);
-    for (const bool reference : {true, false}) {
-      const Tensor y = Session(LoadNet(net, weights), {.reference = reference}).Run(inputs).at(0);
-      ASSERT_EQ(y.shape(), (Shape{kT, kS, kU}));
-      // Sums of 8 products below 1 and three activations of 5e-7 each, over 5 steps.
-      for (size_t i = 0; i < want.size(); ++i) EXPECT_NEAR(y.as<float>()[i], want[i], 2e-5) << i;
-    }
-  };
-  const Tensor in = Floats({kT, kS, kI}, x);
-  expect(input + constant + lstm, whole, {in});
-  for (const auto& on : {whole, anywhere}) expect(input + given + lstm, on, {in, Floats({kT, kS}, on)});
-}
-
-// One sequence whose recurrent weights are more than 1 MiB, which are read in every step.
-TEST(CaffeLayers, AnLstmOfLargeWeightsIsRoundedAsFarAsTheUserAllows) {
-  constexpr int kUnits = 264;
-  std::vector<float> recurrence = Made(4 * kUnits * kUnits, 23);
-  for (float& w : recurrence) w *= 0.1f;
-  caffe::Weights weights;
-  AddWeights(weights, "l", {4 * kUnits, kI}, Made(4 * kUnits * kI, 29));
-  AddWeights(weights, "l", {4 * kUnits}, Made(4 * kUnits, 17));
-  AddWeights(weights, "l", {4 * kUnits, kUnits}, recurrence);
-  const std::string net =
-      "layer { name: 'x' type: 'Input' top: 'x' input_param { shape { dim: 5 dim: 1 dim: 3 } } } "
-      "layer { name: 'on' type: 'ContinuationIndicator' top: 'on' continuation_indicator_param { time_step: "
-      "5 } } "
-      "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' top: 'y' recurrent_param { num_output: 264 } "
-      "}";
-  const Tensor x = Floats({kT, 1, kI}, Made(kT * kI, 37));
-  const Tensor want = Session(LoadNet(net, weights), {.threads = 1}).Run({x}).at(0);
-  for (const char* precision : {"auto", "w8", "w4", "bf16", "f16"}) {
-    const double bound = 0.1;
-    LoadOptions options{.precision = precision, .error_bound = bound, .samples = {{x}}};
-    const Model model = LoadNet(net, weights, options);
-    if (std::string(precision) == "auto") {
-      ASSERT_EQ(model.precision().rounded.size(), 1u);
-      EXPECT_EQ(model.precision().rounded.begin()->second, "w8");
-    }
-    const Tensor y = Session(model, {.threads = 1}).Run({x}).at(0);
-    double largest = 0, apart = 0;
-    for (int64_t i = 0; i < want.elements(); ++i) {
-      largest = std::max(largest, std::abs(double(want.as<float>()[i])));
-      apart = std::max(apart, std::abs(double(want.as<float>()[i]) - double(y.as<float>()[i])));
-    }
-    EXPECT_GT(apart, 0) << precision << ": nothing was rounded";
-    if (std::string(precision) == "auto") {
-      EXPECT_LE(apart, bound * largest);
-    }
+TEST(CaffeLayers, SppPoolsWholePicturesHalvesAndQuarters) {
+  const auto in = Input();
+  // Of 4 x 6 pixels, 4 bins in a row have 2 pixels each, the first and the last one of padding.
+  const struct { int bins, height, width, pad_x; } levels[] = {{1, 4, 6, 0}, {2, 2, 3, 0}, {4, 1, 2, 1}};
+  for (const bool max : {true, false}) {
+    Values expected;
+    for (int n = 0; n < kN; ++n)
+      for (const auto& level : levels)
+        for (int c = 0; c < kC; ++c)
+          for (int i = 0; i < level.bins * level.bins; ++i)
+            expected.push_back(Pooled(in, n, c, i / level.bins * level.height,
+                                      i % level.bins * level.width - level.pad_x, level.height, level.width,
+                                      max));
+    ExpectNet(
+        NetOf(std::string("type: 'SPP' spp_param { pyramid_height: 3 pool: ") + (max ? "MAX" : "AVE") + " }"),
+        {kN, kC * (1 + 4 + 16)}, expected, max ? 0 : 24 * 2 * 1.2e-7);
   }
 }
 

@@ -306,6 +306,8 @@ LAYERS = {
     "ELU": ("elu_param { alpha: 0.5 }", []),
     "LRN": ("lrn_param { local_size: 3 norm_region: WITHIN_CHANNEL }", []),
     "BatchNorm": ("batch_norm_param { eps: 1e-4 }", [[4], [4], [1]]),
+    "BN": ("bn_param { frozen: true momentum: 0.95 eps: 1e-4 }", [[1, 4, 1, 1]] * 4),
+    "SPP": ("spp_param { pyramid_height: 2 pool: AVE }", []),
     "Scale": ("scale_param { bias_term: true axis: 1 }", [[4], [4]]),
     "Bias": ("", [[4]]),
     "Concat": ("bottom: 'data' concat_param { axis: 1 }", []),
@@ -340,7 +342,7 @@ DETECTION = ("layer { name: 'f' type: 'Flatten' bottom: 'data' top: 'f' } "
              "layer { name: 'p' type: 'PriorBox' bottom: 'data' bottom: 'data' top: 'p' prior_box_param { min_size: 2 } } "
              "layer { name: 'l' type: 'DetectionOutput' bottom: 'f' bottom: 'f' bottom: 'p' top: 'y' detection_output_param { "
              "num_classes: 4 share_location: true background_label_id: 0 nms_param { nms_threshold: 0.4 top_k: 9 eta: 0.9 } "
-             "code_type: CENTER_SIZE keep_top_k: 5 confidence_threshold: 0.1 variance_encoded_in_target: true } }")
+             "code_type: CENTER_SIZE keep_top_k: 5 confidence_threshold: 0.1 variance_encoded_in_target: true clip: true } }")
 
 
 def caffe_seeds():

@@ -135,7 +135,8 @@ void InferNonMaxSuppression(InferContext& c) {
 
 // Caffe's layer of this name: inputs are predictions of boxes, scores, and prior boxes with their variances.
 // Those of RefineDet have two more: scores of whether a prior box has an object at all, and predictions that
-// first move the prior boxes.
+// first move the prior boxes. With "clip", of OpenCV, boxes end at the picture's edges before they are
+// compared.
 void InferDetectionOutput(InferContext& c) {
   const Attributes& a = c.attributes;
   for (int i = 0; i < 5; ++i)

@@ -138,6 +138,10 @@ class Layer {
   // elements with ones in other places (for example 64 and 64x1x1).
   ValueId Weight(int i, const Shape& stored, const Shape& shape, const std::string& what);
   const Blobs& blobs() const { return *blobs_; }  // valid if Weight() returned a constant
+  int blob_count() const { return blobs_ ? blobs_->size() : 0; }
+  // Records a problem if the weights have more blobs than the layer reads: they are those of another form of
+  // the layer, for which `instead` is to be tried.
+  void NeedAtMostBlobs(int most, const std::string& instead);
   const Tensor& ConstantOf(ValueId id) const { return builder_.graph().value(id).constant; }
   bool IsConstant(ValueId id) const { return builder_.graph().value(id).is_constant(); }
 

@@ -69,7 +69,12 @@ INSTANTIATE_TEST_SUITE_P(
         LayerCase{"Pooling",
                   "pooling_param { pool: AVE global_pooling: true }",
                   {},
-                  "GlobalAveragePool -> y 2x4x1x1"}));
+                  "GlobalAveragePool -> y 2x4x1x1"},
+        LayerCase{"SPP", "spp_param { pyramid_height: 1 pool: AVE }", {}, "AveragePool -> y 2x4x1x1"},
+        LayerCase{"SPP",
+                  "spp_param { pyramid_height: 2 }",
+                  {},
+                  "MaxPool MaxPool Flatten Flatten Concat -> y 2x20"}));
 
 INSTANTIATE_TEST_SUITE_P(
     Elementwise, CaffeLayer,
@@ -203,6 +208,21 @@ TEST(CaffeImport, PoolingFollowsCaffesRule) {
   EXPECT_EQ(a.IntList("pads"), (Ints{1, 1, 1, 1}));
 }
 
+TEST(CaffeImport, AParameterIsItsBlob) {
+  const auto net = [](const std::string& shape) {
+    return InputLayer("data", {1, 2}) +
+           "layer { name: 'l' type: 'Parameter' top: 'p' parameter_param { shape { " + shape +
+           " } } } layer { name: 's' type: 'Eltwise' bottom: 'data' bottom: 'p' top: 'y' }";
+  };
+  const Graph g = Import(net("dim: 1 dim: 2"), Model("l", {{1, 2}})).graph;
+  EXPECT_EQ(Summary(g), "Add -> y 1x2");
+  EXPECT_EQ(g.value(g.nodes[0].inputs[1]).constant.as<float>()[1], 1.5f);
+  ExpectHas(MessageOf(net("dim: 1 dim: 2"), Model("l", {{3, 2}}), Code::kInvalidArgument),
+            "[l] the .caffemodel's values does not fit; got 3x2, expected 1x2");
+  ExpectHas(MessageOf(net("dim: -1"), "", Code::kInvalidArgument),
+            "its values has impossible dimensions; got -1");
+}
+
 TEST(CaffeImport, CropTakesItsSizeFromTheSecondBottom) {
   const std::string net =
       std::string(kInput) +
@@ -307,12 +327,6 @@ TEST(BadCaffe, SyntaxErrorsHaveLineAndColumn) {
   MessageOf(deep, "", Code::kDataLoss);
 }
 
-TEST(BadCaffe, UnknownFieldsOfKnownParametersAreNotIgnored) {
-  ExpectHas(MessageOf(Single("ReLU", "relu_param { slope: 1 }"), "", Code::kInvalidArgument),
-            "no field named \"slope\"");
-  EXPECT_EQ(Summary(Import(Single("ReLU", "transform_param { x: 1 }")).graph), "Relu -> y 2x4x6x5");
-}
-
 TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
   const std::string net = std::string(kInput) +
                           "layer { name: 'a' type: 'Convolution' bottom: 'data' top: 'a' convolution_param { "
@@ -333,10 +347,10 @@ TEST(BadCaffe, FilesThatDisagreeAreToldInOneError) {
 
 TEST(BadCaffe, OnlyUnsupportedLayersAreUnimplemented) {
   const std::string m = MessageOf(Single("RNN", "recurrent_param { num_output: 3 }") +
-                                      "layer { name: 'm' type: 'SPP' bottom: 'data' top: 'm' }",
+                                      "layer { name: 'm' type: 'Embed' bottom: 'data' top: 'm' }",
                                   "", Code::kUnimplemented);
   ExpectHas(m, "'RNN'");
-  ExpectHas(m, "'SPP'");
+  ExpectHas(m, "'Embed'");
 }
 
 TEST(BadCaffe, ImpossibleParametersOfLayersThatRearrange) {
@@ -350,7 +364,12 @@ TEST(BadCaffe, ImpossibleParametersOfLayersThatRearrange) {
            {"Tile", "", "tiles must be from 1 on; got 0"},
            {"Tile", "tile_param { tiles: 2147483647 }", "impossible dimensions"},
            {"Tile", "tile_param { tiles: 2 axis: 4 }", "axis is out of range"},
-           {"Clip", "clip_param { max: 1 }", "min and max must be given"},
+           {"SPP", "", "pyramid_height is out of range; got 0, expected 1 to 16"},
+           {"SPP", "spp_param { pyramid_height: 17 }", "got 17, expected 1 to 16"},
+           {"SPP", "spp_param { pyramid_height: 3 }", "pad must be smaller than the kernel; got 1x2 and 2x2"},
+           {"Clip", "", "min and max must both be given; got neither"},
+           {"Clip", "clip_param { min: 1 }", "min and max must both be given; got min alone"},
+           {"Clip", "clip_param { max: 1 }", "min and max must both be given; got max alone"},
            {"Clip", "clip_param { min: 2 max: 1 }", "min must not be above max; got 2 and 1"},
            {"Axpy", "bottom: 'data' bottom: 'data'",
             "the bottoms do not fit; got 2x4x6x5, 2x4x6x5 and 2x4x6x5"}})

@@ -112,7 +112,7 @@ TEST(PriorBox, BadParameters) {
            {"min_size: 4 step: -1", "step must be above 0 in both directions"},
            {"min_size: 4 step: 1 step_h: 1", "step is given as one number and as one for each"},
            {"min_size: 4 offset: nan", "offset must be a number"},
-           {"min_size: 4 density: 2", "no field named \"density\""}})
+           {"min_size: 4 density: 2", "PriorBoxParameter has an unknown field; got density"}})
     ExpectHas(MessageOf(Priors(parameters), "", Code::kInvalidArgument), problem);
   ExpectHas(MessageOf(InputLayer("map", {1, 4}) +
                           "layer { name: 'l' type: 'PriorBox' bottom: 'map' bottom: 'map' top: 'y' "
@@ -238,7 +238,8 @@ TEST(DetectionOutput, BadParameters) {
            {"num_classes: 2 nms_param { eta: 0 }", "eta must be above 0 and at most 1; got 0"},
            {"num_classes: 2 nms_param { eta: 1.5 }", "eta must be above 0 and at most 1; got 1.5"},
            {"num_classes: 2 confidence_threshold: nan", "confidence_threshold must be a number"},
-           {"num_classes: 2 objectness: 0.1", "no field named \"objectness\""}})
+           {"num_classes: 2 objectness: 0.1",
+            "DetectionOutputParameter has an unknown field; got objectness; try objectness_score"}})
     ExpectHas(MessageOf(Detections(parameters), "", Code::kInvalidArgument), problem);
   ExpectHas(
       MessageOf(InputLayer("x", {2, 12}) +

@@ -174,6 +174,7 @@ Attributes AttributesOf(const caffe::DetectionOutputParameter& p) {
   a.Set("top_k", int64_t(p.nms_param().has_top_k() ? p.nms_param().top_k() : -1));
   a.Set("keep_top_k", int64_t(p.keep_top_k()));
   if (p.has_confidence_threshold()) a.Set("confidence_threshold", p.confidence_threshold());
+  if (p.clip()) a.Set("clip", int64_t(1));
   return a;
 }
 
@@ -189,6 +190,9 @@ void DetectionOutput(Layer& l) {
     l.Bad("the third bottom must have the boxes of PriorBox; got {}, expected 1x2 and 4 for each box",
           ToString(priors));
   if (p.num_classes() < 1) l.Bad("num_classes must be from 1 on; got {}", p.num_classes());
+  if (!p.normalized_bbox())
+    Fail(Code::kUnimplemented, l.p.name(),
+         "boxes in pixels are not supported; got normalized_bbox: false, expected true");
   const int64_t boxes = priors.Elements(2, priors.rank()) / 4, classes = p.num_classes();
   // The scores come first: once they fit, the other product cannot overflow.
   const ValueId scores = RowOfImage(l, 1, boxes * classes, "the scores");

@@ -29,8 +29,11 @@ void Relu6(Layer& l) { l.SetTop(0, l.Emit("Clip", {l.in(), l.Scalar("least", 0),
 
 void Clip(Layer& l) {
   const auto& p = l.p.clip_param();
-  if (!p.has_min() || !p.has_max() || !(p.min() <= p.max()))
-    l.Bad("min and max must be given, and min must not be above max; got {} and {}", p.min(), p.max());
+  if (!p.has_min() || !p.has_max())
+    l.Bad("min and max must both be given; got {}", p.has_min()   ? "min alone"
+                                                    : p.has_max() ? "max alone"
+                                                                  : "neither");
+  if (!(p.min() <= p.max())) l.Bad("min must not be above max; got {} and {}", p.min(), p.max());
   l.SetTop(0, l.Emit("Clip", {l.in(), l.Scalar("least", p.min()), l.Scalar("most", p.max())}));
 }
 

@@ -1,4 +1,4 @@
-// Conversions of layers that shift and scale their input: Axpy, BatchNorm, Bias, LRN, MVN, Normalize and
+// Conversions of layers that shift and scale their input: Axpy, BatchNorm, Bias, BN, LRN, MVN, Normalize and
 // Scale.
 #include <algorithm>
 
@@ -17,20 +17,29 @@ std::vector<float> Averages(const Blobs& blobs, int i, float factor) {
   return out;
 }
 
+// Returns the shape of a value for each channel.
+Shape Channels(Layer& l) {
+  if (l.shape().rank() < 2) l.Bad("{} needs 2 dimensions or more; got {}", l.p.type(), ToString(l.shape()));
+  return Shape{l.shape()[1]};
+}
+
 void BatchNorm(Layer& l) {
   const auto& p = l.p.batch_norm_param();
   if (!p.use_global_stats())
     Fail(Code::kUnimplemented, l.p.name(),
          "BatchNorm over the batch itself is not supported; try use_global_stats: true");
-  if (l.shape().rank() < 2) l.Bad("BatchNorm needs 2 dimensions or more; got {}", ToString(l.shape()));
-  const Shape channels{l.shape()[1]};
+  const Shape channels = Channels(l);
+  // NVIDIA's fork has a factor and a summand behind Caffe's three blobs, and takes no smaller eps than 1e-5.
+  const bool nvidias = p.scale_bias() || p.has_scale_filler() || p.has_bias_filler();
+  if (!nvidias) l.NeedAtMostBlobs(3, "scale_bias: true");
   const ValueId mean = l.Weight(0, channels, "mean"), variance = l.Weight(1, channels, "variance"),
                 count = l.Weight(2, Shape{1}, "factor");
   const std::vector<float> ones(size_t(channels[0]), 1.0f), zeros(size_t(channels[0]), 0.0f);
   Attributes a;
-  a.Set("epsilon", p.eps());
-  std::vector<ValueId> inputs = {l.in(), l.Floats("scale", channels, ones),
-                                 l.Floats("shift", channels, zeros), mean, variance};
+  a.Set("epsilon", nvidias ? std::max(p.eps(), 1e-5f) : p.eps());
+  std::vector<ValueId> inputs = {
+      l.in(), nvidias ? l.Weight(3, channels, "scale") : l.Floats("scale", channels, ones),
+      nvidias ? l.Weight(4, channels, "shift") : l.Floats("shift", channels, zeros), mean, variance};
   if (l.IsConstant(mean) && l.IsConstant(variance) && l.IsConstant(count)) {
     const float steps = Averages(l.blobs(), 2, 1)[0], factor = steps == 0 ? 0 : 1 / steps;
     inputs[3] = l.Floats("mean", channels, Averages(l.blobs(), 0, factor));
@@ -74,6 +83,36 @@ void Scale(Layer& l) {
       "Mul", {l.in(), own ? l.Weight(0, part, Aligned(l, axis, part), "scale") : SecondBottom(l, axis)});
   if (p.bias_term()) y = l.Emit("Add", {y, l.Weight(own ? 1 : 0, part, Aligned(l, axis, part), "bias")});
   l.SetTop(0, y);
+}
+
+// SegNet's BN: a script behind the training has folded the statistics into a factor and a summand.
+void SegNetsBn(Layer& l, const Shape& channels) {
+  if (l.p.bn_param().bn_mode() != caffe::BNParameter::INFERENCE)
+    Fail(Code::kUnimplemented, l.p.name(),
+         "BN over the batch itself is not supported; got bn_mode: LEARN, expected INFERENCE; try the net for "
+         "inference with the weights that SegNet's compute_bn_statistics.py writes");
+  l.NeedAtMostBlobs(2, "the BN of PSPNet, with slope_filler");
+  const Shape aligned = Aligned(l, 1, channels);
+  const ValueId scaled = l.Emit("Mul", {l.in(), l.Weight(0, channels, aligned, "scale")});
+  l.SetTop(0, l.Emit("Add", {scaled, l.Weight(1, channels, aligned, "shift")}));
+}
+
+// PSPNet's BN: the averages of the training are blobs of their own, as they are.
+void PspNetsBn(Layer& l, const Shape& channels) {
+  l.NeedAtMostBlobs(4, "the net that belongs to these weights");
+  Attributes a;
+  a.Set("epsilon", l.p.bn_param().eps());
+  l.SetTop(0, l.Emit("BatchNormalization",
+                     {l.in(), l.Weight(0, channels, "slope"), l.Weight(1, channels, "bias"),
+                      l.Weight(2, channels, "mean"), l.Weight(3, channels, "variance")},
+                     a));
+}
+
+void Bn(Layer& l) {
+  const auto& p = l.p.bn_param();
+  const Shape channels = Channels(l);
+  const bool segnets = p.has_bn_mode() || p.has_scale_filler() || p.has_shift_filler() || l.blob_count() == 2;
+  return segnets ? SegNetsBn(l, channels) : PspNetsBn(l, channels);
 }
 
 void Bias(Layer& l) {
@@ -129,20 +168,19 @@ void Lrn(Layer& l) {
 
 void Normalize(Layer& l) {
   const auto& p = l.p.norm_param();
-  if (l.shape().rank() < 2) l.Bad("Normalize needs 2 dimensions or more; got {}", ToString(l.shape()));
+  const Shape channels = Channels(l);
   Attributes a;
   a.Set("across_spatial", int64_t(p.across_spatial()));
   a.Set("channel_shared", int64_t(p.channel_shared()));
   a.Set("eps", p.eps());
   l.SetTop(0, l.Emit("mete.Normalize",
-                     {l.in(), l.Weight(0, p.channel_shared() ? Shape{1} : Shape{l.shape()[1]}, "scale")}, a));
+                     {l.in(), l.Weight(0, p.channel_shared() ? Shape{1} : channels, "scale")}, a));
 }
 
 constexpr LayerType kLayers[] = {
-    {"Axpy", 3, 3, 1, Axpy},   {"BatchNorm", 1, 1, 1, BatchNorm},
-    {"Bias", 1, 2, 1, Bias},   {"LRN", 1, 1, 1, Lrn},
-    {"MVN", 1, 1, 1, Mvn},     {"Normalize", 1, 1, 1, Normalize},
-    {"Scale", 1, 2, 1, Scale},
+    {"Axpy", 3, 3, 1, Axpy},           {"BN", 1, 1, 1, Bn},       {"BatchNorm", 1, 1, 1, BatchNorm},
+    {"Bias", 1, 2, 1, Bias},           {"LRN", 1, 1, 1, Lrn},     {"MVN", 1, 1, 1, Mvn},
+    {"Normalize", 1, 1, 1, Normalize}, {"Scale", 1, 2, 1, Scale},
 };
 
 }  // namespace

@@ -31,6 +31,23 @@ ValueId InOrder(Layer& l, ValueId weights, const Shape& shape) {
   return l.EmitReshape(ordered, shape);
 }
 
+// The third bottom has features of each sequence as a whole, which every step sees behind its own.
+void AddStillFeatures(Layer& l, Sequences& s) {
+  const Shape in = l.shape(2);
+  const int64_t sequences = l.ShapeOf(s.x)[1], rows = 4 * s.hidden;
+  if (in.rank() < 2 || in[0] != sequences)
+    l.Bad("the third bottom must have features of each sequence; got {}, expected {} rows", ToString(in),
+          sequences);
+  const int64_t features = in.Elements(1, in.rank());
+  const ValueId of_sequence = in.rank() == 2 ? l.in(2) : l.EmitReshape(l.in(2), Shape{sequences, features});
+  const ValueId once = l.Emit("Unsqueeze", {of_sequence, l.Ints("first", Ints{0})});
+  const ValueId each = l.Emit("Tile", {once, l.Ints("times", Ints{s.steps, 1, 1})});
+  s.x = l.Emit("Concat", {s.x, each}, AxisOf(2));
+  const ValueId weights =
+      InOrder(l, l.Weight(2, Shape{rows, features}, "still weights"), Shape{1, rows, features});
+  s.weights = l.Emit("Concat", {s.weights, weights}, AxisOf(2));
+}
+
 Sequences SequencesOf(Layer& l) {
   Sequences s;
   const Shape in = l.shape();
@@ -44,7 +61,10 @@ Sequences SequencesOf(Layer& l) {
   const int64_t features = l.ShapeOf(s.x)[2], rows = 4 * s.hidden;
   s.weights = InOrder(l, l.Weight(0, Shape{rows, features}, "weights"), Shape{1, rows, features});
   const ValueId biases = InOrder(l, l.Weight(1, Shape{rows}, "biases"), Shape{1, rows});
-  s.recurrence = InOrder(l, l.Weight(2, Shape{rows, s.hidden}, "recurrence"), Shape{1, rows, s.hidden});
+  const bool still = l.bottoms() == 3;
+  if (still) AddStillFeatures(l, s);
+  s.recurrence =
+      InOrder(l, l.Weight(still ? 3 : 2, Shape{rows, s.hidden}, "recurrence"), Shape{1, rows, s.hidden});
   const std::vector<float> none(static_cast<size_t>(rows));  // of the states
   s.biases = l.Emit("Concat", {biases, l.Floats("none", Shape{1, rows}, none)}, AxisOf(1));
   return s;
@@ -93,11 +113,17 @@ ValueId StepByStep(Layer& l, const Sequences& s, ValueId indicator) {
   return l.Emit("Concat", std::move(states), AxisOf(0));
 }
 
-// Bottoms are the inputs, and for each step of each sequence 0 where another one begins, 1 elsewhere. A run
-// begins with states of zero, and not with those of the run before, as Caffe does where the first is 1.
+// Bottoms are the inputs, for each step of each sequence 0 where another one begins, 1 elsewhere, and the
+// features of whole sequences, if there are any. A run begins with states of zero, and not with those of the
+// run before, as Caffe does where the first is 1.
 void Lstm(Layer& l) {
   if (l.p.recurrent_param().expose_hidden())
-    l.Bad("expose_hidden is not supported; got true, expected false");
+    l.Bad("expose_hidden is not supported; got true, expected false; try the network as an ONNX file");
+  if (l.bottoms() > 3 || l.tops() > 1)
+    l.Bad(
+        "an LSTM has states as bottoms and tops with expose_hidden alone; got {} bottoms and {} tops, "
+        "expected 2 or 3 and 1",
+        l.bottoms(), l.tops());
   const Sequences s = SequencesOf(l);
   const bool goes_on = GoesOn(l, l.in(1), s.steps);  // the number of its columns says nothing then
   if (!goes_on && l.shape(1) != Shape{s.steps, l.shape()[1]})
@@ -129,7 +155,7 @@ void Reverse(Layer& l) {
 }
 
 constexpr LayerType kLayers[] = {{"ContinuationIndicator", 0, 1, 1, ContinuationIndicator},
-                                 {"LSTM", 2, 2, 1, Lstm},
+                                 {"LSTM", 2, 5, 3, Lstm},
                                  {"Reverse", 1, 1, 1, Reverse}};
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Conversions of Convolution, Deconvolution, InnerProduct and Pooling.
+// Conversions of Convolution, Deconvolution, InnerProduct, Parameter, Pooling and SPP.
 #include <algorithm>
 
 #include "import/caffe/builder.h"
@@ -155,11 +155,15 @@ Attributes PoolWindow(Layer& l, const caffe::PoolingParameter& p) {
   return a;
 }
 
+void NeedPoolable(Layer& l, caffe::PoolingParameter::PoolMethod method) {
+  if (l.shape().rank() != 4) l.Bad("pooling needs 4 dimensions; got {}", ToString(l.shape()));
+  if (method == caffe::PoolingParameter::STOCHASTIC)
+    Fail(Code::kUnimplemented, l.p.name(), "stochastic pooling is not supported");
+}
+
 void Pooling(Layer& l) {
   const auto& p = l.p.pooling_param();
-  if (l.shape().rank() != 4) l.Bad("pooling needs 4 dimensions; got {}", ToString(l.shape()));
-  if (p.pool() == caffe::PoolingParameter::STOCHASTIC)
-    Fail(Code::kUnimplemented, l.p.name(), "stochastic pooling is not supported");
+  NeedPoolable(l, p.pool());
   const bool max = p.pool() == caffe::PoolingParameter::MAX;
   if (!max && l.tops() > 1) l.Bad("only MAX pooling has a second top");
   if (p.global_pooling()) {
@@ -171,6 +175,45 @@ void Pooling(Layer& l) {
   for (int i = 0; i < l.tops(); ++i) l.SetTop(i, made[size_t(i)]);
 }
 
+// Returns the windows of a level of a pyramid: `bins` in each direction, with padding around the picture
+// where they do not divide it. Caffe refuses padding as large as a window, and so does PoolWindow().
+caffe::PoolingParameter PyramidWindow(const Shape& picture, uint32_t bins) {
+  const auto size = [&](int64_t extent) { return uint32_t((extent + bins - 1) / bins); };
+  const auto pad = [&](int64_t extent) { return uint32_t((size(extent) * bins - extent + 1) / 2); };
+  caffe::PoolingParameter p;
+  p.set_kernel_h(size(picture[2]));
+  p.set_kernel_w(size(picture[3]));
+  p.set_stride_h(p.kernel_h());
+  p.set_stride_w(p.kernel_w());
+  p.set_pad_h(pad(picture[2]));
+  p.set_pad_w(pad(picture[3]));
+  return p;
+}
+
+// Spatial pyramid pooling: one row of the maxima or averages of 1 x 1, 2 x 2, 4 x 4, ... windows.
+void Spp(Layer& l) {
+  const auto& p = l.p.spp_param();
+  constexpr uint32_t kMost = 16;  // levels: more than a picture of 32,767 pixels has
+  NeedPoolable(l, p.pool());
+  if (p.pyramid_height() < 1 || p.pyramid_height() > kMost)
+    l.Bad("pyramid_height is out of range; got {}, expected 1 to {}", p.pyramid_height(), kMost);
+  std::vector<ValueId> levels;
+  for (uint32_t level = 0; level < p.pyramid_height(); ++level)
+    levels.push_back(l.Emit(p.pool() == caffe::PoolingParameter::MAX ? "MaxPool" : "AveragePool", {l.in()},
+                            PoolWindow(l, PyramidWindow(l.shape(), 1u << level))));
+  if (levels.size() == 1) return l.SetTop(0, levels[0]);  // Caffe leaves it as it is
+  for (ValueId& level : levels) level = l.Emit("Flatten", {level});
+  Attributes axis;
+  axis.Set("axis", int64_t(1));
+  l.SetTop(0, l.Emit("Concat", std::move(levels), axis));
+}
+
+// The blob itself is the output.
+void Parameter(Layer& l) {
+  const auto& dims = l.p.parameter_param().shape().dim();
+  l.SetTop(0, l.Weight(0, Shape(std::span<const int64_t>(dims.data(), size_t(dims.size()))), "values"));
+}
+
 constexpr LayerType kLayers[] = {
     {"Convolution", 1, 1, 1, Convolution},
     {"ConvolutionDepthwise", 1, 1, 1, Convolution},
@@ -178,7 +221,9 @@ constexpr LayerType kLayers[] = {
     {"Deconvolution", 1, 1, 1, Deconvolution},
     {"InnerProduct", 1, 1, 1, InnerProduct},
     {"Padding", 1, 1, 1, Padding},
+    {"Parameter", 0, 0, 1, Parameter},
     {"Pooling", 1, 1, 2, Pooling},
+    {"SPP", 1, 1, 1, Spp},
 };
 
 }  // namespace

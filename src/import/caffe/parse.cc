@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <climits>
+#include <map>
 
 #include "base/error.h"
+#include "base/nearest.h"
 #include "base/problems.h"
 
 namespace mete::caffe_import {
@@ -18,30 +20,76 @@ namespace pb = google::protobuf;
 constexpr int kMaxNesting = 64;  // real nets nest 5 deep
 constexpr size_t kMaxShownProblems = 10;
 
+// The parser's warning about an unknown field: Message type "mete.caffe.X" has no field named "y".
+struct UnknownField {
+  const pb::Descriptor* type = nullptr;  // null: the warning is of another kind
+  std::string name;
+};
+
+UnknownField ReadWarning(const std::string& message) {
+  std::vector<std::string> quoted;
+  for (size_t from = message.find('"'); from != message.npos && quoted.size() < 2;) {
+    const size_t to = message.find('"', from + 1);
+    if (to == message.npos) break;
+    quoted.push_back(message.substr(from + 1, to - from - 1));
+    from = message.find('"', to + 1);
+  }
+  if (quoted.size() < 2 || message.find("has no field named") == message.npos) return {};
+  return {caffe::NetParameter::descriptor()->file()->pool()->FindMessageTypeByName(quoted[0]), quoted[1]};
+}
+
+std::vector<std::string> FieldsOf(const pb::Descriptor& type) {
+  std::vector<std::string> names;
+  for (int i = 0; i < type.field_count(); ++i) names.push_back(type.field(i)->name());
+  return names;
+}
+
 // Collects the parser's errors and warnings; the parser reports unknown fields as warnings. An unknown
 // parameter message of a layer is ignored, because the layer's type is then unknown too, or has no meaning
 // here (data, loss). An unknown field within a known parameter message could change the numbers, so it is a
 // problem, except in what says which files a run of Caffe writes.
 class Collector : public pb::io::ErrorCollector {
  public:
-  explicit Collector(const std::string& name) : name_(name) {}
+  // The parser fills `net` meanwhile: its last layer is the one that is being read.
+  Collector(const std::string& name, const caffe::NetParameter& net) : name_(name), net_(net) {}
 
-  void AddError(int line, int column, const std::string& message) override { Add(line, column, message); }
+  void AddError(int line, int column, const std::string& message) override {
+    problems_.Add(Place(line, column), Printable(message));
+  }
   void AddWarning(int line, int column, const std::string& message) override {
-    for (const char* harmless : {"\"mete.caffe.LayerParameter\"", "\"mete.caffe.V1LayerParameter\"",
-                                 "\"mete.caffe.V0LayerParameter\"", "\"mete.caffe.NetParameter\"",
-                                 "\"mete.caffe.SaveOutputParameter\""})
-      if (message.find(harmless) != message.npos) return;
-    Add(line, column, message);
+    const UnknownField field = ReadWarning(message);
+    if (!field.type) return AddError(line, column, message);
+    for (const pb::Descriptor* harmless :
+         {caffe::LayerParameter::descriptor(), caffe::V1LayerParameter::descriptor(),
+          caffe::V0LayerParameter::descriptor(), caffe::NetParameter::descriptor(),
+          caffe::SaveOutputParameter::descriptor()})
+      if (field.type == harmless) return;
+    const std::string layer = field.type == caffe::NetState::descriptor() ? "" : LayerName();
+    problems_.Add(Place(line, column) + (layer.empty() ? "" : ", layer " + layer), TextOf(field, message));
   }
   const SharedProblems& problems() const { return problems_; }
 
  private:
-  void Add(int line, int column, const std::string& message) {
-    problems_.Add(fmt::format("{}:{}:{}", name_, line + 1, column + 1), Printable(message));
+  std::string Place(int line, int column) const {
+    return fmt::format("{}:{}:{}", name_, line + 1, column + 1);
   }
+  // Names are compared for the first fields alone: no more problems are shown, and a file may have millions.
+  std::string TextOf(const UnknownField& field, const std::string& message) {
+    if (const auto at = texts_.find(message); at != texts_.end()) return at->second;
+    if (texts_.size() >= kMaxShownProblems) return Printable(message);
+    return texts_[message] =
+               Printable(fmt::format("{} has an unknown field; got {}{}", field.type->name(), field.name,
+                                     ExpectedOneOf(field.name, FieldsOf(*field.type))));
+  }
+  std::string LayerName() const {
+    if (net_.layer_size()) return Printable(net_.layer(net_.layer_size() - 1).name());
+    return net_.layers_size() ? Printable(net_.layers(net_.layers_size() - 1).name()) : "";
+  }
+
   const std::string& name_;
+  const caffe::NetParameter& net_;
   SharedProblems problems_{kMaxShownProblems};
+  std::map<std::string, std::string> texts_;  // of warnings
 };
 
 void RefuseWebPage(std::string_view text, const std::string& name, const char* expected) {
@@ -81,7 +129,7 @@ Net ParseNet(std::string_view text, const std::string& name) {
          "this is no text; expected a Caffe net in text form; try the .prototxt that belongs to the "
          ".caffemodel");
   Net net;
-  Collector collector(name);
+  Collector collector(name, net.header);
   pb::TextFormat::Parser parser;
   parser.RecordErrorsTo(&collector);
   parser.AllowUnknownField(true);

@@ -60,6 +60,21 @@ TEST(CaffeLstm, BadParameters) {
   };
   const std::string on = Indicator("on", 5, 2);
   ExpectHas(message(on + Lstm("l", 4, "expose_hidden: true")), "expose_hidden is not supported; got true");
+  // With its states as bottoms and tops, too.
+  ExpectHas(
+      message(on + InputLayer("h", {1, 2, 4}) +
+              "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' bottom: 'h' bottom: 'h' top: 'y' "
+              "top: 'yh' top: 'yc' recurrent_param { num_output: 4 expose_hidden: true } }"),
+      "expose_hidden is not supported; got true");
+  ExpectHas(
+      message(on + InputLayer("h", {1, 2, 4}) +
+              "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' bottom: 'h' bottom: 'h' top: 'y' "
+              "recurrent_param { num_output: 4 } }"),
+      "got 4 bottoms and 1 tops, expected 2 or 3 and 1");
+  ExpectHas(message(on + InputLayer("still", {3, 7}) +
+                    "layer { name: 'l' type: 'LSTM' bottom: 'x' bottom: 'on' bottom: 'still' top: 'y' "
+                    "recurrent_param { num_output: 4 } }"),
+            "the third bottom must have features of each sequence; got 3x7, expected 2 rows");
   ExpectHas(message(on + Lstm("l", 0)), "num_output is out of range; got 0, expected 1 to 1048576");
   ExpectHas(message(on + Lstm("l", (1 << 20) + 1)), "num_output is out of range; got 1048577");
   ExpectHas(message(Indicator("on", 4, 2) + Lstm("l", 4)), "got 4x2, expected 5x2");

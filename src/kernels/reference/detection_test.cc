@@ -85,6 +85,30 @@ TEST(DetectionOutputKernel, KeepsTheBestOfOverlappingBoxesOfEachClass) {
             (Rows{Found(0, 1, 0.9f, 0), Found(0, 1, 0.8f, 1), Found(0, 1, 0.7f, 2)}));
 }
 
+// Box 0 is 1 x 1 and half outside: it shares 1/2 of the union with box 1 as it is, and all of it once it is
+// clipped. Boxes 2 and 3 are the same box, outside the picture: clipped they have no area, and so no overlap.
+TEST(DetectionOutputKernel, ClippedBoxesAreComparedAndWritten) {
+  const std::vector<Row> boxes = {{-0.5f, 0, 0.5f, 1}, {0, 0, 0.5f, 1}, {1.5f, 0, 2, 1}, {1.5f, 0, 2, 1}};
+  const std::vector<float> scores = {0.9f, 0.8f, 0.7f, 0.6f};
+  std::vector<float> priors, both;
+  for (const Row& box : boxes) priors.insert(priors.end(), box.begin(), box.end());
+  priors.resize(32, 1);
+  for (float score : scores) both.insert(both.end(), {0, score});
+  const auto detect = [&](int64_t clip) {
+    const Attributes a = Attrs({{"num_classes", int64_t(2)},
+                                {"nms_threshold", 0.6f},
+                                {"confidence_threshold", 0.3f},
+                                {"clip", clip}});
+    return RowsOf(RunOp("mete.DetectionOutput", a,
+                        {F({1, 16}, std::vector<float>(16)), F({1, 8}, both), F({1, 2, 16}, priors)})[0]);
+  };
+  EXPECT_EQ(
+      detect(0),
+      (Rows{{0, 1, 0.9f, -0.5f, 0, 0.5f, 1}, {0, 1, 0.8f, 0, 0, 0.5f, 1}, {0, 1, 0.7f, 1.5f, 0, 2, 1}}));
+  EXPECT_EQ(detect(1),
+            (Rows{{0, 1, 0.9f, 0, 0, 0.5f, 1}, {0, 1, 0.7f, 1, 0, 1, 1}, {0, 1, 0.6f, 1, 0, 1, 1}}));
+}
+
 TEST(DetectionOutputKernel, ATopKOfCandidatesIsTakenBeforeBoxesAreCompared) {
   EXPECT_EQ(Detect({{"top_k", int64_t(1)}}), (Rows{Found(0, 1, 0.9f, 0), Found(0, 2, 0.35f, 2)}));
   // Box 1 is dropped, and box 2 is no candidate.

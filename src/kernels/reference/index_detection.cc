@@ -1,5 +1,6 @@
 // The kernel of mete.DetectionOutput, the last layer of SSD's networks in Caffe: of each class of each image
 // the boxes with the best scores among those that overlap, and of each image the best of these.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -29,7 +30,8 @@ class Decoder {
         labels_(args.attributes.Int("share_location", 1) ? 1 : args.attributes.Int("num_classes", 1)),
         scaled_(args.attributes.Int("variance_encoded_in_target", 0) == 0),
         corner_(args.attributes.String("code_type", "corner") == "corner"),
-        center_(args.attributes.String("code_type", "corner") == "center_size") {}
+        center_(args.attributes.String("code_type", "corner") == "center_size"),
+        clips_(args.attributes.Int("clip", 0) != 0) {}
 
   int64_t count() const { return count_; }  // boxes of an image
 
@@ -38,7 +40,8 @@ class Decoder {
     const float *prior = priors_ + i * 4, *variance = prior + count_ * 4;
     CornerBox box{prior[0], prior[1], prior[2], prior[3]};
     if (moves_) box = Moved(box, variance, moves_ + (image * count_ + i) * 4);
-    return Moved(box, variance, prediction);
+    box = Moved(box, variance, prediction);
+    return clips_ ? Clipped(box) : box;
   }
 
  private:
@@ -57,9 +60,15 @@ class Decoder {
             float(y1 + v[3] * height)};
   }
 
+  // The picture is the square from (0, 0) to (1, 1).
+  static CornerBox Clipped(const CornerBox& box) {
+    const auto inside = [](float v) { return std::clamp(v, 0.0f, 1.0f); };
+    return {inside(box.x0), inside(box.y0), inside(box.x1), inside(box.y1)};
+  }
+
   const float *predictions_, *priors_, *moves_;  // moves_ may be null
   int64_t count_, labels_;                       // labels_: boxes for each prior box
-  bool scaled_, corner_, center_;
+  bool scaled_, corner_, center_, clips_;
 };
 
 struct Limits {
