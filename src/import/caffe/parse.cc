@@ -20,7 +20,8 @@ namespace pb = google::protobuf;
 constexpr int kMaxNesting = 64;  // real nets nest 5 deep
 constexpr size_t kMaxShownProblems = 10;
 
-// The parser's warning about an unknown field: Message type "mete.caffe.X" has no field named "y".
+// The parser's warning about an unknown field, at the place behind its name: Message type "mete.caffe.X" has
+// no field named "y".
 struct UnknownField {
   const pb::Descriptor* type = nullptr;  // null: the warning is of another kind
   std::string name;

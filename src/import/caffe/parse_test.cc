@@ -16,7 +16,7 @@ std::string ReluWith(const std::string& name, const std::string& parameters) {
 TEST(UnknownField, IsToldWithItsLayerAndTheFieldsThatThereAre) {
   EXPECT_EQ(Message(kInput + std::string("\n") + ReluWith("one", "engine: CAFFE") +
                     ReluWith("two", "\n  slope: 1\n")),
-            "[net:4:3, layer two] ReLUParameter has an unknown field; got slope, expected one of "
+            "[net:4:8, layer two] ReLUParameter has an unknown field; got slope, expected one of "
             "negative_slope, engine");
 }
 
@@ -52,7 +52,7 @@ TEST(UnknownField, OfOldLayersAndOutsideOfLayers) {
               "slope: 1 } }"),
       ", layer v1] ReLUParameter has an unknown field; got slope");
   EXPECT_EQ(Message(kInput + ReluWith("l", "") + "state { phases: TEST }"),
-            "[net:2:9] NetState has an unknown field; got phases, expected one of phase, level, stage; try "
+            "[net:2:15] NetState has an unknown field; got phases, expected one of phase, level, stage; try "
             "phase");
 }
 
