@@ -140,7 +140,7 @@ endforeach()
 # What reads the nodes of a model and rewrites a few of them, once, or reads and checks a file, is smaller at -Os: the files of the loop by 213 KB, the
 # others by 118 KB. DenseNet 121 loads as soon.
 foreach(rewrites byte_tables concat_in_place depth_taps fold_blocks fuse_elementwise fuse_epilogues fuse_matmul fuse_patterns fuse_quantized fuse_scaled_sums
-        inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization slice_convolution transposed_convolutions transposes volume_convolutions)
+        inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization slice_convolution slice_resize transposed_convolutions transposes volume_convolutions)
   set_source_files_properties(src/passes/${rewrites}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 endforeach()
 foreach(reads attributes bodies external flex_attention functions importer microsoft microsoft_attended microsoft_attention microsoft_build
@@ -289,7 +289,7 @@ mete_exceptions("they choose between a session and a server before there is a se
   apps/mete/site_run.cc LAYERS plan_site processor remote run serve_client serve_site simulate_site
   apps/mete/site_server.cc LAYERS image serve_client serve_site plan_site)
 mete_exceptions("it makes a model of another one, and runs graphs that no file has on the way"
-  apps/mete/quantize.cc LAYERS cpu engine export_onnx passes quantize
+  apps/mete/quantize.cc LAYERS cpu engine export_onnx graph passes quantize
   apps/mete/quantize_report.cc LAYERS quantize
   apps/mete/quantize_report.h LAYERS quantize)
 if(METE_TESTS)

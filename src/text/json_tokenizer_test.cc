@@ -70,8 +70,8 @@ TEST_P(KindOfTokenizer, ATextThatGoesOnHasNoBeginAndNoSpaceInFront) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, KindOfTokenizer,
-                         testing::Values("bytes.json", "characters.json", "ends.json", "metaspace.json", "pieces.json",
-                                         "split.json", "words.json"));
+                         testing::Values("bytes.json", "characters.json", "ends.json", "metaspace.json",
+                                         "pieces.json", "split.json", "words.json"));
 
 TEST(JsonTokenizer, AddedTokensMayTakeSpaceAndNormalizedText) {
   TextJson json = FileOf("words.json");
