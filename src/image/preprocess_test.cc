@@ -176,7 +176,7 @@ TEST(MakeInput, IntegersStandForNumbers) {
     EXPECT_EQ(t.type(), DType::kI8);
     return std::vector<int>(t.as<int8_t>(), t.as<int8_t>() + 4);
   };
-  Preprocess p = PreprocessFor("no/such.tflite", DType::kI8, {1, 1, 4, 3}, 0.5f, -3);
+  Preprocess p = PreprocessFor("no/such.tflite", DType::kI8, {1, 8, 8, 3}, 0.5f, -3);
   p.layout = TensorOrder::kNchw;
   EXPECT_EQ(red(p), (std::vector<int>{-128, -28, 1, 127}));
   SetPreprocess(p, "mean", "128", "test");

@@ -295,7 +295,9 @@ TEST(SliceVolumeConvolutions, GivesVolumesToOtherReaders) {
   b.Output(b.Op("Add", {x, b.Weight({4, 1, 1, 3})}));
   b.Output(b.Op("Add", {x, b.Input({2, 1, 4, 2, 1})}));
   b.Output(b.Op("Add", {x, b.Input({2, 4, 1, 2, 3})}));
-  Graph& g = b.Output(b.Op("ConvTranspose", {x, b.Weight({4, 2, 2, 2, 2})}));
+  Attributes groups;
+  groups.Set("group", int64_t{2});
+  Graph& g = b.Output(b.Op("ConvTranspose", {x, b.Weight({4, 2, 2, 2, 2})}, groups));
   ExpectSame(g, SliceVolumeConvolutions);
   EXPECT_TRUE(HasVolume(g, "ConvTranspose"));
 }
