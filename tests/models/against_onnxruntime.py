@@ -141,6 +141,14 @@ def check_made(cases, flags, table, work):
             compare(table, name, output, ours[output], theirs[output])
 
 
+def satisfies_checker(path):
+    try:
+        onnx.checker.check_model(str(path), full_check=True)
+        return True
+    except onnx.checker.ValidationError:  # where the shape of an output is not known
+        return False
+
+
 def check_written(flags, table, work):
     """Control flow in files that Mete writes: each model with a product beside it, which `mete quantize` makes one of bytes. The other outputs are those of before."""
     for name, model, inputs in control_flow_models.cases(flags.seed):
@@ -153,13 +161,16 @@ def check_written(flags, table, work):
         theirs = onnxruntime_outputs(wide, inputs)
         try:
             support.mete_json(flags, "quantize", wide, "--activations", "dynamic", "--output", written)
-            onnx.checker.check_model(str(written), full_check=True)
+            if satisfies_checker(wide):
+                onnx.checker.check_model(str(written), full_check=True)
             ours = onnxruntime_outputs(written, inputs)
         except Exception as error:  # those of three programs have no common type
             print(error)
             table.row(False, name, "-", "-", "-")
             continue
         for output in names:
+            if ours[output].size == theirs[output].size == 0:  # a Loop without runs: its shape is that of the body's declaration, which a graph does not keep
+                continue
             compare(table, f"written: {name}", output, ours[output], theirs[output])
 
 
