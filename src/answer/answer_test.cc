@@ -162,6 +162,15 @@ TEST(DecodeAnswer, YoloFamilies) {
   ASSERT_EQ(v8.size(), 1u);
   ExpectBox(v8[0], 80, 50, 120, 110, .8f, 1);
 
+  std::vector<float> found{50, 40, 70, 70, .8f, 1, 50, 40, 70, 71, .7f, 1, 0, 0, 9, 9, .2f, 5};
+  found.resize(7 * 6);  // rows without a box are 0
+  const Tensor ends = Values({1, 7, 6}, found);
+  const auto end = Decode("yolo-end-to-end", {{"output0", ends}}).boxes;
+  ASSERT_EQ(end.size(), 2u);  // the network has suppressed what overlaps
+  ExpectBox(end[0], 100, 80, 140, 140, .8f, 1);
+  ExpectBox(end[1], 100, 80, 140, 142, .7f, 1);
+  EXPECT_TELLS(Decode("yolo-v8", {{"output0", ends}}), "the rows are those of the head yolo-end-to-end");
+
   // 64x32 pixels are 8x4 + 4x2 + 2x1 cells. The first cell of the second row of the second grid:
   const size_t cell = 32 + 4;
   const Tensor cells =
@@ -249,6 +258,35 @@ TEST(DecodeAnswer, SsdAndDetr) {
           .boxes;
   ASSERT_EQ(detr.size(), 1u);
   ExpectBox(detr[0], 40, 20, 200, 100, .75f, 1);
+}
+
+// Names tell which output has the classes, or else whole numbers do.
+TEST(DecodeAnswer, TensorFlowsSsdHasTopBeforeLeft) {
+  const Tensor boxes = Values({1, 2, 4}, {.1f, .2f, .5f, .6f, 0, 0, 1, 1});
+  const Tensor classes = Values({1, 2}, {7, 0}), scores = Values({1, 2}, {.75f, .25f});
+  for (const std::vector<NamedTensor>& outputs :
+       {std::vector<NamedTensor>{
+            {"detection_boxes", boxes}, {"detection_scores", scores}, {"detection_classes", classes}},
+        {{"call:0", classes}, {"call:1", boxes}, {"call:2", scores}},
+        {{"call:0", scores}, {"call:1", boxes}, {"call:2", classes}}}) {
+    const auto found = Decode("tf-ssd", outputs).boxes;
+    ASSERT_EQ(found.size(), 1u);
+    ExpectBox(found[0], .2f * 400, .1f * 200, .6f * 400, .5f * 200, .75f, 7);
+  }
+}
+
+// Networks that end in ArgMax have the classes themselves.
+TEST(DecodeAnswer, MasksMayBeGivenAsNumbersOfClasses) {
+  Preprocess settings;
+  settings.crop_width = settings.crop_height = 2;
+  const int16_t out = PictureMask::kOutside;
+  for (const Shape& shape : {Shape{1, 1, 1, 2}, Shape{1, 1, 2}, Shape{1, 2}}) {
+    const Tensor numbers = Tensor::Of<int64_t>(DType::kI64, shape, std::vector<int64_t>{0, 21});
+    const PictureMask mask = Decode("classes", {{"y", numbers}}, settings, {1, 3, 2, 2}, Image(6, 2)).mask;
+    EXPECT_EQ(mask.label, (std::vector<int16_t>{out, out, 0, 21, out, out, out, out, 0, 21, out, out}));
+  }
+  const Tensor wrong = Tensor::Of<int64_t>(DType::kI64, {1, 2}, std::vector<int64_t>{0, -1});
+  EXPECT_TELLS(Decode("classes", {{"y", wrong}}), "'y' has -1, which is no number of a class");
 }
 
 TEST(DecodeAnswer, MasksHaveTheSizeOfThePicture) {

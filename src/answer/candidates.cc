@@ -14,6 +14,11 @@ BestClass BestOf(const float* scores, int64_t count, int64_t step, int first) {
   return best;
 }
 
+int LabelOf(float number) {
+  constexpr float kMostLabel = 65535;  // a guess: more classes than any detector has
+  return int(std::clamp(std::isnan(number) ? 0.0f : number, 0.0f, kMostLabel));
+}
+
 void BoxCandidates::Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points) {
   const bool finite = std::isfinite(box.x0) && std::isfinite(box.y0) && std::isfinite(box.x1) &&
                       std::isfinite(box.y1) && std::isfinite(score);

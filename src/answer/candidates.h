@@ -24,6 +24,10 @@ struct Boxes {
   std::vector<PicturePoint> points = {};
 };
 
+// Returns the class that a number of any type stands for; one that is no number, or none of a class, is class
+// 0 or the last one.
+int LabelOf(float number);
+
 class BoxCandidates {
  public:
   BoxCandidates(const HeadSettings& settings, const InputPlace& place) : settings_(settings), place_(place) {}

@@ -10,17 +10,15 @@ namespace {
 
 constexpr int64_t kAny = HeadOutputs::kAny;
 
-// Numbers of classes are integers in any type; what is no such number is class 0 or the last one.
-int LabelOf(float number) {
-  constexpr float kMostLabel = 65535;  // a guess: more classes than any detector has
-  return int(std::clamp(std::isnan(number) ? 0.0f : number, 0.0f, kMostLabel));
-}
-
 // Returns whether the numbers are pixels of the input instead of shares: the boxes of some exporters are.
 bool ArePixels(const std::vector<float>& boxes) {
   // A share may lie a little outside of the picture; this bound is a guess.
   constexpr float kMostShare = 4;
   return std::any_of(boxes.begin(), boxes.end(), [](float v) { return v > kMostShare; });
+}
+
+bool AreWhole(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float v) { return v == std::floor(v); });
 }
 
 }  // namespace
@@ -68,6 +66,22 @@ Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
     const int label = LabelOf(labels.values[size_t(i)]);
     if (pixels) candidates.Add(box, scores.values[size_t(i)], label);
     else candidates.AddRelative(box, scores.values[size_t(i)], label);
+  }
+  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
+}
+
+// Boxes as top, left, bottom and right, classes and scores of TensorFlow's SSDs, which have left out those
+// that overlap. Files of TensorFlow 2 have names without a meaning, and either order of classes and scores.
+Boxes TfSsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
+  HeadValues labels = outputs.Find("classes", {1, boxes.dim(1)}, {"label", "class"});
+  HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
+  if (!AreWhole(labels.values) && AreWhole(scores.values)) std::swap(labels, scores);
+  BoxCandidates candidates(input.settings.head, input.place);
+  for (int64_t i = 0; i < boxes.dim(1); ++i) {
+    const float* v = boxes.row(i, 4);
+    candidates.AddRelative({v[1], v[0], v[3], v[2]}, scores.values[size_t(i)],
+                           LabelOf(labels.values[size_t(i)]));
   }
   return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }

@@ -25,6 +25,7 @@ Boxes RetinaFaceBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes CornerBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input);
 Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input);
+Boxes TfSsdBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes DetrBoxes(const HeadOutputs& outputs, const HeadInput& input);
 
 // grids.cc: boxes of the cells of grids
@@ -35,6 +36,7 @@ Boxes CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes YoloV5Boxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes YoloV8Boxes(const HeadOutputs& outputs, const HeadInput& input);
 Boxes YoloXBoxes(const HeadOutputs& outputs, const HeadInput& input);
+Boxes YoloEndBoxes(const HeadOutputs& outputs, const HeadInput& input);
 
 // yolo_grids.cc: boxes of anchors in the cells of several grids
 Boxes YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input);

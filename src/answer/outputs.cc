@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/visit_type.h"
 #include "mete/io.h"
 
 namespace mete {
@@ -23,6 +24,7 @@ HeadValues ValuesOf(const HeadOutput& output) {
   HeadValues values{output.name, output.values.shape, std::vector<float>(size_t(output.values.elements()))};
   for (size_t i = 0; i < values.values.size(); ++i)
     values.values[i] = float(ElementAt(output.values, int64_t(i)));
+  values.integers = IsInt(output.values.type);
   return values;
 }
 

@@ -16,6 +16,7 @@ struct HeadValues {
   std::string name;
   Shape shape;
   std::vector<float> values;
+  bool integers = false;  // whether the output's type is one of integers
 
   int64_t dim(int i) const { return shape[i]; }
   const float* row(int64_t i, int64_t width) const { return values.data() + i * width; }

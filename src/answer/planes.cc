@@ -1,9 +1,11 @@
 // Outputs with a plane for each class, colour or point.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
+#include "base/error.h"
 #include "image/stages.h"
 
 namespace mete {
@@ -13,16 +15,51 @@ constexpr int64_t kAny = HeadOutputs::kAny;
 
 uint8_t ByteOf(float v) { return uint8_t(std::lround(std::clamp(std::isnan(v) ? 0.0f : v, 0.0f, 255.0f))); }
 
-// The class of each cell of an output 1xCxHxW; one plane alone has scores of class 1.
-std::vector<int16_t> ClassesOf(const HeadValues& planes, float least_score) {
+constexpr int64_t kMostClasses = INT16_MAX;
+
+struct ClassGrid {
+  int64_t height = 0, width = 0;
+  std::vector<int16_t> label;  // of each cell
+};
+
+// The class of each cell of scores 1xCxHxW; one plane alone has scores of class 1.
+ClassGrid BestClasses(const HeadValues& planes, float least_score) {
   const int64_t classes = planes.dim(1), cells = planes.dim(2) * planes.dim(3);
-  std::vector<int16_t> labels(static_cast<size_t>(cells));
+  ClassGrid grid{planes.dim(2), planes.dim(3), std::vector<int16_t>(static_cast<size_t>(cells))};
   for (int64_t cell = 0; cell < cells; ++cell) {
     const float* v = planes.values.data() + cell;
-    labels[size_t(cell)] =
+    grid.label[size_t(cell)] =
         classes == 1 ? int16_t(*v >= least_score) : int16_t(BestOf(v, classes, cells).label);
   }
-  return labels;
+  return grid;
+}
+
+// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax.
+std::optional<HeadValues> ClassNumbers(const HeadOutputs& outputs) {
+  std::optional<HeadValues> found = outputs.FindIfAny({1, 1, kAny, kAny});
+  if (!found || !found->integers) found = outputs.FindIfAny({1, kAny, kAny});
+  if (!found || !found->integers) found = outputs.FindIfAny({kAny, kAny});
+  return found && found->integers ? found : std::nullopt;
+}
+
+ClassGrid GivenClasses(const HeadValues& numbers, const HeadOutputs& outputs) {
+  const int rank = numbers.shape.rank();
+  ClassGrid grid{numbers.dim(rank - 2), numbers.dim(rank - 1), {}};
+  for (const float number : numbers.values) {
+    if (!(number >= 0 && number < float(kMostClasses)))
+      outputs.Fail(fmt::format("'{}' has {}, which is no number of a class", numbers.name, number),
+                   fmt::format("0 to {}", kMostClasses - 1));
+    grid.label.push_back(int16_t(number));
+  }
+  return grid;
+}
+
+ClassGrid ClassesOf(const HeadOutputs& outputs, float least_score) {
+  if (const auto numbers = ClassNumbers(outputs)) return GivenClasses(*numbers, outputs);
+  const HeadValues planes = outputs.Find("planes of classes", {1, kAny, kAny, kAny});
+  if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
+    outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
+  return BestClasses(planes, least_score);
 }
 
 // Luma and chroma as JPEG has them (ITU-R BT.601, full range).
@@ -42,13 +79,10 @@ void SetRgb(float luma, Chroma chroma, uint8_t* rgb) {
 }  // namespace
 
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues planes = outputs.Find("planes of classes", {1, kAny, kAny, kAny});
-  constexpr int64_t kMostClasses = INT16_MAX;
-  if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses || planes.dim(2) < 1 || planes.dim(3) < 1)
-    outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
-  const std::vector<int16_t> labels = ClassesOf(planes, input.settings.head.least_score);
+  const ClassGrid grid = ClassesOf(outputs, input.settings.head.least_score);
+  const int64_t height = grid.height, width = grid.width;
+  if (height < 1 || width < 1) outputs.Fail("the planes of classes are empty", "cells");
   const InputPlace& place = input.place;
-  const int64_t height = planes.dim(2), width = planes.dim(3);
   PictureMask mask{place.picture_width, place.picture_height, {}};
   mask.label.resize(size_t(mask.width) * size_t(mask.height), PictureMask::kOutside);
   for (int y = 0; y < mask.height; ++y)
@@ -57,7 +91,7 @@ PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
       if (across < 0 || down < 0 || across >= place.input_width || down >= place.input_height) continue;
       const int64_t column = std::min(int64_t(across / place.input_width * double(width)), width - 1),
                     row = std::min(int64_t(down / place.input_height * double(height)), height - 1);
-      mask.label[size_t(y) * size_t(mask.width) + size_t(x)] = labels[size_t(row * width + column)];
+      mask.label[size_t(y) * size_t(mask.width) + size_t(x)] = grid.label[size_t(row * width + column)];
     }
   return mask;
 }

@@ -13,6 +13,9 @@ constexpr int64_t kAny = HeadOutputs::kAny;
 // The number of values of a box before its classes: centre, size, and whether there is an object.
 constexpr int64_t kBoxValues = 5;
 
+// The number of values of a box behind a network's own suppression: corners, score and class.
+constexpr int64_t kEndValues = 6;
+
 }  // namespace
 
 // Rows of 1xNx(5+C): the box, whether there is an object, and the classes.
@@ -34,6 +37,8 @@ Boxes YoloV8Boxes(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues columns = outputs.Find("columns of boxes", {1, kAny, kAny});
   const int64_t classes = columns.dim(1) - 4, count = columns.dim(2);
   if (classes < 1) outputs.Fail("the columns are too short", "5 values or more");
+  if (count == kEndValues && columns.dim(1) > kEndValues)
+    outputs.Fail("the rows are those of the head yolo-end-to-end", "1x(4+C)xN");
   BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < count; ++i) {
     const float* v = columns.values.data() + i;
@@ -41,6 +46,17 @@ Boxes YoloV8Boxes(const HeadOutputs& outputs, const HeadInput& input) {
     candidates.AddCentered(v[0], v[count], v[2 * count], v[3 * count], best.score, best.label);
   }
   return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
+}
+
+// Rows of 1xNx6: corners, score and class. The network has left out those that overlap.
+Boxes YoloEndBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+  const HeadValues rows = outputs.Find("rows of boxes", {1, kAny, kEndValues});
+  BoxCandidates candidates(input.settings.head, input.place);
+  for (int64_t i = 0; i < rows.dim(1); ++i) {
+    const float* v = rows.row(i, kEndValues);
+    candidates.Add({v[0], v[1], v[2], v[3]}, v[4], LabelOf(v[5]));
+  }
+  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }
 
 // Rows of 1xNx(5+C) as those of YOLOv5, but centres are offsets from cells and sizes are logarithms, in cells

@@ -160,7 +160,7 @@ class Show(unittest.TestCase):
 
     def test_help_has_all_heads(self):
         text = mete("help", "heads").stdout
-        for head in ("ultraface", "fastestdet", "yolo-v8", "yolo-v3", "yolo-v4", "detr", "classes", "picture", "heat-maps"):
+        for head in ("ultraface", "fastestdet", "yolo-v8", "yolo-end-to-end", "tf-ssd", "yolo-v3", "yolo-v4", "detr", "classes", "picture", "heat-maps"):
             self.assertIn(head, text)
 
     def test_faces_and_cats_of_real_models(self):
