@@ -25,7 +25,17 @@ std::optional<int64_t> Combined(Code code, int64_t a, int64_t b) {
   }
 }
 
+bool HasActivation(const Op& op) {
+  switch (op.code()) {
+    case Code::ADD: return op.ActivationOf<tflite::AddOptions>() != tflite::Activation::NONE;
+    case Code::SUB: return op.ActivationOf<tflite::SubOptions>() != tflite::Activation::NONE;
+    case Code::MUL: return op.ActivationOf<tflite::MulOptions>() != tflite::Activation::NONE;
+    default: return false;
+  }
+}
+
 bool FoldBinary(Op& op, const Ints& a, const Ints& b) {
+  if (HasActivation(op)) return false;  // sizes have none
   if (a.empty() || b.empty()) return false;
   if (a.size() != b.size() && a.size() != 1 && b.size() != 1) return false;
   Ints values;

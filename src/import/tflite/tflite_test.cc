@@ -119,6 +119,18 @@ TEST(Tflite, PortsSayWhatTheirIntegersStandFor) {
   EXPECT_TRUE(ImportBytes(ResidualNet()).scales.empty());
 }
 
+// Known integers are computed while the model is read, with what the operator does behind them.
+TEST(Tflite, KnownIntegersKeepTheirActivation) {
+  Model m;
+  const int x = m.Input({1, 2});
+  const int sum =
+      m.Op(Code::ADD, {m.Ints({-3, 4}), m.Ints({1, 1})}, Kind::AddOptions,
+           tflite::CreateAddOptions(m.builder, tflite::Activation::RELU), {m.Value({2}, Type::INT32)});
+  m.outputs = {sum, m.Op(Code::RELU, {x})};
+  const auto outputs = RunBytes(m.Finish(), {Tensor::Floats({1, 2}, std::vector<float>{1, -1})});
+  EXPECT_EQ(ElementsOf<int32_t>(outputs[0]), (std::vector<int32_t>{0, 5}));
+}
+
 TEST(Tflite, BytesStayBytesInThePasses) {
   Graph g = ImportBytes(BytesNet(Type::INT8, -3, {0})).graph;
   RunPasses(g, {});
