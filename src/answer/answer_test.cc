@@ -285,6 +285,11 @@ TEST(DecodeAnswer, MasksMayBeGivenAsNumbersOfClasses) {
     const PictureMask mask = Decode("classes", {{"y", numbers}}, settings, {1, 3, 2, 2}, Image(6, 2)).mask;
     EXPECT_EQ(mask.label, (std::vector<int16_t>{out, out, 0, 21, out, out, out, out, 0, 21, out, out}));
   }
+  const Tensor numbers = Tensor::Of<int64_t>(DType::kI64, {1, 2}, std::vector<int64_t>{0, 21});
+  const Tensor planes = Values({1, 3, 1, 2}, {1, 0, 0, 0, 0, 1});
+  const PictureMask of_planes =
+      Decode("classes", {{"other", numbers}, {"planes", planes}}, settings, {1, 3, 2, 2}, Image(6, 2)).mask;
+  EXPECT_EQ(of_planes.label[3], 2);
   const Tensor wrong = Tensor::Of<int64_t>(DType::kI64, {1, 2}, std::vector<int64_t>{0, -1});
   EXPECT_TELLS(Decode("classes", {{"y", wrong}}), "'y' has -1, which is no number of a class");
 }

@@ -34,10 +34,13 @@ ClassGrid BestClasses(const HeadValues& planes, float least_score) {
   return grid;
 }
 
-// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax.
+// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax. Beside
+// planes of scores, integers of fewer dimensions are something else.
 std::optional<HeadValues> ClassNumbers(const HeadOutputs& outputs) {
   std::optional<HeadValues> found = outputs.FindIfAny({1, 1, kAny, kAny});
-  if (!found || !found->integers) found = outputs.FindIfAny({1, kAny, kAny});
+  if (found && found->integers) return found;
+  if (outputs.FindIfAny({1, kAny, kAny, kAny})) return std::nullopt;
+  found = outputs.FindIfAny({1, kAny, kAny});
   if (!found || !found->integers) found = outputs.FindIfAny({kAny, kAny});
   return found && found->integers ? found : std::nullopt;
 }
