@@ -194,6 +194,11 @@ TEST(JsonTokenizer, ListsLongerThanFilesHaveAreErrors) {
   TextJson long_token = FileOf("bytes.json");
   long_token["added_tokens"] = {{{"id", 0}, {"content", std::string(513, 'a')}, {"special", true}}};
   EXPECT_TELLS(Parsed(long_token), "a piece is too long; got 513 bytes, expected 512 at most");
+  for (const char* mark : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    TextJson marked = FileOf("ends.json");
+    marked["model"][mark] = std::string(513, 'x');
+    EXPECT_TELLS(Parsed(marked), "a piece is too long; got 513 bytes, expected 512 at most");
+  }
 
   std::string objects = R"({"added_tokens": [{})";
   for (int i = 0; i < 100'000; ++i) objects += ",{}";

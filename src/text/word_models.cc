@@ -151,6 +151,7 @@ WordModel ReadPairModel(JsonPart& part, const std::shared_ptr<Vocabulary>& vocab
   model->name = name;
   model->goes_on = part.Text("continuing_subword_prefix");
   model->ends = part.Text("end_of_word_suffix");
+  for (const std::string& mark : {model->goes_on, model->ends}) CheckPieceSize(part, mark);
   ReadMerges(part, *model);
   model->unknown = UnknownToken(part, *vocabulary);
   model->joins_unknown = part.Flag("fuse_unk", false);
