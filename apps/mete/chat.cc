@@ -9,7 +9,10 @@
 #include <string>
 #include <utility>
 
+#include "base/error.h"
 #include "checks.h"
+#include "generate/answer_text.h"
+#include "generate/chat_form.h"
 #include "generate/generator.h"
 #include "stopwatch.h"
 #include "terminal.h"
@@ -49,6 +52,30 @@ class PartsForTerminals {
   std::string held_;
 };
 
+// Returns the token that ends an answer in this form. Error INVALID_ARGUMENT if the tokenizer has none.
+int64_t EndOf(const ChatForm& form, const Tokenizer& tokenizer) {
+  const std::vector<int64_t> tokens = tokenizer.Encode(form.end, Tokenizer::Place::kLater);
+  if (tokens.size() != 1)
+    Invalid("--template",
+            "the tokenizer is none of a chat model of this form; got {} tokens for '{}', expected one; try "
+            "another template or the tokenizer.json of the model",
+            tokens.size(), form.end);
+  return tokens[0];
+}
+
+// Returns the form whose end the tokenizer has as a token, or nullptr. Many tokenizers have "</s>", also
+// those of other models.
+const ChatForm* FormOf(const Tokenizer& tokenizer) {
+  for (const ChatForm& form : ChatForms()) {
+    if (form.end == "</s>") continue;
+    try {
+      if (tokenizer.Encode(form.end, Tokenizer::Place::kLater).size() == 1) return &form;
+    } catch (const Error&) {  // the tokenizer has no piece for a character of it
+    }
+  }
+  return nullptr;
+}
+
 class Conversation {
  public:
   Conversation(const ChatFlags& flags, const std::string& tokenizer, const Model& model, Session& session,
@@ -56,35 +83,57 @@ class Conversation {
       : flags_(flags),
         context_(context),
         tokenizer_(Tokenizer::Load(tokenizer)),
+        form_(FindChatForm(flags.form)),
         generator_(model, session),
-        random_(flags.seed) {}
+        random_(flags.seed) {
+    if (form_) end_ = EndOf(*form_, *tokenizer_);
+    else if (const ChatForm* form = FormOf(*tokenizer_))
+      PrintNote(context, fmt::format("the tokenizer has '{}' as a token; if the model was trained for chats, "
+                                     "try --template {}",
+                                     form->end, form->name));
+  }
 
   // The model sees what was said before.
   Continuation Continue(const std::string& prompt) {
-    const auto place = generator_.seen() == 0 ? Tokenizer::Place::kFirst : Tokenizer::Place::kLater;
-    std::vector<int64_t> tokens = tokenizer_->Encode(prompt, place);
-    if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
+    std::vector<int64_t> tokens = TokensOf(prompt);
     if (tokens.empty()) return {};
     Continuation done;
     PartsForTerminals shown;
-    const Stopwatch watch;
-    while (int(done.tokens.size()) < flags_.most_tokens) {
-      CheckCancelled(context_);
-      last_ = NextOf(tokens);
-      if (tokenizer_->IsEnd(last_)) break;
-      if (done.tokens.empty()) done.first_ms = watch.ms();
-      done.tokens.push_back(last_);
-      const std::string text = tokenizer_->TextOf(last_, Tokenizer::Place::kLater);
+    AnswerText answer(flags_.ends);
+    const auto show = [&](const std::string& text) {
       done.text += text;
       Say(shown.Next(text));
+    };
+    const Stopwatch watch;
+    while (int(done.tokens.size()) < flags_.most_tokens && !answer.ended()) {
+      CheckCancelled(context_);
+      last_ = NextOf(tokens);
+      if (Ended()) break;
+      if (done.tokens.empty()) done.first_ms = watch.ms();
+      done.tokens.push_back(last_);
+      show(answer.Add(tokenizer_->TextOf(last_, Tokenizer::Place::kLater)));
       tokens = {last_};
     }
+    show(answer.Rest());
     Say(shown.Rest());
     done.all_ms = watch.ms();
     return done;
   }
 
  private:
+  bool Ended() const { return last_ == end_ || tokenizer_->IsEnd(last_); }
+
+  // The tokens that the model has not seen, up to the place where its answer begins.
+  std::vector<int64_t> TokensOf(const std::string& prompt) const {
+    const bool first = generator_.seen() == 0;
+    std::string text = prompt;
+    if (form_) text = first ? FirstTurn(*form_, flags_.system, prompt) : LaterTurn(*form_, prompt, Ended());
+    std::vector<int64_t> tokens =
+        tokenizer_->Encode(text, first ? Tokenizer::Place::kFirst : Tokenizer::Place::kLater);
+    if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
+    return tokens;
+  }
+
   int64_t NextOf(std::span<const int64_t> tokens) {
     const std::vector<float> logits = generator_.Next(tokens, {context_.cancel});
     constexpr double kUnit = 0x1p-53;  // the upper 53 of 64 random bits are a number from 0 to below 1
@@ -100,6 +149,8 @@ class Conversation {
   const ChatFlags& flags_;
   const Context& context_;
   const std::unique_ptr<const Tokenizer> tokenizer_;
+  const ChatForm* const form_;  // nullptr: texts go on as they are
+  int64_t end_ = -1;            // the token that ends an answer in this form; -1: none
   Generator generator_;
   std::mt19937_64 random_;
   int64_t last_ = -1;  // -1: the model has given none
@@ -120,6 +171,55 @@ void PrintEnd(const Continuation& done) {
                         done.tokens_per_s(), FormatMs(done.first_ms)));
 }
 
+std::vector<std::string> NamesOfForms() {
+  std::vector<std::string> names;
+  for (const ChatForm& form : ChatForms()) names.emplace_back(form.name);
+  return names;
+}
+
+void AddChoices(CLI::App& command, ChatFlags& flags) {
+  flags.choices.push_back(
+      command
+          .add_option(
+              "--temperature", flags.temperature,
+              "choose tokens at random: below 1 likely ones more often (default: 0, always the likeliest)")
+          ->type_name("F")
+          ->check(Between(0, 100)));
+  flags.choices.push_back(command
+                              .add_option("--top-p", flags.top_p,
+                                          "only of the likeliest tokens that have this probability together "
+                                          "(default: 1, of all)")
+                              ->type_name("F")
+                              ->check(Between(0, 1)));
+  flags.choices.push_back(
+      command.add_option("--seed", flags.seed, "of the random choices (default: 0)")->type_name("N"));
+  flags.choices.push_back(
+      command.add_option("--most-tokens", flags.most_tokens, "end an answer after N tokens (default: 256)")
+          ->type_name("N")
+          ->check(Between(1, 1 << 20)));
+}
+
+void AddForm(CLI::App& command, ChatFlags& flags) {
+  CLI::Option* form = command
+                          .add_option("--template", flags.form,
+                                      "put what is said into the form of a model that was trained for chats, "
+                                      "by the tokens of its tokenizer")
+                          ->check(OneOf(NamesOfForms()));
+  flags.choices.push_back(form);
+  flags.choices.push_back(command
+                              .add_option("--system", flags.system,
+                                          "tell a model with a --template how to answer: 'Answer in French.'")
+                              ->type_name("TEXT")
+                              ->needs(form));
+  flags.choices.push_back(command
+                              .add_option("--end", flags.ends,
+                                          "end an answer before this text; may be repeated. Answers end by "
+                                          "themselves at tokens that the tokenizer marks as special")
+                              ->type_name("TEXT")
+                              ->take_all()
+                              ->allow_extra_args(false));
+}
+
 // Reads the next prompt, with a sign for people in front of it.
 bool ReadLine(const Context& context, std::string& line) {
   if (!context.json && isatty(STDIN_FILENO)) {
@@ -138,30 +238,11 @@ void AddChatFlags(CLI::App& command, ChatFlags& flags) {
                                        "--shape says the lengths for which it is planned first");
   CLI::Option* prompt =
       command.add_option("--prompt", flags.prompt, "continue this text, and end")->type_name("TEXT");
-  CLI::Option* temperature =
-      command
-          .add_option(
-              "--temperature", flags.temperature,
-              "choose tokens at random: below 1 likely ones more often (default: 0, always the likeliest)")
-          ->type_name("F")
-          ->check(Between(0, 100));
-  CLI::Option* top_p = command
-                           .add_option("--top-p", flags.top_p,
-                                       "only of the likeliest tokens that have this probability together "
-                                       "(default: 1, of all)")
-                           ->type_name("F")
-                           ->check(Between(0, 1));
-  CLI::Option* seed =
-      command.add_option("--seed", flags.seed, "of the random choices (default: 0)")->type_name("N");
-  CLI::Option* most =
-      command.add_option("--most-tokens", flags.most_tokens, "end an answer after N tokens (default: 256)")
-          ->type_name("N")
-          ->check(Between(1, 1 << 20));
   chat->excludes(prompt);
-  flags.choices = {temperature, top_p, seed, most};
-  for (CLI::Option* option :
-       {chat, prompt, command.get_option("--tokenizer"), temperature, top_p, seed, most})
-    option->group(kGroup);
+  AddChoices(command, flags);
+  AddForm(command, flags);
+  for (CLI::Option* option : {chat, prompt, command.get_option("--tokenizer")}) option->group(kGroup);
+  for (CLI::Option* option : flags.choices) option->group(kGroup);
 }
 
 void Chat(const ChatFlags& flags, const std::string& tokenizer, const ModelFlags& model_flags,

@@ -17,9 +17,12 @@ struct ChatFlags {
   std::optional<std::string> prompt;
   float temperature = 0, top_p = 1;  // as SamplerOptions has them
   uint64_t seed = 0;
-  int most_tokens = 256;  // of an answer; this value is a guess: a page of text
+  int most_tokens = 256;          // of an answer; this value is a guess: a page of text
+  std::string form;               // the name of a ChatForm; "": texts go on as they are
+  std::string system;             // what a chat model is told before the conversation
+  std::vector<std::string> ends;  // texts that end an answer
 
-  std::vector<const CLI::Option*> choices;  // the flags that say how text is continued
+  std::vector<CLI::Option*> choices;  // the flags that say how text is continued
 
   bool given() const { return chat || prompt; }
 };

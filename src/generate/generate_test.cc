@@ -95,6 +95,48 @@ TEST_F(GeneratorOfADecoder, RefusesNoToken) {
   EXPECT_TELLS(generator.Next({}), "got no token");
 }
 
+// Gives three logits: 100 in the branch for runs with earlier tokens and 0 in the other, the number of tokens
+// of the run, and the number of all tokens. The cache is 1x1xPx1.
+ModelProto DecoderWithBranches() {
+  ModelProto proto = EmptyModel(17);
+  AddInput(proto, "input_ids", {1, -1}, {"", "T"}, TensorProto::INT64);
+  AddInput(proto, "past.0.key", {-1, 1, -1, 1}, {"batch", "", "P", ""});
+  AddInput(proto, "use_cache_branch", {1}, {""}, TensorProto::BOOL);
+  AddRaw(proto, "cache", TensorProto::INT64, {4}, RawOf(std::vector<int64_t>{1, 1, -1, 1}));
+  AddRaw(proto, "row", TensorProto::INT64, {2}, RawOf(std::vector<int64_t>{1, 3}));
+  AddRaw(proto, "hundred", TensorProto::FLOAT, {1}, RawOf(std::vector<float>{100}));
+  AddRaw(proto, "zero", TensorProto::FLOAT, {1}, RawOf(std::vector<float>{0}));
+  AddInt(AddOp(proto, "Cast", {"input_ids"}, {"ids"}), "to", TensorProto::FLOAT);
+  AddOp(proto, "Reshape", {"ids", "cache"}, {"new"});
+  AddInt(AddOp(proto, "Concat", {"past.0.key", "new"}, {"present.0.key"}), "axis", 2);
+  NodeProto& branch = AddOp(proto, "If", {"use_cache_branch"}, {"branch"});
+  AddTo(AddSubgraph(branch, "then_branch", {"with"}), "Identity", {"hundred"}, {"with"}, "");
+  AddTo(AddSubgraph(branch, "else_branch", {"without"}), "Identity", {"zero"}, {"without"}, "");
+  AddOp(proto, "Size", {"input_ids"}, {"count"});
+  AddOp(proto, "Size", {"present.0.key"}, {"all"});
+  for (const char* size : {"count", "all"})
+    AddInt(AddOp(proto, "Cast", {size}, {std::string(size) + "_f32"}), "to", TensorProto::FLOAT);
+  AddRaw(proto, "one", TensorProto::INT64, {1}, RawOf(std::vector<int64_t>{1}));
+  AddOp(proto, "Reshape", {"count_f32", "one"}, {"count_row"});
+  AddOp(proto, "Reshape", {"all_f32", "one"}, {"all_row"});
+  AddInt(AddOp(proto, "Concat", {"branch", "count_row", "all_row"}, {"three"}), "axis", 0);
+  AddOp(proto, "Reshape", {"three", "row"}, {"logits"});
+  AddOutput(proto, "logits");
+  AddOutput(proto, "present.0.key");
+  return proto;
+}
+
+TEST(GeneratorOfBranches, SaysWhetherThereAreEarlierTokens) {
+  const ModelFile file(DecoderWithBranches());
+  const Model model = Model::Load(file.path(), {.input_shapes = {{"T", {1}}, {"P", {16}}}});
+  Session session(model, SessionOptions::Estimated());
+  Generator generator(model, session);
+  EXPECT_EQ(generator.Next(std::vector<int64_t>{3, 1, 4}), (std::vector<float>{0, 3, 3}));
+  EXPECT_EQ(generator.Next(std::vector<int64_t>{1}), (std::vector<float>{100, 1, 4}));
+  // The branch for earlier tokens takes one new token in a run.
+  EXPECT_EQ(generator.Next(std::vector<int64_t>{5, 9}), (std::vector<float>{100, 1, 6}));
+}
+
 TEST(PortsOfDecoder, NamesAllThatNoDecoderHas) {
   ModelProto proto = EmptyModel(17);
   AddInput(proto, "picture", {1, 3, 8, 8}, {});
@@ -113,6 +155,9 @@ TEST(PortsOfDecoder, NamesAllThatNoDecoderHas) {
 TEST(EmptyCache, HasOneOpenDimension) {
   Port port{.name = "past", .type = DType::kF32, .shape = {2, 4, 16, 8}, .declared = {-1, 4, -1, 8}};
   EXPECT_EQ(EmptyCache(port), (Shape{1, 4, 0, 8}));
+  port.declared = {1, -1, -1, 8};
+  port.dims = {"", "batch_size", "past_length", ""};
+  EXPECT_EQ(EmptyCache(port), (Shape{1, 1, 0, 8}));
   port.declared = {1, 4, 127, 8};
   EXPECT_TELLS(EmptyCache(port), "cannot grow");
 }

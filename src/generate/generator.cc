@@ -25,9 +25,12 @@ Generator::Generator(const Model& model, Session& session)
     const Port& port = model.inputs()[cache.past];
     caches_.emplace_back(port.type, EmptyCache(port));
   }
-  for (size_t i = 0; i < ports_.inputs.size(); ++i)
-    if (const Port& port = model.inputs()[i]; ports_.inputs[i] == DecoderInput::kTokens)
+  for (size_t i = 0; i < ports_.inputs.size(); ++i) {
+    const Port& port = model.inputs()[i];
+    if (ports_.inputs[i] == DecoderInput::kTokens)
       takes_one_token_ = has_cache() && port.declared.rank() > 0 && port.declared.back() == 1;
+    has_branches_ |= ports_.inputs[i] == DecoderInput::kUsesCache;
+  }
 }
 
 // The tokens from `first` on are those that the network has not seen, or all.
@@ -43,6 +46,11 @@ std::vector<Tensor> Generator::InputsFor(size_t first) const {
         break;
       case DecoderInput::kPositions: inputs[i] = Integers(port, positions); break;
       case DecoderInput::kMask: inputs[i] = Integers(port, std::vector<int64_t>(tokens_.size(), 1)); break;
+      case DecoderInput::kUsesCache: {
+        const bool uses = first > 0;
+        inputs[i] = Tensor::Of<bool>(DType::kBool, Shape{1}, std::span(&uses, 1));
+        break;
+      }
       case DecoderInput::kPast: break;  // below
     }
   }
@@ -63,8 +71,9 @@ std::vector<float> Generator::LastRow(const Tensor& logits) const {
 
 std::vector<float> Generator::Next(std::span<const int64_t> tokens, const RunOptions& options) {
   if (tokens.empty()) Invalid("generate", "nothing to run on; got no token, expected one or more");
-  const size_t at_once = takes_one_token_ ? 1 : tokens.size();
   const size_t seen = tokens_.size();
+  // The branch for runs with earlier tokens was exported from a run with one new token.
+  const size_t at_once = takes_one_token_ || (has_branches_ && seen > 0) ? 1 : tokens.size();
   const auto caches = caches_;
   try {
     std::vector<float> logits;

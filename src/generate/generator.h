@@ -32,6 +32,7 @@ class Generator {
   Session& session_;
   DecoderPorts ports_;
   bool takes_one_token_ = false;  // in each run, as the file says
+  bool has_branches_ = false;     // for runs without and with earlier tokens
   std::vector<int64_t> tokens_;
   std::vector<Tensor> caches_;  // of ports_.caches
 };

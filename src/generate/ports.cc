@@ -22,6 +22,7 @@ std::string CacheName(const std::string& name) {
 
 std::optional<DecoderInput> MeaningOf(const Port& port) {
   if (IsPast(port)) return DecoderInput::kPast;
+  if (port.type == DType::kBool && port.name == "use_cache_branch") return DecoderInput::kUsesCache;
   if (!IsInteger(port)) return std::nullopt;
   if (Has(port.name, "mask")) return DecoderInput::kMask;
   if (Has(port.name, "position")) return DecoderInput::kPositions;
@@ -74,7 +75,7 @@ DecoderPorts PortsOfDecoder(const Model& model) {
       problems.Try([&] {
         Invalid(port.name,
                 "this input is none of a decoder network; got {}, expected integers with 'ids', 'token', "
-                "'mask' or 'position' in the name, or a cache 'past...'",
+                "'mask' or 'position' in the name, a cache 'past...', or the boolean 'use_cache_branch'",
                 TextOf(port));
       });
     ports.inputs.push_back(meaning.value_or(DecoderInput::kTokens));
@@ -97,14 +98,16 @@ Shape EmptyCache(const Port& port) {
   int open = 0;
   for (int i = 0; i < shape.rank(); ++i) {
     if (shape[i] >= 0) continue;
-    open += i > 0;
-    shape[i] = i == 0 ? 1 : 0;
+    const bool texts = i == 0 || (size_t(i) < port.dims.size() && Has(port.dims[size_t(i)], "batch"));
+    open += !texts;
+    shape[i] = texts ? 1 : 0;
   }
   if (open != 1)
-    Invalid(port.name,
-            "the cache cannot grow; got {}, expected one open dimension behind the first; try a network "
-            "that was exported with an open length of the past",
-            TextOf(port));
+    Invalid(
+        port.name,
+        "the cache cannot grow; got {}, expected one open dimension beside that of the texts; try a network "
+        "that was exported with an open length of the past",
+        TextOf(port));
   return shape;
 }
 

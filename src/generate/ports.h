@@ -7,7 +7,8 @@
 
 namespace mete {
 
-enum class DecoderInput { kTokens, kMask, kPositions, kPast };
+// kUsesCache: whether this run has earlier tokens, for a file that has a branch for either.
+enum class DecoderInput { kTokens, kMask, kPositions, kPast, kUsesCache };
 
 // An input for the keys or values of earlier tokens, and the output with those of this run behind them.
 struct CachePorts {
@@ -23,7 +24,8 @@ struct DecoderPorts {
 // Error INVALID_ARGUMENT with all inputs and outputs that no decoder has.
 DecoderPorts PortsOfDecoder(const Model& model);
 
-// Returns the shape of a cache without any tokens. Error if no dimension of it is open.
+// Returns the shape of a cache without any tokens, of one text: an open first dimension, or one that is named
+// "batch", is 1. Error if not exactly one other dimension is open.
 Shape EmptyCache(const Port& port);
 
 }  // namespace mete

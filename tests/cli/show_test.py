@@ -221,7 +221,7 @@ class Text(unittest.TestCase):
             self.assertIn(part, error.stderr)
 
     def test_choices_of_tokens_need_a_text(self):
-        for flag in ("--temperature", "--top-p", "--seed", "--most-tokens"):
+        for flag in ("--temperature", "--top-p", "--seed", "--most-tokens", "--end"):
             error = mete("run", self.root / "net.onnx", flag, 1)
             self.assertEqual(error.returncode, USAGE, error.stderr)
             self.assertIn(f"[{flag}] there is no text to continue; got neither --chat nor --prompt", error.stderr)
@@ -278,6 +278,41 @@ class Text(unittest.TestCase):
             while at < len(told) and told[at].isspace():
                 at += 1
         self.assertEqual([a["tokens"] for a in answers], [[3, 4], [6, 7]])
+
+    def test_a_chat_has_the_form_of_its_model(self):
+        # Each of these pieces is one token; the model's n-th token is the piece with the number n.
+        pieces = ["<unk>", "<|im_start|>", "\n", *"abcdeimnrstuy", *"GHIJKL", "<|im_end|>", *(chr(0x100 + i) for i in range(60))]
+        special = [{"id": i, "content": text, "special": True} for i, text in enumerate(pieces) if text.startswith("<")]
+        vocabulary = {text: i for i, text in enumerate(pieces)}
+        (self.root / "chat.json").write_text(json.dumps({"added_tokens": special, "model": {"type": "BPE", "vocab": vocabulary, "merges": []}}))
+        (self.root / "chat.onnx").write_bytes(counter(len(pieces)))
+        chat = ("run", self.root / "chat.onnx", "--tokenizer", self.root / "chat.json", "--json")
+
+        def answers(*args, stdin):
+            done = mete(*chat, "--chat", *args, stdin=stdin)
+            self.assertEqual(done.returncode, OK, done.stderr)
+            return [json.loads(part)["tokens"] for part in done.stdout.replace("}\n{", "}\0{").split("\0")]
+
+        # "<|im_start|>user\na<|im_end|>\n<|im_start|>assistant\n" are 20 tokens; 20 and 21 are "J" and "K", behind which 22 ("L") and the end follow.
+        end = pieces.index("<|im_end|>")
+        self.assertEqual(end, 22)
+        # The next turn has 22 more, the end of the answer before it among them.
+        self.assertEqual(answers("--template", "chatml", "--most-tokens", 4, stdin="a\nb\n"), [[20, 21], [44, 45, 46, 47]])
+        # An answer of one token has not ended: the next turn begins with that token and an end.
+        self.assertEqual(answers("--template", "chatml", "--most-tokens", 1, stdin="a\nb\n"), [[20], [20 + 23]])
+        # The system's turn, "<|im_start|>system\nabc<|im_end|>\n", has 13 tokens.
+        self.assertEqual(answers("--template", "chatml", "--system", "abc", "--most-tokens", 1, stdin="a\n"), [[33]])
+        self.assertEqual(answers("--most-tokens", 3, stdin="a\n"), [[]])  # the first token is "<|im_start|>"
+        self.assertIn("try --template chatml", mete(*chat[:-1], "--prompt", "a").stderr)
+        self.assertNotIn("try --template", mete(*chat[:-1], "--prompt", "a", "--template", "chatml").stderr)
+        self.fails(BAD_FILE, "none of a chat model of this form; got", *chat, "--prompt", "a", "--template", "gemma")
+        self.fails(USAGE, "got 'other'", *chat, "--prompt", "a", "--template", "other")
+        self.fails(USAGE, "--template", *chat, "--prompt", "a", "--system", "abc")
+
+    def test_a_text_ends_an_answer(self):
+        for ends, text in ((["d"], "abc"), (["cd", "bcde"], "a"), (["x"], "abcdef"), (["fg"], "abcdef")):
+            flags = [word for end in ends for word in ("--end", end)]
+            self.assertEqual(json.loads(self.run_text("--prompt", "ab", "--most-tokens", 6, "--json", *flags))["text"], text)
 
     def test_random_tokens_follow_from_the_seed(self):
         hot = ["--prompt", "a", "--temperature", 50, "--most-tokens", 8, "--json"]
