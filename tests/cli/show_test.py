@@ -163,6 +163,18 @@ class Show(unittest.TestCase):
         for head in ("ultraface", "fastestdet", "yolo-v8", "yolo-end-to-end", "tf-ssd", "yolo-v3", "yolo-v4", "detr", "classes", "picture", "heat-maps"):
             self.assertIn(head, text)
 
+    def test_scores_of_bytes_are_numbers(self):
+        net = SHARED / "models/mobilenet_v1_0.25_128_quant.tflite"
+        if not net.exists():
+            self.skipTest(f"{net} is missing: the trained models are not in the repository")
+        folder = self.root / "bytes"
+        top = self.answer("run", net, self.root / "picture.png", "--top-k", 2, "--output", folder)["results"][0]["top"]
+        file = next(folder.iterdir())
+        values = file.read_bytes()[-1001:]  # of u8, whose scale in this file is 1/256
+        for found in top:
+            self.assertEqual(round(found["score"] * 256, 3), values[found["class"]])
+        self.assertLessEqual(top[1]["score"], top[0]["score"])
+
     def test_faces_and_cats_of_real_models(self):
         if not (SHARED / "models").exists():
             self.skipTest(f"{SHARED}/models is missing: the trained models are not in the repository")

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -152,6 +154,31 @@ TEST_F(ServerTest, ClassifiesAPictureAsItIs) {
   EXPECT_GT(outcome.steps.decode_us, 0);
   EXPECT_GT(outcome.steps.scale_us, 0);
   EXPECT_TRUE(server_->Pictures("digits", "").classifies);
+}
+
+// A network whose scores are bytes: they stand for numbers by the scale of its file.
+TEST_F(ServerTest, ScoresOfBytesAreNumbers) {
+  const char* shared = std::getenv("METE_SHARED");
+  const fs::path net = fs::path(shared ? shared : "../shared") / "models/mobilenet_v1_0.25_128_quant.tflite";
+  if (!fs::exists(net)) GTEST_SKIP() << net << " is missing: the trained models are not in the repository";
+  const fs::path folder = Folder() / "digits" / "1";
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  fs::copy_file(net, folder / "model.tflite");
+  Start({});
+  const Outcome outcome = Classify(TextOf("models/digit.png"), 3);
+  ASSERT_EQ(outcome.error, "");
+  const Model model = Model::Load(net.string());
+  ASSERT_TRUE(model.outputs()[0].scale);
+  const Tensor& scores = outcome.answer.outputs[2].tensor;
+  ASSERT_EQ(scores.type(), DType::kF32);
+  ASSERT_EQ(scores.elements(), 3);
+  for (int i = 0; i < 3; ++i) {
+    const float steps = scores.as<float>()[i] / model.outputs()[0].scale->scale;
+    EXPECT_EQ(steps, std::round(steps));
+    EXPECT_GT(scores.as<float>()[i], 0);
+    EXPECT_LE(scores.as<float>()[i], 1);
+  }
 }
 
 TEST_F(ServerTest, APictureOfOnePixelMakesNoPhotoLate) {
