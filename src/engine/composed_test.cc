@@ -232,6 +232,53 @@ TEST(Composed, AShortSignalHasNoFrames) {
   EXPECT_EQ(n.Run().at(0).shape(), (Shape{1, 0, 3, 2}));
 }
 
+// Returns y of a network whose node `op` reads x: as it is, or behind a Slice of all its samples whose end is
+// computed, so that the node's input has no known shape where the model is imported.
+Tensor Transformed(const char* op, const std::vector<std::string>& others, const std::vector<int64_t>& dims,
+                   int64_t axis, bool computed) {
+  ModelProto m = EmptyModel(17);
+  AddInput(m, "x", dims);
+  const auto integers = [&](const char* name, std::vector<int64_t> values, std::vector<int64_t> shape) {
+    AddRaw(m, name, TensorProto::INT64, shape, RawOf(values));
+  };
+  integers("zero", {0}, {1});
+  integers("one", {1}, {1});
+  integers("count", {6}, {});
+  integers("step", {4}, {});
+  if (computed) {
+    NodeProto& shape = AddOp(m, "Shape", {"x"}, {"samples"});
+    AddInt(shape, "start", 1);
+    AddInt(shape, "end", 2);
+    AddOp(m, "Mul", {"samples", "one"}, {"end"});
+    AddOp(m, "Slice", {"x", "zero", "end", "one"}, {"signal"});
+  }
+  std::vector<std::string> inputs{computed ? "signal" : "x"};
+  inputs.insert(inputs.end(), others.begin(), others.end());
+  NodeProto& node = AddOp(m, op, inputs, {"y"});
+  AddInt(node, "onesided", 1);
+  if (std::string(op) == "DFT") AddInt(node, "axis", axis);
+  AddOutput(m, "y");
+  const ModelFile file(m);
+  Session session(Model::Load(file.path()), SessionOptions::Estimated());
+  Tensor x(DType::kF32, Shape(std::span(dims)));
+  for (int64_t i = 0; i < x.elements(); ++i) x.mutable_view().as<float>()[i] = 0.1f * float(i * i % 23);
+  return session.Run({x})[0];
+}
+
+TEST(Composed, ATransformKnowsNoShapeWhileItIsImported) {
+  const auto expect_same = [](const char* op, const std::vector<std::string>& others,
+                              const std::vector<int64_t>& dims, int64_t axis) {
+    const Tensor known = Transformed(op, others, dims, axis, false),
+                 unknown = Transformed(op, others, dims, axis, true);
+    ASSERT_EQ(unknown.shape(), known.shape());
+    for (int64_t i = 0; i < known.elements(); ++i)
+      EXPECT_NEAR(unknown.as<float>()[i], known.as<float>()[i], 1e-5) << op << " " << i;  // |x| < 2.3
+  };
+  expect_same("STFT", {"step", "", "count"}, {2, 19}, 0);
+  expect_same("STFT", {"step", "", "count"}, {2, 19, 1}, 0);
+  for (const int64_t axis : {-3, -2, 1, 2}) expect_same("DFT", {"count"}, {2, 5, 9, 1}, axis);
+}
+
 std::string ErrorOf(OneNodeModel n) {
   try {
     (void)n.Load(1);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 
 #include "import/onnx/composed.h"
 #include "import/onnx/microsoft_build.h"
@@ -114,9 +115,12 @@ ValueId Transformed(Upgrade& u, const Transform& t, ValueId x, int rank) {
 }
 
 // Returns the number of parts of the numbers of `x`; reports an `x` for which it is not known, and returns 0.
-int64_t PartsOf(Upgrade& u, ValueId x, int least_rank) {
+int64_t PartsOf(Upgrade& u, const Transform& t, ValueId x, int least_rank) {
   const Shape shape = u.shapes ? u.shapes->Of(u.graph, x) : Shape::Unknown();
-  if (!shape.known()) return u.Unsupported("the shape of its input is not known before the model runs"), 0;
+  if (!shape.known()) {
+    if (t.onesided && !t.inverse) return 1;  // of complex numbers the node would be an error
+    return u.Unsupported("the shape of its input is not known before the model runs"), 0;
+  }
   const int64_t last = shape.rank() < 1 ? 0 : shape[shape.rank() - 1];
   if (shape.rank() >= least_rank && (last == 1 || last == 2)) return last;
   u.Bad("its input; got {}, expected at least {} dimensions, the last of which is 1 (real) or 2 (complex)",
@@ -137,19 +141,22 @@ bool CheckSides(Upgrade& u, const Transform& t) {
   return true;
 }
 
-// Returns the axis of a DFT of `rank` dimensions: an attribute before opset 20, and a constant input 2 since.
-// Reports one that is out of range or no integer, and returns -1.
-int64_t ConstantAxis(Upgrade& u, int64_t rank) {
+// Returns the axis of a DFT of `rank` dimensions as the node says it, perhaps counted from the end: an
+// attribute before opset 20, and a constant input 2 since. Reports one that is out of range or no integer,
+// and returns nothing.
+std::optional<int64_t> ConstantAxis(Upgrade& u, int64_t rank) {
   int64_t axis = u.node.attributes.Int("axis", -2);
   if (const ValueId told = u.input(2); told != kNoValue) {
     const Tensor& value = u.graph.value(told).constant;
-    if (value.elements() != 1 || (value.type() != DType::kI64 && value.type() != DType::kI32))
-      return u.Bad("axis; got {} {}, expected one integer", Name(value.type()), ToString(value.shape())), -1;
+    if (value.elements() != 1 || (value.type() != DType::kI64 && value.type() != DType::kI32)) {
+      u.Bad("axis; got {} {}, expected one integer", Name(value.type()), ToString(value.shape()));
+      return std::nullopt;
+    }
     axis = value.type() == DType::kI64 ? value.as<int64_t>()[0] : value.as<int32_t>()[0];
   }
-  if (axis >= -rank && axis <= rank - 2 && axis != -1) return axis < 0 ? axis + rank : axis;
+  if (axis >= -rank && axis <= rank - 2 && axis != -1) return axis;
   u.Bad("axis; got {}, expected -{} to -2 or 0 to {}", axis, rank, rank - 2);
-  return -1;
+  return std::nullopt;
 }
 
 ValueId Exchanged(Upgrade& u, ValueId x, int64_t rank, int64_t a, int64_t b) {
@@ -272,9 +279,20 @@ ValueId ComputedAxis(Upgrade& u, int64_t rank) {
   return Op(u, "Gather", {list, AsCount(u, u.input(2))}, "axis", 0);
 }
 
-// Makes the node the transform of `x` along an axis that is not known before the model runs. The dimensions
-// before and behind the axis are joined to one each, so that the axis is the second one of four.
-void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank) {
+// Makes the node the transform of `x` along a dimension `dim`. The dimensions before and behind it are joined
+// to one each, so that the axis is the second one of four. `longest`: the largest length that is known.
+void TransformAlong(Upgrade& u, Transform t, ValueId x, ValueId before, ValueId dim, ValueId behind,
+                    int64_t longest) {
+  t.length = LengthOf(u, t, dim);
+  x = ShapedAs(u, x,
+               {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
+  x = Permuted(u, FastestTransformed(u, t, Permuted(u, x, {0, 2, 1, 3}), 4, longest), {0, 2, 1, 3});
+  const bool to_reals = t.inverse && t.onesided;
+  Become(u, "Identity", {ShapedAs(u, x, {before, ColumnsOf(u, t), behind, Constant(u, {to_reals ? 1 : 2})})});
+}
+
+// The same along an axis that is not known before the model runs.
+void TransformAlongComputedAxis(Upgrade& u, const Transform& t, ValueId x, int64_t rank) {
   const ValueId axis = ComputedAxis(u, rank), dims = DimsOf(u, x, 0, kEnd);
   const ValueId dim = Op(u, "Gather", {dims, axis}, "axis", 0), first = Constant(u, {0});
   const ValueId before = Op(u, "Slice", {dims, first, axis, first});
@@ -284,12 +302,16 @@ void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank
   if (const Shape shape = u.shapes->Of(u.graph, x); u.input(1) == kNoValue)
     longest = *std::max_element(shape.begin(), shape.end());
   if (u.input(1) != kNoValue && !CheckLength(u, t, longest)) return;
-  t.length = LengthOf(u, t, dim);
-  x = ShapedAs(u, x,
-               {Op(u, "ReduceProd", {before}), dim, Op(u, "ReduceProd", {behind}), Constant(u, {t.parts})});
-  x = Permuted(u, FastestTransformed(u, t, Permuted(u, x, {0, 2, 1, 3}), 4, longest), {0, 2, 1, 3});
-  const bool to_reals = t.inverse && t.onesided;
-  Become(u, "Identity", {ShapedAs(u, x, {before, ColumnsOf(u, t), behind, Constant(u, {to_reals ? 1 : 2})})});
+  TransformAlong(u, t, x, before, dim, behind, longest);
+}
+
+// The same of a value whose number of dimensions follows from arithmetic that is folded later.
+void TransformOfUnknownRank(Upgrade& u, const Transform& t, ValueId x) {
+  const int64_t length = ConstantCount(u, u.input(1));
+  if (length < 1) return u.Unsupported("neither its dft_length nor the shape of its input is known");
+  const auto axis = ConstantAxis(u, Shape::kMaxRank);
+  if (!axis || !CheckLength(u, t, length)) return;
+  TransformAlong(u, t, x, DimsOf(u, x, 0, *axis), DimOf(u, x, *axis), DimsOf(u, x, *axis + 1, -1), length);
 }
 
 }  // namespace
@@ -297,19 +319,22 @@ void TransformAlongComputedAxis(Upgrade& u, Transform t, ValueId x, int64_t rank
 void ExpandDft(Upgrade& u) {
   ValueId x = u.input(0);
   Transform t;
-  t.parts = PartsOf(u, x, 2);
-  if (t.parts == 0) return;
-  const int rank = RankOf(u, x);
   t.inverse = u.node.attributes.Int("inverse", 0) != 0;
   t.onesided = u.node.attributes.Int("onesided", 0) != 0;
-  if (!CheckSides(u, t)) return;
+  t.parts = PartsOf(u, t, x, 2);
+  if (t.parts == 0 || !CheckSides(u, t)) return;
+  const int rank = RankOf(u, x);
   if (const ValueId length = u.input(1); length != kNoValue && u.graph.value(length).is_constant())
     if (const int64_t count = ConstantCount(u, length); count < 1)
       return u.Bad("dft_length; got {}, expected an integer of at least 1", count);
-  if (const ValueId axis = u.input(2); axis != kNoValue && !u.graph.value(axis).is_constant())
-    return TransformAlongComputedAxis(u, t, x, rank);
-  const int64_t axis = ConstantAxis(u, rank);
-  if (axis < 0) return;
+  const ValueId told = u.input(2);
+  const bool computed = told != kNoValue && !u.graph.value(told).is_constant();
+  if (rank < 0 && computed) return u.Unsupported("neither its axis nor the shape of its input is known");
+  if (rank < 0) return TransformOfUnknownRank(u, t, x);
+  if (computed) return TransformAlongComputedAxis(u, t, x, rank);
+  const auto told_axis = ConstantAxis(u, rank);
+  if (!told_axis) return;
+  const int64_t axis = *told_axis < 0 ? *told_axis + rank : *told_axis;
   const int64_t known = KnownLength(u, t, x, int(axis));
   if (!CheckLength(u, t, known)) return;
   x = Exchanged(u, x, rank, axis, rank - 2);
@@ -333,12 +358,13 @@ int64_t KnownFrame(Upgrade& u, ValueId signal) {
 // length of a frame, which is that of the window otherwise.
 void ExpandStft(Upgrade& u) {
   ValueId signal = u.input(0);
-  if (RankOf(u, signal) == 2) signal = Unsqueezed(u, signal, {2});
+  const int rank = RankOf(u, signal);
+  if (rank == 2) signal = Unsqueezed(u, signal, {2});
   Transform t;
-  t.parts = PartsOf(u, signal, 3);
-  if (t.parts == 0) return;
   t.onesided = u.node.attributes.Int("onesided", 1) != 0;
-  if (!CheckSides(u, t)) return;
+  t.parts = PartsOf(u, t, signal, 3);
+  if (t.parts == 0 || !CheckSides(u, t)) return;
+  if (rank < 0) signal = Reshaped(u, signal, {0, -1, 1});  // of batch x samples as well
   const ValueId samples = DimsOf(u, signal, 1, 2), window = u.input(2);
   t.length = samples;
   if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));

@@ -24,30 +24,31 @@ using Dims = google::protobuf::RepeatedPtrField<TensorShapeProto_Dimension>;
 const Dims& DimsOf(const ValueInfoProto& input) { return TensorTypeOf(input).shape().dim(); }
 bool HasShape(const ValueInfoProto& input) { return TensorTypeOf(input).has_shape(); }
 
-bool HasName(const TensorShapeProto_Dimension& d) { return !d.has_dim_value() && !d.dim_param().empty(); }
+// Returns whether the file gives the size. Paddle's exporter writes -1 for an open dimension.
+bool HasSize(const TensorShapeProto_Dimension& d) { return d.has_dim_value() && d.dim_value() != -1; }
+bool HasName(const TensorShapeProto_Dimension& d) { return !HasSize(d) && !d.dim_param().empty(); }
 
 // Returns the shape as the file declares it, for example "Nx3x?x?".
 std::string Declared(const ValueInfoProto& input) {
   std::string text;
   for (const TensorShapeProto_Dimension& d : DimsOf(input))
-    text += (text.empty() ? "" : "x") + (d.has_dim_value() ? std::to_string(d.dim_value())
-                                         : HasName(d)      ? d.dim_param()
-                                                           : "?");
+    text += (text.empty() ? "" : "x") + (HasSize(d)   ? std::to_string(d.dim_value())
+                                         : HasName(d) ? d.dim_param()
+                                                      : "?");
   return text.empty() ? "scalar" : text;
 }
 
 bool IsFixed(const ValueInfoProto& input) {
   const Dims& dims = DimsOf(input);
-  return HasShape(input) && std::all_of(dims.begin(), dims.end(), [](const TensorShapeProto_Dimension& d) {
-           return d.has_dim_value();
-         });
+  return HasShape(input) && std::all_of(dims.begin(), dims.end(),
+                                        [](const TensorShapeProto_Dimension& d) { return HasSize(d); });
 }
 
 bool Fits(const Shape& given, const ValueInfoProto& input) {
   const Dims& dims = DimsOf(input);
   if (!given.known() || given.rank() != dims.size()) return false;
   for (int i = 0; i < dims.size(); ++i)
-    if (dims[i].has_dim_value() && dims[i].dim_value() != given[i]) return false;
+    if (HasSize(dims[i]) && dims[i].dim_value() != given[i]) return false;
   return true;
 }
 
@@ -189,8 +190,8 @@ class Resolver {
       const int64_t usual = batch ? options_.batch : DefaultDim(dims.size(), i);
       const auto bound = sizes_.find(dims[i].dim_param());
       const bool is_bound = HasName(dims[i]) && bound != sizes_.end();
-      shape.push_back(dims[i].has_dim_value() ? dims[i].dim_value() : is_bound ? bound->second : usual);
-      if (dims[i].has_dim_value() || is_bound || batch) continue;
+      shape.push_back(HasSize(dims[i]) ? dims[i].dim_value() : is_bound ? bound->second : usual);
+      if (HasSize(dims[i]) || is_bound || batch) continue;
       assumed_.insert(input.name());
       if (!HasName(dims[i])) continue;
       sizes_.emplace(dims[i].dim_param(), usual);
@@ -216,8 +217,7 @@ class Resolver {
 Shape DeclaredShape(const ValueInfoProto& input) {
   Shape shape;
   if (!HasShape(input) || DimsOf(input).size() > Shape::kMaxRank) return Shape::Unknown();
-  for (const TensorShapeProto_Dimension& d : DimsOf(input))
-    shape.push_back(d.has_dim_value() ? d.dim_value() : -1);
+  for (const TensorShapeProto_Dimension& d : DimsOf(input)) shape.push_back(HasSize(d) ? d.dim_value() : -1);
   return shape;
 }
 

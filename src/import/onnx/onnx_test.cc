@@ -380,6 +380,10 @@ TEST(ImportOnnx, RejectsImpossibleInputDimensions) {
   EXPECT_TRUE(Contains(ImportError(m), "[x] input has impossible dimensions; got -5x3"));
   dim->set_dim_value(int64_t(1) << 62);
   EXPECT_TRUE(Contains(ImportError(m), "[x] input has impossible dimensions"));
+  dim->set_dim_value(-1);  // as Paddle's exporter writes an open dimension
+  const Imported open = Import(m, {.input_shapes = {{"x", {4, 3}}}});
+  EXPECT_EQ(Describe(ValueNamed(open.graph, "x")), "f32 4x3");
+  EXPECT_EQ(open.declared.at("x"), (Shape{-1, 3}));
   dim->set_dim_value(0);
   EXPECT_EQ(Describe(ValueNamed(Import(m).graph, "x")), "f32 0x3");
 }
