@@ -126,6 +126,14 @@ def images():
             m = Model()
             y = m.op(name, [m.input([2, 7, 6, 4])], "Pool2DOptions", padding=padding, stride_w=2, stride_h=1, filter_w=3, filter_h=2, activation="RELU")
             yield f"{name.lower()}-{padding.lower()}", m, y
+    for padding in ("SAME", "VALID"):
+        m = Model()
+        yield f"l2-pool-{padding.lower()}", m, m.op("L2_POOL_2D", [m.input([2, 7, 6, 3])], "Pool2DOptions", padding=padding, stride_w=2, stride_h=1,
+                                                    filter_w=3, filter_h=2)
+    for radius in (1, 3):
+        m = Model()
+        yield f"lrn-{radius}", m, m.op("LOCAL_RESPONSE_NORMALIZATION", [m.input([1, 3, 2, 7])], "LocalResponseNormalizationOptions", radius=radius, bias=1.5,
+                                       alpha=0.25, beta=0.75)
     for name, options in (("RESIZE_BILINEAR", "ResizeBilinearOptions"), ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):
         for mode in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
             for size in ((9, 11), (3, 2)):
@@ -173,6 +181,13 @@ def elementwise():
     for name in ("MINIMUM", "MAXIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV"):
         m = Model()
         yield name.lower(), m, m.op(name, [m.input([2, 3, 4]), m.floats([3, 1], 2)])
+    for name in ("FLOOR_DIV", "FLOOR_MOD"):
+        m = Model()
+        divisors = m.constant([2, 5], [3, -3, 7, -7, 50, -50, 1, -1, 99, -101], "INT32")
+        x = m.op("SUB", [m.input([2, 5], "INT32"), m.constant([], [50], "INT32")], "SubOptions", outputs=[m.tensor([2, 5], "INT32")])
+        yield f"{name.lower()}-int", m, m.op(name, [x, divisors], outputs=[m.tensor([2, 5], "INT32")])
+    m = Model()
+    yield "floor-mod", m, m.op("FLOOR_MOD", [m.input([2, 3, 4]), m.constant([3, 1], [0.75, -0.5, 1.25])])
     m = Model()
     yield "pow", m, m.op("POW", [m.op("ABS", [m.input([2, 3])]), m.constant([], [1.5])])
     for name in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
@@ -187,6 +202,9 @@ def elementwise():
     yield "select", m, m.op("SELECT", [m.input([2], "BOOL"), m.input([2, 3]), m.input([2, 3])])
     m = Model()
     yield "select-v2", m, m.op("SELECT_V2", [m.input([2, 1], "BOOL"), m.input([2, 3]), m.constant([], [0.5])])
+    m = Model()
+    yield "select-scalar", m, m.op("SELECT", [m.constant([], [False], "BOOL"), m.input([2, 3], "INT32"), m.input([2, 3], "INT32")],
+                                   outputs=[m.tensor([2, 3], "INT32")])
     m = Model()
     yield "leaky-relu", m, m.op("LEAKY_RELU", [m.input([2, 5])], "LeakyReluOptions", alpha=0.25)
     m = Model()
@@ -268,6 +286,9 @@ def moves():
     m = Model()
     yield "mirror-pad-symmetric", m, m.op("MIRROR_PAD", [m.input([3, 4]), m.constant([2, 2], [1, 0, 1, 1], "INT32")], "MirrorPadOptions", mode="SYMMETRIC")
     m = Model()
+    yield "mirror-pad-symmetric-deep", m, m.op("MIRROR_PAD", [m.input([1, 4, 3, 2]), m.constant([4, 2], [0, 0, 2, 4, 3, 0, 1, 2], "INT32")],
+                                               "MirrorPadOptions", mode="SYMMETRIC")
+    m = Model()
     yield "tile", m, m.op("TILE", [m.input([2, 3]), m.ints(2, 3)])
     m = Model()
     yield "broadcast-to", m, m.op("BROADCAST_TO", [m.input([2, 1]), m.ints(3, 2, 4)], version=2)
@@ -284,6 +305,95 @@ def moves():
     last = m.op("MUL", [m.constant([], [3], "INT32"), m.constant([], [6], "INT32")], "MulOptions", outputs=[m.tensor([], "INT32")])
     sizes = m.op("PACK", [batch, m.constant([], [-1], "INT32"), last], "PackOptions", values_count=3, outputs=[m.tensor([3], "INT32")])
     yield "reshape-computed", m, m.op("RESHAPE", [x, sizes])
+
+
+def makes():
+    m = Model()
+    steps = m.op("RANGE", [m.constant([], [v], "INT32") for v in (11, -4, -3)], outputs=[m.tensor([5], "INT32")])
+    yield "range-known", m, m.op("ADD", [m.input([3, 5], "INT32"), steps], "AddOptions", outputs=[m.tensor([3, 5], "INT32")])
+    m = Model()
+    yield "range-float", m, m.op("ADD", [m.input([7]), m.op("RANGE", [m.constant([], [v]) for v in (-0.5, 1.2, 0.25)])], "AddOptions")
+    m = Model()
+    limit = m.op("REDUCE_MAX", [m.input([3], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    yield "range-computed", m, m.op("RANGE", [m.constant([], [-3], "INT32"), limit, m.constant([], [9], "INT32")], outputs=[m.tensor([0], "INT32")])
+    m = Model()
+    yield "rank", m, m.op("RANK", [m.input([2, 1, 3])], outputs=[m.tensor([], "INT32")])
+    m = Model()
+    x = m.input([2, 3], "INT32")
+    yield "zeros-like", m, m.op("ZEROS_LIKE", [x], outputs=[m.tensor([2, 3], "INT32")])
+    m = Model()
+    x = m.input([2, 3, 4])
+    shape = m.op("SHAPE", [x], "ShapeOptions", out_type="INT32", outputs=[m.tensor([3], "INT32")])
+    count = m.op("REDUCE_PROD", [shape, m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    half = m.op("FLOOR_DIV", [count, m.constant([], [5], "INT32")], outputs=[m.tensor([], "INT32")])
+    odd = m.op("FLOOR_MOD", [count, m.constant([], [5], "INT32")], outputs=[m.tensor([], "INT32")])
+    sizes = m.op("PACK", [half, odd, m.constant([], [2], "INT32")], "PackOptions", values_count=3, outputs=[m.tensor([3], "INT32")])
+    columns = m.op("SLICE", [m.op("RESHAPE", [x, m.ints(24)]), m.ints(0), m.ints(4)])
+    yield "shape-arithmetic", m, m.op("ADD", [m.op("FILL", [sizes, m.constant([], [0.5])]), m.op("RESHAPE", [columns, m.ints(4, 1, 1)])], "AddOptions")
+
+
+def indices():
+    for axis, batch, places in ((1, 1, (2, 3)), (2, 1, (2, 2)), (2, 2, (2, 3, 1)), (3, 1, (2, 2, 2)), (2, -1, (2, 3))):
+        m = Model()
+        count = 1
+        for d in places:
+            count *= d
+        at = m.constant(list(places), [i * 7 % 3 for i in range(count)], "INT32")
+        yield f"gather-{axis}-{batch}", m, m.op("GATHER", [m.input([2, 3, 4, 3]), at], "GatherOptions", axis=axis, batch_dims=batch)
+    m = Model()
+    x = m.input([2, 3, 4], "INT8", scale=0.02, zero=-8)
+    yield "gather-bytes", m, m.op("GATHER", [x, m.constant([2, 2], [1, 0, 2, 2], "INT32")], "GatherOptions", axis=1, batch_dims=1,
+                                  outputs=[m.tensor([2, 2, 4], "INT8", scale=0.02, zero=-8)])
+    for axis, kind, off, on in ((-1, "FLOAT32", -0.5, 2.5), (0, "INT8", -100, 100), (1, "BOOL", True, False), (1, "INT32", 7, -9)):
+        m = Model()
+        x = m.op("SUB", [m.input([2, 3], "INT32"), m.constant([], [36], "INT32")], "SubOptions", outputs=[m.tensor([2, 3], "INT32")])
+        yield f"one-hot-{axis}-{kind.lower()}", m, m.op("ONE_HOT", [x, m.constant([], [40], "INT32"), m.constant([], [on], kind), m.constant([], [off], kind)],
+                                                        "OneHotOptions", axis=axis, outputs=[m.tensor([], kind)])
+    m = Model()
+    yield "where-bool", m, m.op("WHERE", [m.input([2, 3, 2], "BOOL")], outputs=[m.tensor([0, 3], "INT64")])
+    m = Model()
+    positive = m.op("RELU", [m.input([3, 4])])
+    places = m.op("WHERE", [positive], outputs=[m.tensor([0, 2], "INT64")])
+    taken = m.op("GATHER_ND", [positive, places])
+    yield "where-gather", m, m.op("MUL", [taken, m.constant([], [2.0])], "MulOptions"), m.op("SHAPE", [places], "ShapeOptions", out_type="INT32",
+                                                                                            outputs=[m.tensor([2], "INT32")])
+    m = Model()
+    at = m.constant([4, 1], [3, 0, 3, 1], "INT32")
+    yield "scatter-nd", m, m.op("SCATTER_ND", [at, m.input([4, 3]), m.ints(5, 3)])
+    m = Model()
+    at = m.constant([3, 2], [0, 1, 2, 0, 0, 1], "INT32")
+    yield "scatter-nd-int", m, m.op("SCATTER_ND", [at, m.input([3], "INT32"), m.ints(3, 2)], outputs=[m.tensor([3, 2], "INT32")])
+    m = Model()
+    yield "embedding", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 3), m.input([4, 2, 3])])
+    table = [(i * 37) % 200 - 100 for i in range(20)]
+    m = Model()
+    yield "embedding-bytes", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 1, 3), m.constant([4, 5], table, "INT8", scale=0.02)])
+    m = Model()
+    yield "embedding-rows", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 1, 3), m.constant([4, 5], table, "INT8", scale=[0.02, 0.5, 0.125, 0.01])])
+    m = Model()
+    yield "segment-sum", m, m.op("SEGMENT_SUM", [m.input([5, 2]), m.ints(0, 0, 1, 2, 2)])
+    m = Model()
+    segments = m.op("FLOOR_DIV", [m.op("RANGE", [m.constant([], [v], "INT32") for v in (0, 5, 1)], outputs=[m.tensor([5], "INT32")]), m.ints(2)],
+                    outputs=[m.tensor([5], "INT32")])
+    copies = m.op("ADD", [segments, m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])], "AddOptions",
+                  outputs=[m.tensor([5], "INT32")])
+    yield "segment-sum-computed", m, m.op("SEGMENT_SUM", [m.input([5, 3], "INT32"), copies], outputs=[m.tensor([3, 3], "INT32")])
+    m = Model()
+    x = m.op("FLOOR_MOD", [m.input([9], "INT32"), m.constant([], [4], "INT32")], outputs=[m.tensor([9], "INT32")])
+    yield "unique", m, *m.op("UNIQUE", [x], "UniqueOptions", idx_out_type="INT32", outputs=[m.tensor([0], "INT32"), m.tensor([9], "INT32")])
+
+
+def suppressions():
+    """The second box shares half of the first one, which is the limit; the others share less or more."""
+    boxes = [0, 0, 1, 1, 0, 0, 1, 2, 0, 0.125, 1, 1.125, 3, 3, 2, 2, 2, 2, 3, 3.25, 5, 5, 6, 6, 0.25, 0, 1.25, 1]
+    for version, most in ((4, 3), (4, 9), (5, 6)):
+        m = Model()
+        inputs = [m.constant([7, 4], boxes), m.input([7]), m.constant([], [most], "INT32"), m.constant([], [0.5]), m.constant([], [-1.25])]
+        outputs = [m.tensor([most], "INT32"), m.tensor([], "INT32")]
+        if version == 5:
+            inputs.append(m.constant([], [0.0]))
+            outputs.insert(1, m.tensor([most]))
+        yield f"nms-{version}-{most}", m, *m.op(f"NON_MAX_SUPPRESSION_V{version}", inputs, outputs=outputs)
 
 
 def slices():
@@ -361,14 +471,41 @@ def quantized():
 
 
 def sequences():
+    def lstm_weights(m, x, cells, coupled=False, peepholes=False, scale=1.0):
+        """The 17 inputs of one direction behind the sequence: weights, those of the state, peepholes, biases, and no projection."""
+        weights = [m.floats([cells, 3], scale * (0.5 + i / 8)) for i in range(4)] + [m.floats([cells, cells], scale * (0.3 + i / 16)) for i in range(4)]
+        peeps = [m.floats([cells], 0.2 * scale * (i + 1)) if peepholes else -1 for i in range(3)]
+        biases = [m.floats([cells], 0.1 * scale * (i + 1)) for i in range(4)]
+        if coupled:
+            weights[0] = weights[4] = peeps[0] = biases[0] = -1
+        return [*weights, *peeps, *biases, -1, -1]
+
+    def states(m, count, batch, cells):
+        return [m.tensor([batch, cells], is_variable=True) for _ in range(count)]
+
+    for name, cells, more in (("lstm", 4, {}), ("lstm-coupled", 4, {"coupled": True}), ("lstm-peepholes", 5, {"peepholes": True}),
+                              ("lstm-coupled-peepholes", 3, {"coupled": True, "peepholes": True})):
+        m = Model()
+        x = m.input([2, 5, 3])
+        inputs = [x, *lstm_weights(m, x, cells, **more), *states(m, 2, 2, cells), -1, -1, -1, -1]
+        yield name, m, m.op("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, "UnidirectionalSequenceLSTMOptions", activation="TANH")
+    for name, merged in (("lstm-both-ways", True), ("lstm-two-outputs", False)):
+        m = Model()
+        x, cells = m.input([4, 2, 3]), 3
+        inputs = [x, *lstm_weights(m, x, cells, peepholes=merged), *lstm_weights(m, x, cells, peepholes=merged, scale=-0.75), *states(m, 4, 2 if merged else 4, cells)]
+        y = m.op("BIDIRECTIONAL_SEQUENCE_LSTM", inputs + [-1] * 9, "BidirectionalSequenceLSTMOptions", activation="TANH", merge_outputs=merged,
+                 time_major=merged, outputs=[m.tensor([]) for _ in range(1 if merged else 2)])
+        yield name, m, *([y] if merged else y)
+    for activation, time_major in (("TANH", False), ("RELU", True)):
+        m = Model()
+        x, cells = m.input([3, 4, 3]), 2
+        inputs = [x, m.floats([cells, 3]), m.floats([cells, cells], 0.5), m.floats([cells]), *states(m, 1, 4 if time_major else 3, cells)]
+        yield f"rnn-{activation.lower()}", m, m.op("UNIDIRECTIONAL_SEQUENCE_RNN", inputs, "SequenceRNNOptions", activation=activation, time_major=time_major)
     m = Model()
-    x, cells = m.input([2, 5, 3]), 4
-    weights = [m.floats([cells, 3], 0.5) for _ in range(4)] + [m.floats([cells, cells], 0.3) for _ in range(4)]
-    biases = [m.floats([cells], 0.1 * (i + 1)) for i in range(4)]
-    state = [m.tensor([2, cells], is_variable=True) for _ in range(2)]
-    y = m.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *weights, -1, -1, -1, *biases, -1, -1, *state, -1, -1, -1, -1], "UnidirectionalSequenceLSTMOptions",
-             activation="TANH")
-    yield "lstm", m, y
+    x = m.input([3, 4, 3])
+    direction = lambda scale: [m.floats([2, 3], scale), m.floats([2, 2], scale / 2), m.floats([2], scale), *states(m, 1, 3, 2)]
+    yield "rnn-both-ways", m, m.op("BIDIRECTIONAL_SEQUENCE_RNN", [x, *direction(1), *direction(-0.75), -1, -1, -1], "BidirectionalSequenceRNNOptions",
+                                   activation="TANH", merge_outputs=True)
 
 
 def detections():
@@ -408,7 +545,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "tflite_fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     read_codes()
-    for family in (products, images, elementwise, reductions, moves, slices, quantized, sequences, detections):
+    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sequences, detections):
         for name, model, *outputs in family():
             model.write(folder / f"{name.replace('_', '-')}.tflite", *outputs)
 

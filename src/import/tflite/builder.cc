@@ -104,7 +104,7 @@ Shape Builder::ShapeOf(int tensor) const {
   const State& state = states_[size_t(tensor)];
   if (!IsMade(tensor)) return info(tensor).shape;
   const Shape& made = result_.graph.value(state.raw[size_t(state.made_in)]).shape;
-  if (state.made_in == Order::kFile) return made;
+  if (state.made_in == Order::kFile || !made.known()) return made;
   return {made[0], made[2], made[3], made[1]};
 }
 

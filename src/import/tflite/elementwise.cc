@@ -39,9 +39,12 @@ void SquaredDifference(Op& op) {
 
 void FloorDiv(Op& op) {
   const Order order = op.AnyOrder();
-  const ValueId quotient = OfTwo(op, "Div", order);
-  if (op.TypeOf(quotient) != DType::kF32) op.Unsupported("it divides integers");
-  op.Out(0, order, op.Emit("Floor", {quotient}));
+  const ValueId a = op.Operand(0, order), b = op.Operand(1, order);
+  if (op.NumberType(0) == DType::kF32) return op.Out(0, order, op.Emit("Floor", {op.Emit("Div", {a, b})}));
+  // Integers are divided towards zero. Without its remainder, which has the divisor's sign, nothing is cut
+  // off.
+  const ValueId divisible = op.Emit("Sub", {a, op.Emit("Mod", {a, b})});
+  op.Out(0, order, op.Emit("Div", {divisible, b}));
 }
 
 void NotEqual(Op& op) {
@@ -157,6 +160,7 @@ constexpr Row kRows[] = {
     {Code::EXP, 1, 1, 1, Unary, "Exp"},
     {Code::FLOOR, 1, 1, 1, Unary, "Floor"},
     {Code::FLOOR_DIV, 2, 2, 1, FloorDiv},
+    {Code::FLOOR_MOD, 2, 2, 1, Binary, "Mod"},
     {Code::GELU, 1, 1, 1, Gelu},
     {Code::GREATER, 2, 2, 1, Binary, "Greater"},
     {Code::GREATER_EQUAL, 2, 2, 1, Binary, "GreaterOrEqual"},

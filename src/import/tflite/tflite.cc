@@ -10,13 +10,24 @@ namespace mete {
 namespace tflite_import {
 namespace {
 
-constexpr Row kDetections = {tflite::BuiltinOperator::CUSTOM, 3, 3, 4, ConvertDetections};
+// Operators that are known by a name.
+struct Custom {
+  const char* name;
+  Row row;
+};
+constexpr Custom kCustom[] = {
+    {"Convolution2DTransposeBias", {tflite::BuiltinOperator::CUSTOM, 3, 3, 1, ConvertTransposeConvBias}},
+    {"TFLite_Detection_PostProcess", {tflite::BuiltinOperator::CUSTOM, 3, 3, 4, ConvertDetections}},
+};
 
 const Row* Find(const OperatorInfo& source) {
-  if (source.code == tflite::BuiltinOperator::CUSTOM)
-    return source.kind == "TFLite_Detection_PostProcess" ? &kDetections : nullptr;
-  for (auto family :
-       {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), SliceRows(), SequenceRows()})
+  if (source.code == tflite::BuiltinOperator::CUSTOM) {
+    for (const Custom& custom : kCustom)
+      if (source.kind == custom.name) return &custom.row;
+    return nullptr;
+  }
+  for (auto family : {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), MakeRows(),
+                      IndexRows(), SliceRows(), SequenceRows(), DetectionRows()})
     for (const Row& row : family)
       if (row.code == source.code) return &row;
   return nullptr;
