@@ -69,6 +69,13 @@ class TfliteModel {
     operators_.push_back(tflite::CreateOperatorDirect(builder, number, &in, &out, kind, options.Union()));
     return out[0];
   }
+  // Adds an operator that is known by a name.
+  int Custom(const char* name, const std::vector<int>& in, const std::vector<uint8_t>& options) {
+    const std::vector<int> out = {Value({})};
+    operators_.push_back(tflite::CreateOperatorDirect(builder, AddCode(Code::CUSTOM, name), &in, &out,
+                                                      Kind::NONE, 0, &options));
+    return out[0];
+  }
   int Conv(int x, int weights, int bias, tflite::Padding padding = tflite::Padding::SAME,
            std::vector<int> out = {}) {
     return Op(Code::CONV_2D, {x, weights, bias}, Kind::Conv2DOptions,
@@ -91,9 +98,9 @@ class TfliteModel {
     buffers_.push_back(tflite::CreateBufferDirect(builder, bytes.empty() ? nullptr : &bytes));
     return unsigned(buffers_.size()) - 1;
   }
-  unsigned AddCode(Code code) {
+  unsigned AddCode(Code code, const char* name = nullptr) {
     codes_.push_back(
-        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), nullptr, 1, code));
+        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), name, 1, code));
     return unsigned(codes_.size()) - 1;
   }
 
