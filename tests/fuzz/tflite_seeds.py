@@ -33,9 +33,12 @@ def numbers(shape, scale=1.0):
 
 
 class Model:
-    def __init__(self):
-        self.buffers, self.tensors, self.codes, self.operators = [{}], [], [], []
-        self.inputs, self.outputs = [], []
+    """The network of a file, or a subgraph that an operator of it runs."""
+    def __init__(self, network=None):
+        self.buffers, self.codes = (network.buffers, network.codes) if network else ([{}], [])
+        self.tensors, self.operators, self.inputs, self.outputs, self.others = [], [], [], [], []
+        if network:
+            network.others.append(self)
 
     def tensor(self, shape, kind="FLOAT32", scale=None, zero=0, axis=0, **more):
         self.tensors.append({"shape": shape, "type": kind, "name": f"t{len(self.tensors)}", **more})
@@ -78,9 +81,12 @@ class Model:
         self.operators.append(operator)
         return made[0] if len(made) == 1 else made
 
+    def graph(self, name, outputs):
+        return {"tensors": self.tensors, "inputs": self.inputs, "outputs": list(outputs), "operators": self.operators, "name": name}
+
     def write(self, path, *outputs):
         model = {"version": 3, "operator_codes": self.codes, "buffers": self.buffers, "subgraphs": [
-            {"tensors": self.tensors, "inputs": self.inputs, "outputs": list(outputs), "operators": self.operators, "name": "main"}]}
+            self.graph("main", outputs), *(other.graph(f"graph{i + 1}", other.outputs) for i, other in enumerate(self.others))]}
         with tempfile.TemporaryDirectory() as folder:
             text = pathlib.Path(folder) / "model.json"
             text.write_text(json.dumps(model))
@@ -371,6 +377,9 @@ def indices():
     m = Model()
     yield "embedding-rows", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 1, 3), m.constant([4, 5], table, "INT8", scale=[0.02, 0.5, 0.125, 0.01])])
     m = Model()
+    first = m.op("SUB", [m.input([3], "INT32"), m.ints(1, 36, 73)], "SubOptions", outputs=[m.tensor([3], "INT32")])
+    yield "dynamic-update-slice", m, m.op("DYNAMIC_UPDATE_SLICE", [m.input([3, 4, 2]), m.floats([2, 2, 2], 9), first])
+    m = Model()
     yield "segment-sum", m, m.op("SEGMENT_SUM", [m.input([5, 2]), m.ints(0, 0, 1, 2, 2)])
     m = Model()
     segments = m.op("FLOOR_DIV", [m.op("RANGE", [m.constant([], [v], "INT32") for v in (0, 5, 1)], outputs=[m.tensor([5], "INT32")]), m.ints(2)],
@@ -408,6 +417,20 @@ def slices():
     yield "strided-ellipsis", *strided((1, 0, 2), (3, 0, 5), (1, 1, 1), ellipsis_mask=2)
     m = Model()
     yield "slice", m, m.op("SLICE", [m.input([3, 4, 5]), m.ints(1, 0, 2), m.ints(2, -1, 2)])
+    def computed(m, *values):
+        """Numbers that only the run knows: an input is 0, 37, 74 and so on."""
+        count = len(values)
+        x = m.input([count], "INT32")
+        return m.op("SUB", [x, m.ints(*(i * 37 % 101 - v for i, v in enumerate(values)))], "SubOptions", outputs=[m.tensor([count], "INT32")])
+    m = Model()
+    yield "slice-computed", m, m.op("SLICE", [m.input([3, 4, 5]), computed(m, 1, 0, 3), m.ints(2, 4, 1)])
+    m = Model()
+    part = m.op("SLICE", [m.input([3, 4, 5]), computed(m, 1, 2, 3), m.ints(2, -1, 2)])
+    yield "slice-to-end", m, m.op("CONCATENATION", [part, m.floats([2, 1, 2])], "ConcatenationOptions", axis=1)
+    m = Model()
+    begin = computed(m, 0, 2, 0)
+    yield "strided-computed", m, m.op("STRIDED_SLICE", [m.input([3, 4, 5]), begin, m.ints(0, 0, 0), m.ints(1, 1, 1)], "StridedSliceOptions", begin_mask=5,
+                                      end_mask=5, shrink_axis_mask=2)
     m = Model()
     yield "reverse", m, m.op("REVERSE_V2", [m.input([3, 4]), m.ints(1)])
 
@@ -508,6 +531,88 @@ def sequences():
                                    activation="TANH", merge_outputs=True)
 
 
+def control():
+    def scalar(m, value, kind="INT32"):
+        return m.constant([], [value], kind)
+
+    def less(m, x, y):
+        return m.op("LESS", [x, y], outputs=[m.tensor([], "BOOL")])
+
+    def plus(m, x, y, shape=(), kind="INT32"):
+        return m.op("ADD", [x, y], "AddOptions", outputs=[m.tensor(list(shape), kind)])
+
+    def loop(m, kinds, values, condition, step):
+        """`condition` and `step` get a subgraph and its inputs."""
+        for run in (condition, step):
+            sub = Model(m)
+            outputs = run(sub, *(sub.input(list(shape), kind) for shape, kind in kinds))
+            sub.outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        numbers = {"cond_subgraph_index": len(m.others) - 1, "body_subgraph_index": len(m.others)}
+        made = m.op("WHILE", values, "WhileOptions", outputs=[m.tensor(list(shape), kind) for shape, kind in kinds], **numbers)
+        return made if isinstance(made, list) else [made]
+
+    for limit in (5.0, -5.0):
+        m = Model()
+        x, scale = m.input([2, 3]), m.constant([3], [0.5, 2, -1])
+        for name in ("MUL", "SUB"):
+            branch = Model(m)
+            a, b = branch.input([2, 3]), branch.input([3])
+            branch.outputs = [branch.op(name, [a, b], f"{name.capitalize()}Options"), a]
+        highest = m.op("REDUCE_MAX", [x, m.ints(0, 1)], "ReducerOptions")
+        made = m.op("IF", [less(m, highest, scalar(m, limit, "FLOAT32")), x, scale], "IfOptions", then_subgraph_index=1, else_subgraph_index=2,
+                    outputs=[m.tensor([2, 3]), m.tensor([2, 3])])
+        yield f"if-{limit > 0}", m, *made
+
+    # The number of runs is computed, the third value is the same in each.
+    m = Model()
+    first = m.op("REDUCE_MAX", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    kinds = [((), "INT32"), ((2, 3), "FLOAT32"), ((3,), "FLOAT32")]
+    made = loop(m, kinds, [first, m.input([2, 3]), m.input([3])], lambda s, i, x, c: less(s, i, scalar(s, 41)),
+                lambda s, i, x, c: (plus(s, i, scalar(s, 2)), s.op("SUB", [s.op("MUL", [x, scalar(s, -0.5, "FLOAT32")], "MulOptions"), c], "SubOptions"), c))
+    yield "while", m, *made
+
+    # A value that grows, and the condition that no run follows.
+    for name, limit in (("while-grows", 3), ("while-never", -1)):
+        m = Model()
+        kinds = [((), "INT32"), ((1, 2), "FLOAT32"), ((1, 2), "FLOAT32")]
+        first = m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+        x = m.input([1, 2])
+        made = loop(m, kinds, [first, x, x], lambda s, i, x, y: less(s, i, scalar(s, limit)),
+                    lambda s, i, x, y: (plus(s, i, scalar(s, 1)), s.op("CONCATENATION", [x, y], "ConcatenationOptions", axis=0),
+                                        s.op("MUL", [y, scalar(s, 2, "FLOAT32")], "MulOptions")))
+        yield name, m, made[0], m.op("NEG", [made[1]])
+
+    # A recurrent network as Keras's converter writes it: steps of a sequence, a state, and a list of the states.
+    steps, batch, inputs, cells = 4, 2, 3, 2
+    m = Model()
+    kinds = [((), "INT32"), ((batch, cells), "FLOAT32"), ((steps, batch, cells), "FLOAT32"), ((steps, batch, inputs), "FLOAT32")]
+
+    def step(s, i, h, states, x):
+        w, r = s.floats([cells, inputs]), s.floats([cells, cells], 0.5)
+        now = s.op("FULLY_CONNECTED", [s.op("GATHER", [x, i], "GatherOptions", axis=0), w, s.floats([cells])], "FullyConnectedOptions")
+        h = s.op("TANH", [s.op("ADD", [now, s.op("FULLY_CONNECTED", [h, r, -1], "FullyConnectedOptions")], "AddOptions")])
+        at = s.op("PACK", [i, scalar(s, 0), scalar(s, 0)], "PackOptions", values_count=3, outputs=[s.tensor([3], "INT32")])
+        states = s.op("DYNAMIC_UPDATE_SLICE", [states, s.op("RESHAPE", [h, s.ints(1, batch, cells)]), at])
+        return plus(s, i, scalar(s, 1)), h, states, x
+    x = m.op("TRANSPOSE", [m.input([batch, steps, inputs]), m.ints(1, 0, 2)])
+    zeros = [m.constant(list(shape), [0.0] * (shape[0] * batch * cells if len(shape) == 3 else batch * cells)) for shape, _ in kinds[1:3]]
+    made = loop(m, kinds, [scalar(m, 0), *zeros, x], lambda s, i, *_: less(s, i, scalar(s, steps)), step)
+    yield "while-recurrent", m, made[1], m.op("TRANSPOSE", [made[2], m.ints(1, 0, 2)])
+
+    # A choice in each run.
+    m = Model()
+    for name in ("ADD", "SUB"):
+        branch = Model(m)
+        branch.outputs = [branch.op(name, [branch.input([3]), branch.input([3])], f"{name.capitalize()}Options")]
+    kinds = [((), "INT32"), ((3,), "FLOAT32"), ((3,), "FLOAT32")]
+    choose = lambda s, i, x, c: s.op("IF", [less(s, s.op("FLOOR_MOD", [i, scalar(s, 3)], outputs=[s.tensor([], "INT32")]), scalar(s, 1)), x, c], "IfOptions",
+                                     then_subgraph_index=1, else_subgraph_index=2)
+    first = m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    made = loop(m, kinds, [first, m.input([3]), m.floats([3])], lambda s, i, x, c: less(s, i, scalar(s, 5)),
+                lambda s, i, x, c: (plus(s, i, scalar(s, 1)), choose(s, i, x, c), c))
+    yield "while-if", m, made[1]
+
+
 def detections():
     """A custom operator, whose options are a map in flexible form: keys, offsets, sorted keys, values and types."""
     def options(**values):
@@ -545,7 +650,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "tflite_fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     read_codes()
-    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sequences, detections):
+    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sequences, control, detections):
         for name, model, *outputs in family():
             model.write(folder / f"{name.replace('_', '-')}.tflite", *outputs)
 

@@ -7,8 +7,8 @@
 
 namespace mete::tflite_import {
 
-Builder::Builder(File file, const ImportOptions& options, ImportProblems& problems)
-    : file_(std::move(file)), options_(options), problems_(problems), states_(file_.tensors.size()) {
+Builder::Builder(const File& file, const ImportOptions& options, ImportProblems& problems)
+    : network_(file), file_(file), options_(options), problems_(problems), states_(file.tensors.size()) {
   result_.graph.name = file_.name.empty() || file_.name == "main" ? problems.model() : file_.name;
   if (!file_.description.empty()) result_.metadata["description"] = file_.description;
   result_.file = {.format = "TensorFlow Lite", .description = file_.description};

@@ -34,9 +34,20 @@ inline int64_t AxisIn(Order order, int64_t axis) {
 
 class Builder {
  public:
-  Builder(File file, const ImportOptions& options, ImportProblems& problems);
+  // `file` is the network.
+  Builder(const File& file, const ImportOptions& options, ImportProblems& problems);
+  // Builds a body (graph/bodies.h) from subgraph `number`, for an operator of `outer`. The limit on the
+  // operators of all bodies keeps subgraphs that run each other many times from taking memory without end.
+  Builder(Builder& outer, int number, const std::string& where);
 
   void AddInputs();
+  // Makes the inputs of a body like these values. Those that are constants are constants of the body.
+  void AddInputsLike(std::span<const Value> values);
+  // Returns the values of input and output i of a body.
+  ValueId BodyInput(size_t i) const { return states_[size_t(file_.inputs[i])].raw[0]; }
+  ValueId BodyOutput(size_t i);
+  // Appends the nodes of `body`, which has one output, for these inputs. Returns what they compute.
+  ValueId Append(const Graph& body, std::span<const ValueId> inputs, const std::string& name);
   void KeepScale(const TensorInfo& port);
   Imported Finish();  // throws one Error that lists all problems
 
@@ -45,7 +56,9 @@ class Builder {
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }
   ImportProblems& problems() { return problems_; }
-  void Note(std::string text) { result_.notes.push_back(std::move(text)); }
+  void Note(const std::string& text);
+  // Returns subgraph `number`; throws if there is none.
+  const File& Subgraph(int number, const std::string& where) const;
 
   // Returns whether an input, a constant or an operator so far gives the tensor a value. False where the
   // operator that makes it has a problem.
@@ -82,7 +95,11 @@ class Builder {
   Shape ShapeOfInput(const TensorInfo& info);
   void CheckGivenShapes();
 
-  const File file_;
+  const File& network_;
+  const File& file_;  // the network, or the subgraph of a body
+  Builder* const outer_ = nullptr;
+  const int number_ = 0;  // of the subgraph
+  int64_t left_ = 0;      // operators that bodies may still have, of the network's builder
   const ImportOptions& options_;
   ImportProblems& problems_;
   Imported result_;
@@ -97,6 +114,8 @@ class Op {
 
   const std::string& name() const { return name_; }
   const std::string& kind() const { return source_.kind; }
+  const std::string& node_name() const { return node_name_; }
+  Builder& builder() const { return builder_; }
   const char* onnx() const { return onnx_; }  // the operator of ONNX that the kind's row names
   std::span<const uint8_t> custom_options() const { return source_.custom_options; }
   int inputs() const { return int(source_.inputs.size()); }
@@ -235,9 +254,13 @@ std::span<const Row> MakeRows();         // makes.cc
 std::span<const Row> IndexRows();        // indices.cc
 std::span<const Row> SliceRows();        // slices.cc
 std::span<const Row> SequenceRows();     // sequence.cc
+std::span<const Row> ControlRows();      // control.cc
 std::span<const Row> DetectionRows();    // detections.cc
 void ConvertDetections(Op& op);          // detections.cc: TFLite_Detection_PostProcess
 void ConvertTransposeConvBias(Op& op);   // products.cc: Convolution2DTransposeBias
+
+// Converts all operators of a network or body. Adds what is wrong to its problems (tflite.cc).
+void ConvertAll(Builder& builder);
 
 // Computes an operator of few known integers, such as the sizes that a Reshape gets. Returns false for others
 // (shape_arithmetic.cc).

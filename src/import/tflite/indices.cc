@@ -73,6 +73,35 @@ ValueId Scattered(const Op& op, ValueId sizes, ValueId indices, int updates) {
 
 void ScatterNd(Op& op) { op.Out(0, Order::kFile, Scattered(op, op.Sizes(2), op.Indices(0), 1)); }
 
+// Writes an update over a part of a tensor, from a computed place on, which is moved so that all of the
+// update fits. Both are rows here: the axes behind the last one along which the update is smaller are one.
+void DynamicUpdateSlice(Op& op) {
+  const Shape in = op.shape(), update = op.shape(1);
+  bool fits = in.rank() > 0 && update.rank() == in.rank() && op.shape(2) == Shape{in.rank()};
+  int divided = 0;  // axes that an index counts
+  for (int i = 0; fits && i < in.rank(); ++i) {
+    fits = update[i] <= in[i];
+    if (update[i] < in[i]) divided = i + 1;
+  }
+  if (!fits)
+    op.Bad("{} has inputs that do not fit; got {}, {} and {}", op.kind(), ToString(in), ToString(update),
+           ToString(op.shape(2)));
+  ValueId rows = op.Integer(0);
+  for (int i = 0; i < divided; ++i) {
+    const ValueId first = op.Emit("Gather", {op.Indices(2), op.Integer(i)});
+    const ValueId moved =
+        op.Emit("Min", {op.Emit("Max", {first, op.Integer(0)}), op.Integer(in[i] - update[i])});
+    const ValueId steps = op.Emit("Range", {op.Integer(0), op.Integer(update[i]), op.Integer(1)});
+    rows = op.Emit("Add", {op.Emit("Mul", {op.Reshape(rows, {update.Elements(0, i), 1}), op.Integer(in[i])}),
+                           op.Emit("Add", {moved, steps})});
+  }
+  const int64_t inner = in.Elements(divided, in.rank()), count = update.Elements(0, divided);
+  const ValueId y =
+      op.Emit("ScatterND", {op.Reshape(op.in(0), {in.Elements(0, divided), inner}),
+                            op.Reshape(rows, {count, 1}), op.Reshape(op.in(1), {count, inner})});
+  op.Out(0, Order::kFile, y, in);
+}
+
 // Returns the shape of SEGMENT_SUM's output: as many rows as the largest number of a segment says.
 ValueId SegmentSizes(const Op& op) {
   const Shape in = op.shape();
@@ -125,6 +154,7 @@ void Unique(Op& op) {
 using Code = tflite::BuiltinOperator;
 
 constexpr Row kRows[] = {
+    {Code::DYNAMIC_UPDATE_SLICE, 3, 3, 1, DynamicUpdateSlice},
     {Code::EMBEDDING_LOOKUP, 2, 2, 1, EmbeddingLookup},
     {Code::GATHER, 2, 2, 1, Gather},
     {Code::GATHER_ND, 2, 2, 1, GatherNd},

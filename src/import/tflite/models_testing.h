@@ -82,12 +82,23 @@ class TfliteModel {
               tflite::CreateConv2DOptions(builder, padding, 1, 1), std::move(out));
   }
 
+  // What was added since the last subgraph is one that operators may run, and not a part of the network.
+  // Returns its number.
+  int EndSubgraph() {
+    graphs_.push_back(
+        tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "body"));
+    tensors_.clear();
+    operators_.clear();
+    inputs.clear();
+    outputs.clear();
+    return int(graphs_.size());
+  }
+
   std::string Finish() {
-    const auto graph =
-        tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "net");
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {graph};
+    graphs_.insert(graphs_.begin(),
+                   tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "net"));
     builder.Finish(
-        tflite::CreateModelDirect(builder, version, &codes_, &graphs, "a model of a test", &buffers_),
+        tflite::CreateModelDirect(builder, version, &codes_, &graphs_, "a model of a test", &buffers_),
         tflite::ModelIdentifier());
     return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
   }
@@ -108,6 +119,7 @@ class TfliteModel {
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators_;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs_;
 };
 
 inline Imported ImportBytes(const std::string& bytes, const ImportOptions& options = {}) {

@@ -73,7 +73,7 @@ void Concatenation(Op& op) {
   const Order order = op.AnyOrder();
   std::vector<ValueId> inputs;
   for (int i = 0; i < op.inputs(); ++i) inputs.push_back(op.in(i, order));
-  const int64_t axis = AxisIn(order, op.Axis(o.axis(), op.shape().rank()));
+  const int64_t axis = op.is_open() ? o.axis() : AxisIn(order, op.Axis(o.axis(), op.shape().rank()));
   op.Out(0, order, op.Activated(op.Emit("Concat", std::move(inputs), AxisOf(axis)), o.activation()));
 }
 

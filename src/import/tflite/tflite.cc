@@ -27,7 +27,7 @@ const Row* Find(const OperatorInfo& source) {
     return nullptr;
   }
   for (auto family : {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), MakeRows(),
-                      IndexRows(), SliceRows(), SequenceRows(), DetectionRows()})
+                      IndexRows(), SliceRows(), SequenceRows(), DetectionRows(), ControlRows()})
     for (const Row& row : family)
       if (row.code == source.code) return &row;
   return nullptr;
@@ -65,6 +65,11 @@ void Convert(Builder& builder, const OperatorInfo& source) {
 }
 
 }  // namespace
+
+void ConvertAll(Builder& builder) {
+  for (const OperatorInfo& source : builder.file().operators) Convert(builder, source);
+}
+
 }  // namespace tflite_import
 
 Imported ImportTflite(const std::string& path, const ImportOptions& options) {
@@ -79,11 +84,11 @@ Imported ImportTflite(std::span<const std::byte> bytes, std::shared_ptr<const vo
     Fail(Code::kDataLoss, name,
          "the file is empty; expected a TensorFlow Lite model; try to make or download it again");
   ImportProblems problems(name);
-  File file = ReadFile(bytes, std::move(owner), problems, options.max_value_bytes);
+  const File file = ReadFile(bytes, std::move(owner), problems, options.max_value_bytes);
   problems.Throw();  // numbers of tensors that are wrong would only cause more problems
-  Builder builder(std::move(file), options, problems);
+  Builder builder(file, options, problems);
   builder.AddInputs();
-  for (const OperatorInfo& source : builder.file().operators) Convert(builder, source);
+  ConvertAll(builder);
   return builder.Finish();
 }
 
