@@ -227,6 +227,8 @@ def elementwise():
     m = Model()
     yield "l2-normalization", m, m.op("L2_NORMALIZATION", [m.input([2, 5])])
     m = Model()
+    yield "bitwise-xor", m, m.op("BITWISE_XOR", [m.input([2, 5], "INT32"), m.ints(-1, 7, 100, 5, 64)], outputs=[m.tensor([2, 5], "INT32")])
+    m = Model()
     yield "add-n", m, m.op("ADD_N", [m.input([2, 3]), m.input([2, 3]), m.floats([2, 3])])
     m = Model()
     yield "cast", m, m.op("CAST", [m.input([2, 5], "INT32")])
@@ -431,6 +433,10 @@ def slices():
     begin = computed(m, 0, 2, 0)
     yield "strided-computed", m, m.op("STRIDED_SLICE", [m.input([3, 4, 5]), begin, m.ints(0, 0, 0), m.ints(1, 1, 1)], "StridedSliceOptions", begin_mask=5,
                                       end_mask=5, shrink_axis_mask=2)
+    for time, batch in ((1, 0), (0, 2)):
+        m = Model()
+        lengths = m.ints(*([3, 0, 4] if batch == 0 else [2, 3, 0, 1, 2]))
+        yield f"reverse-sequence-{time}", m, m.op("REVERSE_SEQUENCE", [m.input([3, 4, 5]), lengths], "ReverseSequenceOptions", seq_dim=time, batch_dim=batch)
     m = Model()
     yield "reverse", m, m.op("REVERSE_V2", [m.input([3, 4]), m.ints(1)])
 

@@ -116,7 +116,8 @@ void L2Normalization(Op& op) {
   if (op.shape().rank() < 1) op.Bad("{} needs a dimension; got a scalar", op.kind());
   const ValueId x = op.in(0, order);
   const ValueId norm = op.Emit("ReduceL2", {x, op.Ints({AxisIn(order, op.shape().rank() - 1)})});
-  op.Out(0, order, op.Emit("Div", {x, op.Emit("Max", {norm, op.Scalar(1e-6f)})}));
+  const ValueId y = op.Emit("Div", {x, op.Emit("Max", {norm, op.Scalar(1e-6f)})});
+  op.Out(0, order, op.Activated(y, op.ActivationOf<tflite::L2NormOptions>()));
 }
 
 // A condition with one dimension chooses whole rows of SELECT's other inputs.
@@ -150,6 +151,7 @@ constexpr Row kRows[] = {
     {Code::ABS, 1, 1, 1, Unary, "Abs"},
     {Code::ADD, 2, 2, 1, Arithmetic<tflite::AddOptions>, "Add"},
     {Code::ADD_N, 1, -1, 1, AddN},
+    {Code::BITWISE_XOR, 2, 2, 1, Binary, "BitwiseXor"},
     {Code::CAST, 1, 1, 1, Cast},
     {Code::CEIL, 1, 1, 1, Unary, "Ceil"},
     {Code::COS, 1, 1, 1, Unary, "Cos"},

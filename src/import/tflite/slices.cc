@@ -76,6 +76,23 @@ void Reverse(Op& op) {
   op.Out(0, order, SliceOf(op, order, part));
 }
 
+// Reverses the first elements of each line, as many as input 1 says. ONNX has the two axes in front.
+void ReverseSequence(Op& op) {
+  const auto& o = op.Need<tflite::ReverseSequenceOptions>();
+  const int rank = op.shape().rank(), time = op.Axis(o.seq_dim(), rank), batch = op.Axis(o.batch_dim(), rank);
+  if (time == batch) op.Bad("the axes of time and batch must differ; got {} for both", time);
+  Ints to_front = {batch, time}, back(size_t(rank), 0);
+  for (int i = 0; i < rank; ++i)
+    if (i != time && i != batch) to_front.push_back(i);
+  for (size_t i = 0; i < back.size(); ++i) back[size_t(to_front[i])] = int64_t(i);
+  Attributes a;
+  a.Set("batch_axis", int64_t{0});
+  a.Set("time_axis", int64_t{1});
+  const ValueId y =
+      op.Emit("ReverseSequence", {op.Transpose(op.in(), to_front), op.Indices(1)}, std::move(a));
+  op.Out(0, Order::kFile, op.Transpose(y, back));
+}
+
 bool Has(int32_t mask, size_t bit) { return bit < 32 && (uint32_t(mask) >> bit & 1) != 0; }
 
 // The numbers of a STRIDED_SLICE, one for each place in its lists: an axis of the input, a new axis of 1, or
@@ -202,6 +219,7 @@ void StridedSlice(Op& op) {
 using Code = tflite::BuiltinOperator;
 
 constexpr Row kRows[] = {
+    {Code::REVERSE_SEQUENCE, 2, 2, 1, ReverseSequence},
     {Code::REVERSE_V2, 2, 2, 1, Reverse},
     {Code::SLICE, 3, 3, 1, Slice},
     {Code::STRIDED_SLICE, 4, 4, 1, StridedSlice},
