@@ -122,9 +122,9 @@ void L2Normalization(Op& op) {
 
 // A condition with one dimension chooses whole rows of SELECT's other inputs.
 void Select(Op& op) {
-  const Shape c = op.shape(0), x = op.shape(1);
-  if (c.rank() == 1 && x.rank() > 1 && op.code() == tflite::BuiltinOperator::SELECT) {
-    Shape wide{c[0]};
+  if (op.code() == tflite::BuiltinOperator::SELECT && op.shape(0).rank() == 1 && op.shape(1).rank() > 1) {
+    const Shape x = op.shape(1);
+    Shape wide{op.shape(0)[0]};
     while (wide.rank() < x.rank()) wide.push_back(1);
     return op.Out(0, Order::kFile, op.Emit("Where", {op.Reshape(op.in(0), wide), op.in(1), op.in(2)}));
   }
