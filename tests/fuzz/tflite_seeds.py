@@ -106,6 +106,11 @@ def products():
     m = Model()
     yield "conv-grouped", m, m.op("CONV_2D", [m.input([1, 5, 5, 4]), m.floats([6, 3, 3, 2]), m.floats([6])], "Conv2DOptions", padding="SAME", stride_w=1,
                                   stride_h=1)
+    for padding, bias in (("SAME", True), ("VALID", False)):
+        m = Model()
+        y = m.op("CONV_3D", [m.input([2, 4, 5, 6, 2]), m.floats([2, 3, 3, 2, 3]), *([m.floats([3])] if bias else [])], "Conv3DOptions",
+                 padding=padding, stride_d=1, stride_h=2, stride_w=1, activation="RELU" if bias else "NONE", dilation_w=1 if bias else 2)
+        yield f"conv-3d-{padding.lower()}", m, y
     m = Model()
     x = m.op("CONV_2D", [m.input([1, 6, 6, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
     x = m.op("DEPTHWISE_CONV_2D", [x, m.floats([1, 3, 3, 8]), m.floats([8])], "DepthwiseConv2DOptions", padding="SAME", stride_w=2, stride_h=2,

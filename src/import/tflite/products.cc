@@ -21,10 +21,12 @@ int64_t PaddingOf(tflite::Padding padding, int64_t in, int64_t kernel, int64_t s
 }
 
 Attributes AttributesOf(const Op& op, const Window& window, tflite::Padding padding, const Shape& in) {
-  if (in.rank() != 4) op.Bad("{} needs 4 dimensions; got {}", op.kind(), ToString(in));
+  const size_t sides = window.kernel.size();
+  if (in.rank() != int(sides) + 2)
+    op.Bad("{} needs {} dimensions; got {}", op.kind(), sides + 2, ToString(in));
   CheckWindow(op, window);
   Ints begins, ends;
-  for (size_t i = 0; i < 2; ++i) {
+  for (size_t i = 0; i < sides; ++i) {
     const int64_t both =
         PaddingOf(padding, in[int(i) + 1], window.kernel[i], window.stride[i], window.dilation[i]);
     begins.push_back(both / 2);
@@ -34,7 +36,7 @@ Attributes AttributesOf(const Op& op, const Window& window, tflite::Padding padd
   Attributes a;
   a.Set("kernel_shape", window.kernel);
   a.Set("strides", window.stride);
-  if (window.dilation != Ints{1, 1}) a.Set("dilations", window.dilation);
+  if (window.dilation != Ints(sides, 1)) a.Set("dilations", window.dilation);
   a.Set("pads", begins);
   return a;
 }
@@ -78,6 +80,21 @@ void DepthwiseConv2D(Op& op) {
   if (w[0] != 1 || channels < 1 || w[3] % channels != 0)
     op.Bad("the weights do not fit the input; got {} for {}", ToString(w), ToString(op.shape()));
   Convolve(op, {3, 0, 1, 2}, channels, attributes, o.activation());
+}
+
+// The weights are D, H, W, I, O.
+void Conv3D(Op& op) {
+  const auto& o = op.Need<tflite::Conv3DOptions>();
+  const Shape in = op.shape(), w = op.shape(1);
+  if (in.rank() != 5 || w.rank() != 5 || w[3] != in[4])
+    op.Bad("the weights do not fit the input; got {} for {}", ToString(w), ToString(in));
+  const Window window{{w[0], w[1], w[2]},
+                      {o.stride_d(), o.stride_h(), o.stride_w()},
+                      {o.dilation_d(), o.dilation_h(), o.dilation_w()}};
+  std::vector<ValueId> inputs = {op.Transpose(op.in(), {0, 4, 1, 2, 3}), op.Weights(1, {4, 3, 0, 1, 2})};
+  if (const ValueId bias = op.Bias(2, 0, 1); bias != kNoValue) inputs.push_back(bias);
+  const ValueId y = op.Emit("Conv", std::move(inputs), AttributesOf(op, window, o.padding(), in));
+  op.Out(0, Order::kFile, op.Activated(op.Transpose(y, {0, 2, 3, 4, 1}), o.activation()));
 }
 
 // A transposed convolution. The padding is that of the convolution which makes its input of its output.
@@ -163,8 +180,11 @@ void BatchMatMul(Op& op) {
 using Code = tflite::BuiltinOperator;
 
 constexpr Row kRows[] = {
-    {Code::BATCH_MATMUL, 2, 2, 1, BatchMatMul},          {Code::CONV_2D, 2, 3, 1, Conv2D},
-    {Code::DEPTHWISE_CONV_2D, 2, 3, 1, DepthwiseConv2D}, {Code::FULLY_CONNECTED, 2, 3, 1, FullyConnected},
+    {Code::BATCH_MATMUL, 2, 2, 1, BatchMatMul},
+    {Code::CONV_2D, 2, 3, 1, Conv2D},
+    {Code::CONV_3D, 2, 3, 1, Conv3D},
+    {Code::DEPTHWISE_CONV_2D, 2, 3, 1, DepthwiseConv2D},
+    {Code::FULLY_CONNECTED, 2, 3, 1, FullyConnected},
     {Code::TRANSPOSE_CONV, 3, 4, 1, TransposeConv},
 };
 
