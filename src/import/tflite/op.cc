@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/visit_type.h"
 #include "import/tflite/builder.h"
 
 namespace mete::tflite_import {
@@ -67,12 +68,12 @@ int64_t Op::IntOf(int i, const char* what) const {
   return ints[0];
 }
 
-ValueId Op::Indices(int i) const { return Cast(raw(i), DType::kI64); }
-
-ValueId Op::Sizes(int i) const {
-  const auto known = KnownInts(i);
-  return known ? Ints(*known) : Indices(i);
+ValueId Op::Indices(int i) const {
+  if (!IsInt(info(i).type)) Bad("input {} must be integers; got {}", i, Name(info(i).type));
+  return Cast(raw(i), DType::kI64);
 }
+
+ValueId Op::Sizes(int i) const { return is_computed(i) ? Indices(i) : Ints(IntsOf(i, "the list of sizes")); }
 
 ValueId Op::SizesOf(int i) const {
   if (is_open(i)) return Emit("Shape", {raw(i)});
