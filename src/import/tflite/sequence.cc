@@ -38,9 +38,8 @@ void CheckStates(const Op& op, int first, int count) {
     if (op.has(i) && op.info(i).unsupported.empty()) op.Unsupported("its state is no variable");
 }
 
-template <class Options>
-void CheckClips(const Op& op, const Options& o) {
-  if (o.cell_clip() != 0 || o.proj_clip() != 0) op.Unsupported("it clips its state");
+void CheckClips(const Op& op, float cell, float projection) {
+  if (cell != 0 || projection != 0) op.Unsupported("it clips its state");
 }
 
 void CheckCell(const Op& op, const Places& at) {
@@ -142,7 +141,7 @@ void Convert(const Op& op, const Sequence& s) {
 
 void SequenceLstm(Op& op) {
   const auto& o = op.Need<tflite::UnidirectionalSequenceLSTMOptions>();
-  CheckClips(op, o);
+  CheckClips(op, o.cell_clip(), o.proj_clip());
   if (o.diagonal_recurrent_tensors()) op.Unsupported("the weights of its state are diagonals");
   if (HasAny(op, kNorms, 4)) op.Unsupported("it normalizes its gates");
   Convert(op, {"LSTM", {LstmCell(op, kForward)}, o.activation(), 2, o.time_major(), true});
@@ -150,7 +149,7 @@ void SequenceLstm(Op& op) {
 
 void BothWaysLstm(Op& op) {
   const auto& o = op.Need<tflite::BidirectionalSequenceLSTMOptions>();
-  CheckClips(op, o);
+  CheckClips(op, o.cell_clip(), o.proj_clip());
   if (HasAny(op, kOtherInput, 9)) op.Unsupported("it has an auxiliary input");
   Convert(op, {"LSTM",
                {LstmCell(op, kForwardOfBoth), LstmCell(op, kBackward)},
