@@ -126,6 +126,12 @@ inline Imported ImportBytes(const std::string& bytes, const ImportOptions& optio
   return ImportTflite(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr, "net.tflite", options);
 }
 
+// Imports the model, which is given this output alone.
+inline Imported ImportOutput(TfliteModel& m, int output) {
+  m.outputs = {output};
+  return ImportBytes(m.Finish());
+}
+
 // Returns values between -2 and 2 with few digits, of both signs.
 inline std::vector<float> Made(size_t count, float scale = 1) {
   std::vector<float> values(count);
