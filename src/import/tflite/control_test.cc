@@ -28,18 +28,12 @@ TEST(TfliteIf, ConstantsAreThoseOfItsBranches) {
   const int larger = Binary(m, Code::MAXIMUM), smaller = Binary(m, Code::MINIMUM);
   const int choice = m.Input({}, Type::BOOL), x = m.Input({3});
   m.outputs = {If(m, {choice, x, m.Floats({3}, {1, 2, 3})}, larger, smaller)};
-  const std::string bytes = m.Finish();
-  const Graph g = ImportBytes(bytes).graph;
+  const Graph g = ImportBytes(m.Finish()).graph;
   ASSERT_EQ(g.nodes.size(), 1u) << ToText(g);
   EXPECT_EQ(g.nodes[0].op, "If");
   EXPECT_EQ(g.nodes[0].inputs, g.inputs);
   EXPECT_EQ(CapturesOf(g.nodes[0].attributes), 1u);
   EXPECT_EQ(Describe(g.value(g.outputs[0])), "f32 3");
-  for (const bool chosen : {true, false}) {
-    const Tensor flag = Tensor::Of<bool>(DType::kBool, {}, std::span(&chosen, 1));
-    const Tensor y = RunBytes(bytes, {flag, Tensor::Floats({3}, std::vector<float>{3, 2, 1})})[0];
-    EXPECT_EQ(ElementsOf<float>(y), chosen ? (std::vector<float>{3, 2, 3}) : (std::vector<float>{1, 2, 1}));
-  }
 }
 
 // While x < 100: x = x * y. The second value is the same in each run.
@@ -51,25 +45,23 @@ TEST(TfliteWhile, ValuesThatAreTheSameInEachRunAreNotCarried) {
   int x = m.Input({1}), y = m.Input({1});
   m.outputs = {add(Code::LESS, {x, m.Floats({1}, {100})}, {m.Value({1}, Type::BOOL)})};
   const int condition = m.EndSubgraph();
-  x = m.Input({1}), y = m.Input({1});
+  x = m.Input({1});
+  y = m.Input({1});
   m.outputs = {m.Op(Code::MUL, {x, y}), y};
   const int body = m.EndSubgraph();
-  x = m.Input({1}), y = m.Input({1});
+  x = m.Input({1});
+  y = m.Input({1});
   const std::vector<int> out = {m.Value({1}), m.Value({1})};
   m.Op(Code::WHILE, {x, y}, Kind::WhileOptions, tflite::CreateWhileOptions(m.builder, condition, body), out);
   m.outputs = out;
-  const std::string bytes = m.Finish();
-  const Graph g = ImportBytes(bytes).graph;
+  const Graph g = ImportBytes(m.Finish()).graph;
   const auto loop =
       std::find_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.op == "Loop"; });
   ASSERT_NE(loop, g.nodes.end()) << ToText(g);
   EXPECT_EQ(loop->outputs.size(), 1u);
   EXPECT_EQ(CapturesOf(loop->attributes), 1u);
-  const auto one = [](float value) { return Tensor::Floats({1}, std::span(&value, 1)); };
-  const auto made = RunBytes(bytes, {one(2), one(5)});
-  EXPECT_EQ(ElementsOf<float>(made[0]), (std::vector<float>{250}));
-  EXPECT_EQ(ElementsOf<float>(made[1]), (std::vector<float>{5}));
-  EXPECT_EQ(ElementsOf<float>(RunBytes(bytes, {one(100), one(5)})[0]), (std::vector<float>{100}));
+  EXPECT_EQ(Describe(g.value(g.outputs[0])), "f32 1");
+  EXPECT_EQ(Describe(g.value(g.outputs[1])), "f32 1");
 }
 
 TEST(TfliteIf, ChecksItsSubgraphs) {
