@@ -33,9 +33,12 @@ def numbers(shape, scale=1.0):
 
 
 class Model:
-    def __init__(self):
-        self.buffers, self.tensors, self.codes, self.operators = [{}], [], [], []
-        self.inputs, self.outputs = [], []
+    """The network of a file, or a subgraph that an operator of it runs."""
+    def __init__(self, network=None):
+        self.buffers, self.codes = (network.buffers, network.codes) if network else ([{}], [])
+        self.tensors, self.operators, self.inputs, self.outputs, self.others = [], [], [], [], []
+        if network:
+            network.others.append(self)
 
     def tensor(self, shape, kind="FLOAT32", scale=None, zero=0, axis=0, **more):
         self.tensors.append({"shape": shape, "type": kind, "name": f"t{len(self.tensors)}", **more})
@@ -78,9 +81,12 @@ class Model:
         self.operators.append(operator)
         return made[0] if len(made) == 1 else made
 
+    def graph(self, name, outputs):
+        return {"tensors": self.tensors, "inputs": self.inputs, "outputs": list(outputs), "operators": self.operators, "name": name}
+
     def write(self, path, *outputs):
         model = {"version": 3, "operator_codes": self.codes, "buffers": self.buffers, "subgraphs": [
-            {"tensors": self.tensors, "inputs": self.inputs, "outputs": list(outputs), "operators": self.operators, "name": "main"}]}
+            self.graph("main", outputs), *(other.graph(f"graph{i + 1}", other.outputs) for i, other in enumerate(self.others))]}
         with tempfile.TemporaryDirectory() as folder:
             text = pathlib.Path(folder) / "model.json"
             text.write_text(json.dumps(model))
@@ -100,6 +106,11 @@ def products():
     m = Model()
     yield "conv-grouped", m, m.op("CONV_2D", [m.input([1, 5, 5, 4]), m.floats([6, 3, 3, 2]), m.floats([6])], "Conv2DOptions", padding="SAME", stride_w=1,
                                   stride_h=1)
+    for padding, bias in (("SAME", True), ("VALID", False)):
+        m = Model()
+        y = m.op("CONV_3D", [m.input([2, 4, 5, 6, 2]), m.floats([2, 3, 3, 2, 3]), *([m.floats([3])] if bias else [])], "Conv3DOptions",
+                 padding=padding, stride_d=1, stride_h=2, stride_w=1, activation="RELU" if bias else "NONE", dilation_w=1 if bias else 2)
+        yield f"conv-3d-{padding.lower()}", m, y
     m = Model()
     x = m.op("CONV_2D", [m.input([1, 6, 6, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
     x = m.op("DEPTHWISE_CONV_2D", [x, m.floats([1, 3, 3, 8]), m.floats([8])], "DepthwiseConv2DOptions", padding="SAME", stride_w=2, stride_h=2,
@@ -126,6 +137,14 @@ def images():
             m = Model()
             y = m.op(name, [m.input([2, 7, 6, 4])], "Pool2DOptions", padding=padding, stride_w=2, stride_h=1, filter_w=3, filter_h=2, activation="RELU")
             yield f"{name.lower()}-{padding.lower()}", m, y
+    for padding in ("SAME", "VALID"):
+        m = Model()
+        yield f"l2-pool-{padding.lower()}", m, m.op("L2_POOL_2D", [m.input([2, 7, 6, 3])], "Pool2DOptions", padding=padding, stride_w=2, stride_h=1,
+                                                    filter_w=3, filter_h=2)
+    for radius in (1, 3):
+        m = Model()
+        yield f"lrn-{radius}", m, m.op("LOCAL_RESPONSE_NORMALIZATION", [m.input([1, 3, 2, 7])], "LocalResponseNormalizationOptions", radius=radius, bias=1.5,
+                                       alpha=0.25, beta=0.75)
     for name, options in (("RESIZE_BILINEAR", "ResizeBilinearOptions"), ("RESIZE_NEAREST_NEIGHBOR", "ResizeNearestNeighborOptions")):
         for mode in ({}, {"align_corners": True}, {"half_pixel_centers": True}):
             for size in ((9, 11), (3, 2)):
@@ -173,6 +192,13 @@ def elementwise():
     for name in ("MINIMUM", "MAXIMUM", "SQUARED_DIFFERENCE", "FLOOR_DIV"):
         m = Model()
         yield name.lower(), m, m.op(name, [m.input([2, 3, 4]), m.floats([3, 1], 2)])
+    for name in ("FLOOR_DIV", "FLOOR_MOD"):
+        m = Model()
+        divisors = m.constant([2, 5], [3, -3, 7, -7, 50, -50, 1, -1, 99, -101], "INT32")
+        x = m.op("SUB", [m.input([2, 5], "INT32"), m.constant([], [50], "INT32")], "SubOptions", outputs=[m.tensor([2, 5], "INT32")])
+        yield f"{name.lower()}-int", m, m.op(name, [x, divisors], outputs=[m.tensor([2, 5], "INT32")])
+    m = Model()
+    yield "floor-mod", m, m.op("FLOOR_MOD", [m.input([2, 3, 4]), m.constant([3, 1], [0.75, -0.5, 1.25])])
     m = Model()
     yield "pow", m, m.op("POW", [m.op("ABS", [m.input([2, 3])]), m.constant([], [1.5])])
     for name in ("EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"):
@@ -188,6 +214,9 @@ def elementwise():
     m = Model()
     yield "select-v2", m, m.op("SELECT_V2", [m.input([2, 1], "BOOL"), m.input([2, 3]), m.constant([], [0.5])])
     m = Model()
+    yield "select-scalar", m, m.op("SELECT", [m.constant([], [False], "BOOL"), m.input([2, 3], "INT32"), m.input([2, 3], "INT32")],
+                                   outputs=[m.tensor([2, 3], "INT32")])
+    m = Model()
     yield "leaky-relu", m, m.op("LEAKY_RELU", [m.input([2, 5])], "LeakyReluOptions", alpha=0.25)
     m = Model()
     x = m.op("CONV_2D", [m.input([1, 4, 3, 2]), m.floats([4, 1, 1, 2]), m.floats([4])], "Conv2DOptions", padding="SAME", stride_w=1, stride_h=1)
@@ -202,6 +231,8 @@ def elementwise():
     yield "log-softmax", m, m.op("LOG_SOFTMAX", [m.input([2, 5])])
     m = Model()
     yield "l2-normalization", m, m.op("L2_NORMALIZATION", [m.input([2, 5])])
+    m = Model()
+    yield "bitwise-xor", m, m.op("BITWISE_XOR", [m.input([2, 5], "INT32"), m.ints(-1, 7, 100, 5, 64)], outputs=[m.tensor([2, 5], "INT32")])
     m = Model()
     yield "add-n", m, m.op("ADD_N", [m.input([2, 3]), m.input([2, 3]), m.floats([2, 3])])
     m = Model()
@@ -268,6 +299,9 @@ def moves():
     m = Model()
     yield "mirror-pad-symmetric", m, m.op("MIRROR_PAD", [m.input([3, 4]), m.constant([2, 2], [1, 0, 1, 1], "INT32")], "MirrorPadOptions", mode="SYMMETRIC")
     m = Model()
+    yield "mirror-pad-symmetric-deep", m, m.op("MIRROR_PAD", [m.input([1, 4, 3, 2]), m.constant([4, 2], [0, 0, 2, 4, 3, 0, 1, 2], "INT32")],
+                                               "MirrorPadOptions", mode="SYMMETRIC")
+    m = Model()
     yield "tile", m, m.op("TILE", [m.input([2, 3]), m.ints(2, 3)])
     m = Model()
     yield "broadcast-to", m, m.op("BROADCAST_TO", [m.input([2, 1]), m.ints(3, 2, 4)], version=2)
@@ -286,6 +320,98 @@ def moves():
     yield "reshape-computed", m, m.op("RESHAPE", [x, sizes])
 
 
+def makes():
+    m = Model()
+    steps = m.op("RANGE", [m.constant([], [v], "INT32") for v in (11, -4, -3)], outputs=[m.tensor([5], "INT32")])
+    yield "range-known", m, m.op("ADD", [m.input([3, 5], "INT32"), steps], "AddOptions", outputs=[m.tensor([3, 5], "INT32")])
+    m = Model()
+    yield "range-float", m, m.op("ADD", [m.input([7]), m.op("RANGE", [m.constant([], [v]) for v in (-0.5, 1.2, 0.25)])], "AddOptions")
+    m = Model()
+    limit = m.op("REDUCE_MAX", [m.input([3], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    yield "range-computed", m, m.op("RANGE", [m.constant([], [-3], "INT32"), limit, m.constant([], [9], "INT32")], outputs=[m.tensor([0], "INT32")])
+    m = Model()
+    yield "rank", m, m.op("RANK", [m.input([2, 1, 3])], outputs=[m.tensor([], "INT32")])
+    m = Model()
+    x = m.input([2, 3], "INT32")
+    yield "zeros-like", m, m.op("ZEROS_LIKE", [x], outputs=[m.tensor([2, 3], "INT32")])
+    m = Model()
+    x = m.input([2, 3, 4])
+    shape = m.op("SHAPE", [x], "ShapeOptions", out_type="INT32", outputs=[m.tensor([3], "INT32")])
+    count = m.op("REDUCE_PROD", [shape, m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    half = m.op("FLOOR_DIV", [count, m.constant([], [5], "INT32")], outputs=[m.tensor([], "INT32")])
+    odd = m.op("FLOOR_MOD", [count, m.constant([], [5], "INT32")], outputs=[m.tensor([], "INT32")])
+    sizes = m.op("PACK", [half, odd, m.constant([], [2], "INT32")], "PackOptions", values_count=3, outputs=[m.tensor([3], "INT32")])
+    columns = m.op("SLICE", [m.op("RESHAPE", [x, m.ints(24)]), m.ints(0), m.ints(4)])
+    yield "shape-arithmetic", m, m.op("ADD", [m.op("FILL", [sizes, m.constant([], [0.5])]), m.op("RESHAPE", [columns, m.ints(4, 1, 1)])], "AddOptions")
+
+
+def indices():
+    for axis, batch, places in ((1, 1, (2, 3)), (2, 1, (2, 2)), (2, 2, (2, 3, 1)), (3, 1, (2, 2, 2)), (2, -1, (2, 3))):
+        m = Model()
+        count = 1
+        for d in places:
+            count *= d
+        at = m.constant(list(places), [i * 7 % 3 for i in range(count)], "INT32")
+        yield f"gather-{axis}-{batch}", m, m.op("GATHER", [m.input([2, 3, 4, 3]), at], "GatherOptions", axis=axis, batch_dims=batch)
+    m = Model()
+    x = m.input([2, 3, 4], "INT8", scale=0.02, zero=-8)
+    yield "gather-bytes", m, m.op("GATHER", [x, m.constant([2, 2], [1, 0, 2, 2], "INT32")], "GatherOptions", axis=1, batch_dims=1,
+                                  outputs=[m.tensor([2, 2, 4], "INT8", scale=0.02, zero=-8)])
+    for axis, kind, off, on in ((-1, "FLOAT32", -0.5, 2.5), (0, "INT8", -100, 100), (1, "BOOL", True, False), (1, "INT32", 7, -9)):
+        m = Model()
+        x = m.op("SUB", [m.input([2, 3], "INT32"), m.constant([], [36], "INT32")], "SubOptions", outputs=[m.tensor([2, 3], "INT32")])
+        yield f"one-hot-{axis}-{kind.lower()}", m, m.op("ONE_HOT", [x, m.constant([], [40], "INT32"), m.constant([], [on], kind), m.constant([], [off], kind)],
+                                                        "OneHotOptions", axis=axis, outputs=[m.tensor([], kind)])
+    m = Model()
+    yield "where-bool", m, m.op("WHERE", [m.input([2, 3, 2], "BOOL")], outputs=[m.tensor([0, 3], "INT64")])
+    m = Model()
+    positive = m.op("RELU", [m.input([3, 4])])
+    places = m.op("WHERE", [positive], outputs=[m.tensor([0, 2], "INT64")])
+    taken = m.op("GATHER_ND", [positive, places])
+    yield "where-gather", m, m.op("MUL", [taken, m.constant([], [2.0])], "MulOptions"), m.op("SHAPE", [places], "ShapeOptions", out_type="INT32",
+                                                                                            outputs=[m.tensor([2], "INT32")])
+    m = Model()
+    at = m.constant([4, 1], [3, 0, 3, 1], "INT32")
+    yield "scatter-nd", m, m.op("SCATTER_ND", [at, m.input([4, 3]), m.ints(5, 3)])
+    m = Model()
+    at = m.constant([3, 2], [0, 1, 2, 0, 0, 1], "INT32")
+    yield "scatter-nd-int", m, m.op("SCATTER_ND", [at, m.input([3], "INT32"), m.ints(3, 2)], outputs=[m.tensor([3, 2], "INT32")])
+    m = Model()
+    yield "embedding", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 3), m.input([4, 2, 3])])
+    table = [(i * 37) % 200 - 100 for i in range(20)]
+    m = Model()
+    yield "embedding-bytes", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 1, 3), m.constant([4, 5], table, "INT8", scale=0.02)])
+    m = Model()
+    yield "embedding-rows", m, m.op("EMBEDDING_LOOKUP", [m.ints(3, 0, 1, 3), m.constant([4, 5], table, "INT8", scale=[0.02, 0.5, 0.125, 0.01])])
+    m = Model()
+    first = m.op("SUB", [m.input([3], "INT32"), m.ints(1, 36, 73)], "SubOptions", outputs=[m.tensor([3], "INT32")])
+    yield "dynamic-update-slice", m, m.op("DYNAMIC_UPDATE_SLICE", [m.input([3, 4, 2]), m.floats([2, 2, 2], 9), first])
+    m = Model()
+    yield "segment-sum", m, m.op("SEGMENT_SUM", [m.input([5, 2]), m.ints(0, 0, 1, 2, 2)])
+    m = Model()
+    segments = m.op("FLOOR_DIV", [m.op("RANGE", [m.constant([], [v], "INT32") for v in (0, 5, 1)], outputs=[m.tensor([5], "INT32")]), m.ints(2)],
+                    outputs=[m.tensor([5], "INT32")])
+    copies = m.op("ADD", [segments, m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])], "AddOptions",
+                  outputs=[m.tensor([5], "INT32")])
+    yield "segment-sum-computed", m, m.op("SEGMENT_SUM", [m.input([5, 3], "INT32"), copies], outputs=[m.tensor([3, 3], "INT32")])
+    m = Model()
+    x = m.op("FLOOR_MOD", [m.input([9], "INT32"), m.constant([], [4], "INT32")], outputs=[m.tensor([9], "INT32")])
+    yield "unique", m, *m.op("UNIQUE", [x], "UniqueOptions", idx_out_type="INT32", outputs=[m.tensor([0], "INT32"), m.tensor([9], "INT32")])
+
+
+def suppressions():
+    """The second box shares half of the first one, which is the limit; the others share less or more."""
+    boxes = [0, 0, 1, 1, 0, 0, 1, 2, 0, 0.125, 1, 1.125, 3, 3, 2, 2, 2, 2, 3, 3.25, 5, 5, 6, 6, 0.25, 0, 1.25, 1]
+    for version, most in ((4, 3), (4, 9), (5, 6)):
+        m = Model()
+        inputs = [m.constant([7, 4], boxes), m.input([7]), m.constant([], [most], "INT32"), m.constant([], [0.5]), m.constant([], [-1.25])]
+        outputs = [m.tensor([most], "INT32"), m.tensor([], "INT32")]
+        if version == 5:
+            inputs.append(m.constant([], [0.0]))
+            outputs.insert(1, m.tensor([most]))
+        yield f"nms-{version}-{most}", m, *m.op(f"NON_MAX_SUPPRESSION_V{version}", inputs, outputs=outputs)
+
+
 def slices():
     def strided(begin, end, step, shape=(3, 4, 5, 6), **masks):
         m = Model()
@@ -298,6 +424,24 @@ def slices():
     yield "strided-ellipsis", *strided((1, 0, 2), (3, 0, 5), (1, 1, 1), ellipsis_mask=2)
     m = Model()
     yield "slice", m, m.op("SLICE", [m.input([3, 4, 5]), m.ints(1, 0, 2), m.ints(2, -1, 2)])
+    def computed(m, *values):
+        """Numbers that only the run knows: an input is 0, 37, 74 and so on."""
+        count = len(values)
+        x = m.input([count], "INT32")
+        return m.op("SUB", [x, m.ints(*(i * 37 % 101 - v for i, v in enumerate(values)))], "SubOptions", outputs=[m.tensor([count], "INT32")])
+    m = Model()
+    yield "slice-computed", m, m.op("SLICE", [m.input([3, 4, 5]), computed(m, 1, 0, 3), m.ints(2, 4, 1)])
+    m = Model()
+    part = m.op("SLICE", [m.input([3, 4, 5]), computed(m, 1, 2, 3), m.ints(2, -1, 2)])
+    yield "slice-to-end", m, m.op("CONCATENATION", [part, m.floats([2, 1, 2])], "ConcatenationOptions", axis=1)
+    m = Model()
+    begin = computed(m, 0, 2, 0)
+    yield "strided-computed", m, m.op("STRIDED_SLICE", [m.input([3, 4, 5]), begin, m.ints(0, 0, 0), m.ints(1, 1, 1)], "StridedSliceOptions", begin_mask=5,
+                                      end_mask=5, shrink_axis_mask=2)
+    for time, batch in ((1, 0), (0, 2)):
+        m = Model()
+        lengths = m.ints(*([3, 0, 4] if batch == 0 else [2, 3, 0, 1, 2]))
+        yield f"reverse-sequence-{time}", m, m.op("REVERSE_SEQUENCE", [m.input([3, 4, 5]), lengths], "ReverseSequenceOptions", seq_dim=time, batch_dim=batch)
     m = Model()
     yield "reverse", m, m.op("REVERSE_V2", [m.input([3, 4]), m.ints(1)])
 
@@ -361,14 +505,123 @@ def quantized():
 
 
 def sequences():
+    def lstm_weights(m, x, cells, coupled=False, peepholes=False, scale=1.0):
+        """The 17 inputs of one direction behind the sequence: weights, those of the state, peepholes, biases, and no projection."""
+        weights = [m.floats([cells, 3], scale * (0.5 + i / 8)) for i in range(4)] + [m.floats([cells, cells], scale * (0.3 + i / 16)) for i in range(4)]
+        peeps = [m.floats([cells], 0.2 * scale * (i + 1)) if peepholes else -1 for i in range(3)]
+        biases = [m.floats([cells], 0.1 * scale * (i + 1)) for i in range(4)]
+        if coupled:
+            weights[0] = weights[4] = peeps[0] = biases[0] = -1
+        return [*weights, *peeps, *biases, -1, -1]
+
+    def states(m, count, batch, cells):
+        return [m.tensor([batch, cells], is_variable=True) for _ in range(count)]
+
+    for name, cells, more in (("lstm", 4, {}), ("lstm-coupled", 4, {"coupled": True}), ("lstm-peepholes", 5, {"peepholes": True}),
+                              ("lstm-coupled-peepholes", 3, {"coupled": True, "peepholes": True})):
+        m = Model()
+        x = m.input([2, 5, 3])
+        inputs = [x, *lstm_weights(m, x, cells, **more), *states(m, 2, 2, cells), -1, -1, -1, -1]
+        yield name, m, m.op("UNIDIRECTIONAL_SEQUENCE_LSTM", inputs, "UnidirectionalSequenceLSTMOptions", activation="TANH")
+    for name, merged in (("lstm-both-ways", True), ("lstm-two-outputs", False)):
+        m = Model()
+        x, cells = m.input([4, 2, 3]), 3
+        inputs = [x, *lstm_weights(m, x, cells, peepholes=merged), *lstm_weights(m, x, cells, peepholes=merged, scale=-0.75), *states(m, 4, 2 if merged else 4, cells)]
+        y = m.op("BIDIRECTIONAL_SEQUENCE_LSTM", inputs + [-1] * 9, "BidirectionalSequenceLSTMOptions", activation="TANH", merge_outputs=merged,
+                 time_major=merged, outputs=[m.tensor([]) for _ in range(1 if merged else 2)])
+        yield name, m, *([y] if merged else y)
+    for activation, time_major in (("TANH", False), ("RELU", True)):
+        m = Model()
+        x, cells = m.input([3, 4, 3]), 2
+        inputs = [x, m.floats([cells, 3]), m.floats([cells, cells], 0.5), m.floats([cells]), *states(m, 1, 4 if time_major else 3, cells)]
+        yield f"rnn-{activation.lower()}", m, m.op("UNIDIRECTIONAL_SEQUENCE_RNN", inputs, "SequenceRNNOptions", activation=activation, time_major=time_major)
     m = Model()
-    x, cells = m.input([2, 5, 3]), 4
-    weights = [m.floats([cells, 3], 0.5) for _ in range(4)] + [m.floats([cells, cells], 0.3) for _ in range(4)]
-    biases = [m.floats([cells], 0.1 * (i + 1)) for i in range(4)]
-    state = [m.tensor([2, cells], is_variable=True) for _ in range(2)]
-    y = m.op("UNIDIRECTIONAL_SEQUENCE_LSTM", [x, *weights, -1, -1, -1, *biases, -1, -1, *state, -1, -1, -1, -1], "UnidirectionalSequenceLSTMOptions",
-             activation="TANH")
-    yield "lstm", m, y
+    x = m.input([3, 4, 3])
+    direction = lambda scale: [m.floats([2, 3], scale), m.floats([2, 2], scale / 2), m.floats([2], scale), *states(m, 1, 3, 2)]
+    yield "rnn-both-ways", m, m.op("BIDIRECTIONAL_SEQUENCE_RNN", [x, *direction(1), *direction(-0.75), -1, -1, -1], "BidirectionalSequenceRNNOptions",
+                                   activation="TANH", merge_outputs=True)
+
+
+def control():
+    def scalar(m, value, kind="INT32"):
+        return m.constant([], [value], kind)
+
+    def less(m, x, y):
+        return m.op("LESS", [x, y], outputs=[m.tensor([], "BOOL")])
+
+    def plus(m, x, y, shape=(), kind="INT32"):
+        return m.op("ADD", [x, y], "AddOptions", outputs=[m.tensor(list(shape), kind)])
+
+    def loop(m, kinds, values, condition, step):
+        """`condition` and `step` get a subgraph and its inputs."""
+        for run in (condition, step):
+            sub = Model(m)
+            outputs = run(sub, *(sub.input(list(shape), kind) for shape, kind in kinds))
+            sub.outputs = list(outputs) if isinstance(outputs, tuple) else [outputs]
+        numbers = {"cond_subgraph_index": len(m.others) - 1, "body_subgraph_index": len(m.others)}
+        made = m.op("WHILE", values, "WhileOptions", outputs=[m.tensor(list(shape), kind) for shape, kind in kinds], **numbers)
+        return made if isinstance(made, list) else [made]
+
+    for limit in (5.0, -5.0):
+        m = Model()
+        x, scale = m.input([2, 3]), m.constant([3], [0.5, 2, -1])
+        for name in ("MUL", "SUB"):
+            branch = Model(m)
+            a, b = branch.input([2, 3]), branch.input([3])
+            branch.outputs = [branch.op(name, [a, b], f"{name.capitalize()}Options"), a]
+        highest = m.op("REDUCE_MAX", [x, m.ints(0, 1)], "ReducerOptions")
+        made = m.op("IF", [less(m, highest, scalar(m, limit, "FLOAT32")), x, scale], "IfOptions", then_subgraph_index=1, else_subgraph_index=2,
+                    outputs=[m.tensor([2, 3]), m.tensor([2, 3])])
+        yield f"if-{limit > 0}", m, *made
+
+    # The number of runs is computed, the third value is the same in each.
+    m = Model()
+    first = m.op("REDUCE_MAX", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    kinds = [((), "INT32"), ((2, 3), "FLOAT32"), ((3,), "FLOAT32")]
+    made = loop(m, kinds, [first, m.input([2, 3]), m.input([3])], lambda s, i, x, c: less(s, i, scalar(s, 41)),
+                lambda s, i, x, c: (plus(s, i, scalar(s, 2)), s.op("SUB", [s.op("MUL", [x, scalar(s, -0.5, "FLOAT32")], "MulOptions"), c], "SubOptions"), c))
+    yield "while", m, *made
+
+    # A value that grows, and the condition that no run follows.
+    for name, limit in (("while-grows", 3), ("while-never", -1)):
+        m = Model()
+        kinds = [((), "INT32"), ((1, 2), "FLOAT32"), ((1, 2), "FLOAT32")]
+        first = m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+        x = m.input([1, 2])
+        made = loop(m, kinds, [first, x, x], lambda s, i, x, y: less(s, i, scalar(s, limit)),
+                    lambda s, i, x, y: (plus(s, i, scalar(s, 1)), s.op("CONCATENATION", [x, y], "ConcatenationOptions", axis=0),
+                                        s.op("MUL", [y, scalar(s, 2, "FLOAT32")], "MulOptions")))
+        yield name, m, made[0], m.op("NEG", [made[1]])
+
+    # A recurrent network as Keras's converter writes it: steps of a sequence, a state, and a list of the states.
+    steps, batch, inputs, cells = 4, 2, 3, 2
+    m = Model()
+    kinds = [((), "INT32"), ((batch, cells), "FLOAT32"), ((steps, batch, cells), "FLOAT32"), ((steps, batch, inputs), "FLOAT32")]
+
+    def step(s, i, h, states, x):
+        w, r = s.floats([cells, inputs]), s.floats([cells, cells], 0.5)
+        now = s.op("FULLY_CONNECTED", [s.op("GATHER", [x, i], "GatherOptions", axis=0), w, s.floats([cells])], "FullyConnectedOptions")
+        h = s.op("TANH", [s.op("ADD", [now, s.op("FULLY_CONNECTED", [h, r, -1], "FullyConnectedOptions")], "AddOptions")])
+        at = s.op("PACK", [i, scalar(s, 0), scalar(s, 0)], "PackOptions", values_count=3, outputs=[s.tensor([3], "INT32")])
+        states = s.op("DYNAMIC_UPDATE_SLICE", [states, s.op("RESHAPE", [h, s.ints(1, batch, cells)]), at])
+        return plus(s, i, scalar(s, 1)), h, states, x
+    x = m.op("TRANSPOSE", [m.input([batch, steps, inputs]), m.ints(1, 0, 2)])
+    zeros = [m.constant(list(shape), [0.0] * (shape[0] * batch * cells if len(shape) == 3 else batch * cells)) for shape, _ in kinds[1:3]]
+    made = loop(m, kinds, [scalar(m, 0), *zeros, x], lambda s, i, *_: less(s, i, scalar(s, steps)), step)
+    yield "while-recurrent", m, made[1], m.op("TRANSPOSE", [made[2], m.ints(1, 0, 2)])
+
+    # A choice in each run.
+    m = Model()
+    for name in ("ADD", "SUB"):
+        branch = Model(m)
+        branch.outputs = [branch.op(name, [branch.input([3]), branch.input([3])], f"{name.capitalize()}Options")]
+    kinds = [((), "INT32"), ((3,), "FLOAT32"), ((3,), "FLOAT32")]
+    choose = lambda s, i, x, c: s.op("IF", [less(s, s.op("FLOOR_MOD", [i, scalar(s, 3)], outputs=[s.tensor([], "INT32")]), scalar(s, 1)), x, c], "IfOptions",
+                                     then_subgraph_index=1, else_subgraph_index=2)
+    first = m.op("REDUCE_MIN", [m.input([2], "INT32"), m.ints(0)], "ReducerOptions", outputs=[m.tensor([], "INT32")])
+    made = loop(m, kinds, [first, m.input([3]), m.floats([3])], lambda s, i, x, c: less(s, i, scalar(s, 5)),
+                lambda s, i, x, c: (plus(s, i, scalar(s, 1)), choose(s, i, x, c), c))
+    yield "while-if", m, made[1]
 
 
 def detections():
@@ -408,7 +661,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "tflite_fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     read_codes()
-    for family in (products, images, elementwise, reductions, moves, slices, quantized, sequences, detections):
+    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sequences, control, detections):
         for name, model, *outputs in family():
             model.write(folder / f"{name.replace('_', '-')}.tflite", *outputs)
 

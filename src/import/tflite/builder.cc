@@ -7,8 +7,8 @@
 
 namespace mete::tflite_import {
 
-Builder::Builder(File file, const ImportOptions& options, ImportProblems& problems)
-    : file_(std::move(file)), options_(options), problems_(problems), states_(file_.tensors.size()) {
+Builder::Builder(const File& file, const ImportOptions& options, ImportProblems& problems)
+    : network_(file), file_(file), options_(options), problems_(problems), states_(file.tensors.size()) {
   result_.graph.name = file_.name.empty() || file_.name == "main" ? problems.model() : file_.name;
   if (!file_.description.empty()) result_.metadata["description"] = file_.description;
   result_.file = {.format = "TensorFlow Lite", .description = file_.description};
@@ -104,7 +104,7 @@ Shape Builder::ShapeOf(int tensor) const {
   const State& state = states_[size_t(tensor)];
   if (!IsMade(tensor)) return info(tensor).shape;
   const Shape& made = result_.graph.value(state.raw[size_t(state.made_in)]).shape;
-  if (state.made_in == Order::kFile) return made;
+  if (state.made_in == Order::kFile || !made.known()) return made;
   return {made[0], made[2], made[3], made[1]};
 }
 

@@ -34,9 +34,20 @@ inline int64_t AxisIn(Order order, int64_t axis) {
 
 class Builder {
  public:
-  Builder(File file, const ImportOptions& options, ImportProblems& problems);
+  // `file` is the network.
+  Builder(const File& file, const ImportOptions& options, ImportProblems& problems);
+  // Builds a body (graph/bodies.h) from subgraph `number`, for an operator of `outer`. The limit on the
+  // operators of all bodies keeps subgraphs that run each other many times from taking memory without end.
+  Builder(Builder& outer, int number, const std::string& where);
 
   void AddInputs();
+  // Makes the inputs of a body like these values. Those that are constants are constants of the body.
+  void AddInputsLike(std::span<const Value> values);
+  // Returns the values of input and output i of a body.
+  ValueId BodyInput(size_t i) const { return states_[size_t(file_.inputs[i])].raw[0]; }
+  ValueId BodyOutput(size_t i);
+  // Appends the nodes of `body`, which has one output, for these inputs. Returns what they compute.
+  ValueId Append(const Graph& body, std::span<const ValueId> inputs, const std::string& name);
   void KeepScale(const TensorInfo& port);
   Imported Finish();  // throws one Error that lists all problems
 
@@ -45,7 +56,9 @@ class Builder {
   Graph& graph() { return result_.graph; }
   const ImportOptions& options() const { return options_; }
   ImportProblems& problems() { return problems_; }
-  void Note(std::string text) { result_.notes.push_back(std::move(text)); }
+  void Note(const std::string& text);
+  // Returns subgraph `number`; throws if there is none.
+  const File& Subgraph(int number, const std::string& where) const;
 
   // Returns whether an input, a constant or an operator so far gives the tensor a value. False where the
   // operator that makes it has a problem.
@@ -82,7 +95,11 @@ class Builder {
   Shape ShapeOfInput(const TensorInfo& info);
   void CheckGivenShapes();
 
-  const File file_;
+  const File& network_;
+  const File& file_;  // the network, or the subgraph of a body
+  Builder* const outer_ = nullptr;
+  const int number_ = 0;  // of the subgraph
+  int64_t left_ = 0;      // operators that bodies may still have, of the network's builder
   const ImportOptions& options_;
   ImportProblems& problems_;
   Imported result_;
@@ -97,6 +114,8 @@ class Op {
 
   const std::string& name() const { return name_; }
   const std::string& kind() const { return source_.kind; }
+  const std::string& node_name() const { return node_name_; }
+  Builder& builder() const { return builder_; }
   const char* onnx() const { return onnx_; }  // the operator of ONNX that the kind's row names
   std::span<const uint8_t> custom_options() const { return source_.custom_options; }
   int inputs() const { return int(source_.inputs.size()); }
@@ -104,8 +123,11 @@ class Op {
   bool has(int i) const { return i < inputs() && source_.inputs[size_t(i)] >= 0; }
   const TensorInfo& info(int i) const { return builder_.info(input(i)); }
   const TensorInfo& out_info(int i = 0) const { return builder_.info(source_.outputs[size_t(i)]); }
-  Shape shape(int i = 0) const { return builder_.ShapeOf(input(i)); }  // in the file's order
-  const Shape& ShapeOf(ValueId id) const { return builder_.graph().value(id).shape; }
+  // Shapes of inputs, in the file's order, and of values. Unsupported if they depend on the data of a run.
+  Shape shape(int i = 0) const;
+  const Shape& ShapeOf(ValueId id) const { return Known(builder_.graph().value(id).shape); }
+  // Returns whether the shape of input i depends on the data of a run.
+  bool is_open(int i = 0) const { return !builder_.ShapeOf(input(i)).known(); }
   tflite::BuiltinOperator code() const { return source_.code; }
   DType TypeOf(ValueId id) const { return builder_.graph().value(id).type; }
   int Axis(int64_t axis, int rank) const;  // throws unless `axis` is in [-rank, rank)
@@ -118,25 +140,31 @@ class Op {
   // Returns the order for an operator that works in any: that of its inputs.
   Order AnyOrder() const;
   Order OrderOf(int i) const { return builder_.OrderOf(input(i)); }
+  bool is_computed(int i) const { return !builder_.graph().value(raw(i)).is_constant(); }
   // Returns the integers of a constant input; throws for others. `what` names it in the message.
   mete::Ints IntsOf(int i, const char* what) const;
   std::optional<mete::Ints> KnownInts(int i) const;  // nothing for inputs that are computed
   int64_t IntOf(int i, const char* what) const;
   // Returns an input of integers as i64, computed or constant.
   ValueId Indices(int i) const;
+  // Returns an input that lists sizes. A short list is a constant, so that a shape follows from it.
+  ValueId Sizes(int i) const;
+  // Returns the shape of input i as such a list.
+  ValueId SizesOf(int i) const;
+  // Returns the number of a constant input of one float; throws for others.
+  float FloatOf(int i, const char* what) const;
+  // Returns the type of input i as numbers, and a zero of it.
+  DType NumberType(int i) const { return info(i).scales ? DType::kF32 : info(i).type; }
+  ValueId ZeroLike(int i) const { return Constant(Tensor(NumberType(i), Shape{})); }
   // Returns constant weights with permuted dimensions, as numbers.
   ValueId Weights(int i, const mete::Ints& perm) const;
   // Returns the bias of a product of inputs x and w, as numbers; kNoValue if there is none.
   ValueId Bias(int i, int x, int w) const;
 
-  // Appends a node. EmitAll and Emit throw if a shape depends on the data of a run, the others do not.
+  // Appends a node. The shape of what it gives may depend on the data of a run; who asks for it then throws.
   std::vector<ValueId> EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
-                               int outputs) const;
-  std::vector<ValueId> EmitManyOpen(const std::string& op, std::vector<ValueId> inputs, int outputs) const {
-    return builder_.Emit(node_name_, op, std::move(inputs), {}, outputs);
-  }
-  ValueId EmitOpen(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) const {
-    return builder_.Emit(node_name_, op, std::move(inputs), std::move(attributes), 1)[0];
+                               int outputs) const {
+    return builder_.Emit(node_name_, op, std::move(inputs), std::move(attributes), outputs);
   }
   ValueId Emit(const std::string& op, std::vector<ValueId> inputs, Attributes attributes = {}) const {
     return EmitAll(op, std::move(inputs), std::move(attributes), 1)[0];
@@ -148,9 +176,10 @@ class Op {
   ValueId Filled(ValueId element, const Shape& shape) const;
   ValueId Scalar(float value) const;
   ValueId Ints(const mete::Ints& values) const;
-  ValueId ZeroOf(int i) const {
-    return builder_.ScaleOf(input(i))[1];
-  }  // the byte of 0 of an input with scales
+  ValueId Integer(int64_t value) const;  // a scalar
+  // Returns the scale and the zero point of an input with scales, and the latter alone: the byte of 0.
+  std::vector<ValueId> ScaleOf(int i) const { return builder_.ScaleOf(input(i)); }
+  ValueId ZeroOf(int i) const { return ScaleOf(i)[1]; }
   void Note(const std::string& text) const { builder_.Note(fmt::format("'{}': {}", node_name_, text)); }
   ValueId Constant(Tensor tensor) const {
     return builder_.graph().AddConstant(node_name_ + ".constant", std::move(tensor));
@@ -191,6 +220,10 @@ class Op {
   }
 
  private:
+  const Shape& Known(const Shape& shape) const {
+    if (!shape.known()) Unsupported("a shape that it needs depends on the data of a run");
+    return shape;
+  }
   int input(int i) const {
     if (!has(i)) Bad("{} lacks input {}; got {} inputs", kind(), i, inputs());
     return source_.inputs[size_t(i)];
@@ -217,9 +250,17 @@ std::span<const Row> ImageRows();        // images.cc
 std::span<const Row> ElementwiseRows();  // elementwise.cc
 std::span<const Row> ReduceRows();       // reduce.cc
 std::span<const Row> MoveRows();         // moves.cc
+std::span<const Row> MakeRows();         // makes.cc
+std::span<const Row> IndexRows();        // indices.cc
 std::span<const Row> SliceRows();        // slices.cc
 std::span<const Row> SequenceRows();     // sequence.cc
+std::span<const Row> ControlRows();      // control.cc
+std::span<const Row> DetectionRows();    // detections.cc
 void ConvertDetections(Op& op);          // detections.cc: TFLite_Detection_PostProcess
+void ConvertTransposeConvBias(Op& op);   // products.cc: Convolution2DTransposeBias
+
+// Converts all operators of a network or body. Adds what is wrong to its problems (tflite.cc).
+void ConvertAll(Builder& builder);
 
 // Computes an operator of few known integers, such as the sizes that a Reshape gets. Returns false for others
 // (shape_arithmetic.cc).

@@ -1,6 +1,6 @@
-// Conversion of TFLite_Detection_PostProcess, the end of an SSD: boxes relative to anchors become corners,
-// and those with the best scores are chosen so that they overlap little. Its options are a map in the
-// flexible form of FlatBuffers.
+// Conversions of operators that choose the boxes with the best scores so that they overlap little, and of
+// TFLite_Detection_PostProcess, the end of an SSD, where boxes relative to anchors first become corners. Its
+// options are a map in the flexible form of FlatBuffers.
 #include <flatbuffers/flexbuffers.h>
 
 #include <cmath>
@@ -95,18 +95,18 @@ struct Found {
 
 // Chooses by `scores`, 1 x classes x boxes. Returns batch, class and box of each choice.
 ValueId Chosen(const Op& op, const Settings& s, ValueId corners, ValueId scores, int64_t of_class) {
-  return op.EmitOpen("NonMaxSuppression", {corners, scores, op.Ints({of_class}), op.Scalar(s.most_overlap),
-                                           op.Scalar(s.least_score)});
+  return op.Emit("NonMaxSuppression",
+                 {corners, scores, op.Ints({of_class}), op.Scalar(s.most_overlap), op.Scalar(s.least_score)});
 }
 
 ValueId Column(const Op& op, ValueId chosen, int64_t column) {
-  return op.EmitOpen("Gather", {chosen, op.Reshape(op.Ints({column}), {})}, AxisOf(1));
+  return op.Emit("Gather", {chosen, op.Integer(column)}, AxisOf(1));
 }
 
 Found OfEachClass(const Op& op, const Settings& s, ValueId corners, ValueId scores) {
   const ValueId by_class = op.Transpose(scores, {0, 2, 1});
   const ValueId chosen = Chosen(op, s, corners, by_class, s.of_class);
-  return {Column(op, chosen, 2), Column(op, chosen, 1), op.EmitOpen("GatherND", {by_class, chosen})};
+  return {Column(op, chosen, 2), Column(op, chosen, 1), op.Emit("GatherND", {by_class, chosen})};
 }
 
 // Each box has its best class.
@@ -115,32 +115,76 @@ Found OfBestClass(const Op& op, const Settings& s, ValueId corners, ValueId scor
   const ValueId best = op.Reshape(op.Emit("ReduceMax", {scores, op.Ints({2})}), {1, 1, boxes});
   const ValueId of_box = op.Reshape(op.Emit("ArgMax", {scores}, AxisOf(2)), {boxes});
   const ValueId box = Column(op, Chosen(op, s, corners, best, s.most), 2);
-  return {box, op.EmitOpen("Gather", {of_box, box}), op.EmitOpen("Gather", {op.Reshape(best, {boxes}), box})};
+  return {box, op.Emit("Gather", {of_box, box}), op.Emit("Gather", {op.Reshape(best, {boxes}), box})};
 }
 
 // The outputs have room for all detections; what is not found is 0.
 void OutDetections(const Op& op, const Settings& s, ValueId corners, const Found& found) {
   constexpr float kNone = std::numeric_limits<float>::lowest();
-  const ValueId zeros = op.Filled(op.Constant(Tensor(DType::kI64, Shape{})), Shape{s.most});
-  const auto padded = [&](ValueId x, ValueId by) { return op.EmitOpen("Concat", {x, by}, AxisOf(0)); };
-  const auto top = op.EmitManyOpen(
-      "TopK", {padded(found.scores, op.Filled(op.Scalar(kNone), Shape{s.most})), op.Ints({s.most})}, 2);
-  const auto best = [&](ValueId x) { return op.EmitOpen("Gather", {padded(x, zeros), top[1]}); };
-  const ValueId is_found = op.EmitOpen("Greater", {top[0], op.Scalar(kNone)});
+  const ValueId zeros = op.Filled(op.Integer(0), Shape{s.most});
+  const auto padded = [&](ValueId x, ValueId by) { return op.Emit("Concat", {x, by}, AxisOf(0)); };
+  const auto top = op.EmitAll(
+      "TopK", {padded(found.scores, op.Filled(op.Scalar(kNone), Shape{s.most})), op.Ints({s.most})}, {}, 2);
+  const auto best = [&](ValueId x) { return op.Emit("Gather", {padded(x, zeros), top[1]}); };
+  const ValueId is_found = op.Emit("Greater", {top[0], op.Scalar(kNone)});
   const ValueId mask = op.Cast(is_found, DType::kF32);
   const ValueId corners_of =
-      op.EmitOpen("Gather", {op.Reshape(corners, {op.ShapeOf(corners)[1], 4}), best(found.boxes)});
+      op.Emit("Gather", {op.Reshape(corners, {op.ShapeOf(corners)[1], 4}), best(found.boxes)});
   const ValueId column = op.Reshape(mask, {s.most, 1});
-  op.Out(0, Order::kFile, op.EmitOpen("Mul", {corners_of, column}), {1, s.most, 4});
+  op.Out(0, Order::kFile, op.Emit("Mul", {corners_of, column}), {1, s.most, 4});
   if (op.outputs() > 1)
-    op.Out(1, Order::kFile, op.EmitOpen("Mul", {op.Cast(best(found.classes), DType::kF32), mask}),
-           {1, s.most});
+    op.Out(1, Order::kFile, op.Emit("Mul", {op.Cast(best(found.classes), DType::kF32), mask}), {1, s.most});
   if (op.outputs() > 2)
-    op.Out(2, Order::kFile, op.EmitOpen("Where", {is_found, top[0], op.Scalar(0)}), {1, s.most});
-  if (op.outputs() > 3) op.Out(3, Order::kFile, op.EmitOpen("ReduceSum", {mask}), {1});
+    op.Out(2, Order::kFile, op.Emit("Where", {is_found, top[0], op.Scalar(0)}), {1, s.most});
+  if (op.outputs() > 3) op.Out(3, Order::kFile, op.Emit("ReduceSum", {mask}), {1});
 }
 
+// Gives output i the elements of `found`, as many as there are, and zeros up to `most`.
+void OutPadded(const Op& op, int i, ValueId found, ValueId zero, int64_t most) {
+  const ValueId padded = op.Emit("Concat", {found, op.Filled(zero, Shape{most})}, AxisOf(0));
+  op.Out(i, Order::kFile, op.Emit("Slice", {padded, op.Ints({0}), op.Ints({most})}), {most});
+}
+
+// Returns by how much boxes may overlap: an overlap of the limit in the file is too much already.
+float MostOverlap(const Op& op) {
+  const float limit = op.FloatOf(3, "limit of the overlap");
+  if (!(limit > 0)) op.Unsupported("it drops boxes that do not overlap");
+  return std::nextafter(limit, 0.0f);
+}
+
+// Outputs are the boxes that are chosen, in version 5 their scores, and their number.
+void NonMaxSuppression(Op& op) {
+  const bool with_scores = op.code() == tflite::BuiltinOperator::NON_MAX_SUPPRESSION_V5;
+  const Shape scores = op.shape(1);
+  const int64_t most = op.IntOf(2, "number of boxes");
+  if (scores.rank() != 1 || op.shape(0) != Shape{scores[0], 4} || most < 0)
+    op.Bad("its inputs do not fit; got {} and {} for {} boxes", ToString(op.shape(0)), ToString(scores),
+           most);
+  if (with_scores && op.FloatOf(5, "sigma") != 0)
+    op.Unsupported("it lowers the scores of boxes that overlap others");
+  const int64_t boxes = scores[0];
+  const ValueId chosen =
+      op.Emit("NonMaxSuppression", {op.Reshape(op.in(0), {1, boxes, 4}), op.Reshape(op.in(1), {1, 1, boxes}),
+                                    op.Ints({most}), op.Scalar(MostOverlap(op)), op.in(4)});
+  const ValueId places = Column(op, chosen, 2);
+  const int count = with_scores ? 2 : 1;
+  OutPadded(op, 0, op.Cast(places, op.out_info(0).type), op.Cast(op.Integer(0), op.out_info(0).type), most);
+  if (with_scores && op.outputs() > 1)
+    OutPadded(op, 1, op.Emit("Gather", {op.in(1), places}), op.Scalar(0), most);
+  if (op.outputs() > count)
+    op.Out(count, Order::kFile, op.Cast(op.Emit("Shape", {places}), op.out_info(count).type), Shape{});
+}
+
+using Code = tflite::BuiltinOperator;
+
+constexpr Row kRows[] = {
+    {Code::NON_MAX_SUPPRESSION_V4, 5, 5, 2, NonMaxSuppression},
+    {Code::NON_MAX_SUPPRESSION_V5, 6, 6, 3, NonMaxSuppression},
+};
+
 }  // namespace
+
+std::span<const Row> DetectionRows() { return kRows; }
 
 void ConvertDetections(Op& op) {
   const Settings s = SettingsOf(op);

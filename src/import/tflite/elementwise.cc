@@ -39,9 +39,12 @@ void SquaredDifference(Op& op) {
 
 void FloorDiv(Op& op) {
   const Order order = op.AnyOrder();
-  const ValueId quotient = OfTwo(op, "Div", order);
-  if (op.TypeOf(quotient) != DType::kF32) op.Unsupported("it divides integers");
-  op.Out(0, order, op.Emit("Floor", {quotient}));
+  const ValueId a = op.Operand(0, order), b = op.Operand(1, order);
+  if (op.NumberType(0) == DType::kF32) return op.Out(0, order, op.Emit("Floor", {op.Emit("Div", {a, b})}));
+  // Integers are divided towards zero. Without its remainder, which has the divisor's sign, nothing is cut
+  // off.
+  const ValueId divisible = op.Emit("Sub", {a, op.Emit("Mod", {a, b})});
+  op.Out(0, order, op.Emit("Div", {divisible, b}));
 }
 
 void NotEqual(Op& op) {
@@ -113,14 +116,15 @@ void L2Normalization(Op& op) {
   if (op.shape().rank() < 1) op.Bad("{} needs a dimension; got a scalar", op.kind());
   const ValueId x = op.in(0, order);
   const ValueId norm = op.Emit("ReduceL2", {x, op.Ints({AxisIn(order, op.shape().rank() - 1)})});
-  op.Out(0, order, op.Emit("Div", {x, op.Emit("Max", {norm, op.Scalar(1e-6f)})}));
+  const ValueId y = op.Emit("Div", {x, op.Emit("Max", {norm, op.Scalar(1e-6f)})});
+  op.Out(0, order, op.Activated(y, op.ActivationOf<tflite::L2NormOptions>()));
 }
 
 // A condition with one dimension chooses whole rows of SELECT's other inputs.
 void Select(Op& op) {
-  const Shape c = op.shape(0), x = op.shape(1);
-  if (c.rank() == 1 && x.rank() > 1 && op.code() == tflite::BuiltinOperator::SELECT) {
-    Shape wide{c[0]};
+  if (op.code() == tflite::BuiltinOperator::SELECT && op.shape(0).rank() == 1 && op.shape(1).rank() > 1) {
+    const Shape x = op.shape(1);
+    Shape wide{op.shape(0)[0]};
     while (wide.rank() < x.rank()) wide.push_back(1);
     return op.Out(0, Order::kFile, op.Emit("Where", {op.Reshape(op.in(0), wide), op.in(1), op.in(2)}));
   }
@@ -147,6 +151,7 @@ constexpr Row kRows[] = {
     {Code::ABS, 1, 1, 1, Unary, "Abs"},
     {Code::ADD, 2, 2, 1, Arithmetic<tflite::AddOptions>, "Add"},
     {Code::ADD_N, 1, -1, 1, AddN},
+    {Code::BITWISE_XOR, 2, 2, 1, Binary, "BitwiseXor"},
     {Code::CAST, 1, 1, 1, Cast},
     {Code::CEIL, 1, 1, 1, Unary, "Ceil"},
     {Code::COS, 1, 1, 1, Unary, "Cos"},
@@ -157,6 +162,7 @@ constexpr Row kRows[] = {
     {Code::EXP, 1, 1, 1, Unary, "Exp"},
     {Code::FLOOR, 1, 1, 1, Unary, "Floor"},
     {Code::FLOOR_DIV, 2, 2, 1, FloorDiv},
+    {Code::FLOOR_MOD, 2, 2, 1, Binary, "Mod"},
     {Code::GELU, 1, 1, 1, Gelu},
     {Code::GREATER, 2, 2, 1, Binary, "Greater"},
     {Code::GREATER_EQUAL, 2, 2, 1, Binary, "GreaterOrEqual"},

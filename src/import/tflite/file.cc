@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "base/file_kind.h"
 #include "base/tensor_source.h"
@@ -13,25 +14,6 @@ namespace {
 
 // Models nest 4 tables deep and have some tables for each operator and tensor.
 constexpr flatbuffers::uoffset_t kMostNesting = 16, kMostTables = 1'000'000;
-
-DType DTypeOf(tflite::TensorType type) {
-  switch (type) {
-    case tflite::TensorType::FLOAT32: return DType::kF32;
-    case tflite::TensorType::FLOAT16: return DType::kF16;
-    case tflite::TensorType::INT32: return DType::kI32;
-    case tflite::TensorType::UINT8: return DType::kU8;
-    case tflite::TensorType::INT64: return DType::kI64;
-    case tflite::TensorType::BOOL: return DType::kBool;
-    case tflite::TensorType::INT16: return DType::kI16;
-    case tflite::TensorType::INT8: return DType::kI8;
-    case tflite::TensorType::INT4: return DType::kI8;  // of constants, whose halves of bytes become bytes
-    case tflite::TensorType::FLOAT64: return DType::kF64;
-    case tflite::TensorType::UINT64: return DType::kU64;
-    case tflite::TensorType::UINT32: return DType::kU32;
-    case tflite::TensorType::UINT16: return DType::kU16;
-    default: return DType::kUnknown;
-  }
-}
 
 bool IsQuantizedType(DType type) { return type == DType::kU8 || type == DType::kI8 || type == DType::kI16; }
 
@@ -69,19 +51,28 @@ class Reader {
       Fail(Code::kUnimplemented, where(), "the format's version is {}; expected 3", model_->version());
     if (SizeOf(model_->subgraphs()) == 0)
       Fail(Code::kDataLoss, where(), "the model has no subgraph; it may be truncated");
-    const tflite::SubGraph& graph = *model_->subgraphs()->Get(0);
-    file_.name = graph.name() ? Text(graph.name()) : "";
+    std::vector<File> others;
+    for (unsigned i = 1; i < model_->subgraphs()->size(); ++i) {
+      ReadGraph(*model_->subgraphs()->Get(i), fmt::format("subgraph {}", i));
+      others.push_back(std::exchange(file_, {}));
+    }
+    ReadGraph(*model_->subgraphs()->Get(0), "the model");
     file_.description = model_->description() ? Text(model_->description()) : "";
-    ReadTensors(graph);
-    file_.inputs = Numbers(graph.inputs(), "the model's inputs", 0);
-    file_.outputs = Numbers(graph.outputs(), "the model's outputs", 0);
-    for (size_t i = 0; i < SizeOf(graph.operators()); ++i)
-      ReadOperator(*graph.operators()->Get(unsigned(i)), i);
+    file_.others = std::move(others);
     return std::move(file_);
   }
 
  private:
   const std::string& where() const { return problems_.model(); }
+
+  void ReadGraph(const tflite::SubGraph& graph, const std::string& what) {
+    file_.name = graph.name() ? Text(graph.name()) : "";
+    ReadTensors(graph);
+    file_.inputs = Numbers(graph.inputs(), what + "'s inputs", 0);
+    file_.outputs = Numbers(graph.outputs(), what + "'s outputs", 0);
+    for (size_t i = 0; i < SizeOf(graph.operators()); ++i)
+      ReadOperator(*graph.operators()->Get(unsigned(i)), i);
+  }
 
   void VerifyBytes() {
     if (bytes_.size() >= FLATBUFFERS_MAX_BUFFER_SIZE)
@@ -269,16 +260,6 @@ class Reader {
       info.custom_options = {source.custom_options()->data(), source.custom_options()->size()};
     if (info.outputs.empty()) return problems_.Bad(where, "{} has no output", info.kind);
     file_.operators.push_back(std::move(info));
-  }
-
-  static std::string KindOf(tflite::BuiltinOperator code, const tflite::OperatorCode& source) {
-    constexpr size_t kLongest = 100;  // characters of a name that a message shows
-    if (code == tflite::BuiltinOperator::CUSTOM)
-      return source.custom_code()
-                 ? Printable(std::string(source.custom_code()->string_view().substr(0, kLongest)))
-                 : "CUSTOM";
-    const std::string name = tflite::EnumNameBuiltinOperator(code);
-    return name.empty() ? fmt::format("number {}", int(code)) : name;
   }
 
   const std::span<const std::byte> bytes_;

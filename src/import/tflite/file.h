@@ -43,13 +43,19 @@ struct OperatorInfo {
   std::span<const uint8_t> custom_options;
 };
 
+// The network, or a subgraph that operators of it run.
 struct File {
-  std::string name;  // of the network
+  std::string name;
   std::string description;
   std::vector<TensorInfo> tensors;
   std::vector<OperatorInfo> operators;
   std::vector<int> inputs, outputs;
+  std::vector<File> others;  // of the network: the other subgraphs; the first of them has the number 1
 };
+
+DType DTypeOf(tflite::TensorType type);  // kUnknown for types that Mete lacks
+// Returns the operator's name, for a custom one that of the file.
+std::string KindOf(tflite::BuiltinOperator code, const tflite::OperatorCode& source);
 
 // Reads the file in `bytes`, which `owner` keeps alive, and adds what is wrong with it to `problems`. Throws
 // DATA_LOSS if the bytes are not a whole TensorFlow Lite model. What the result holds in memory is a multiple

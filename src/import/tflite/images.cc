@@ -1,4 +1,4 @@
-// Conversions of pools, resizes, and what moves pixels between space and depth.
+// Conversions of pools, resizes, a normalization of pixels, and what moves pixels between space and depth.
 #include <algorithm>
 
 #include "import/tflite/window.h"
@@ -10,12 +10,41 @@ void NeedImage(const Op& op) {
   if (op.shape().rank() != 4) op.Bad("{} needs 4 dimensions; got {}", op.kind(), ToString(op.shape()));
 }
 
+Attributes PoolAttributes(const Op& op, const tflite::Pool2DOptions& o) {
+  const Window window{{o.filter_h(), o.filter_w()}, {o.stride_h(), o.stride_w()}};
+  return AttributesOf(op, window, o.padding(), op.shape());
+}
+
 void Pool(Op& op) {
   const auto& o = op.Need<tflite::Pool2DOptions>();
-  const Window window{{o.filter_h(), o.filter_w()}, {o.stride_h(), o.stride_w()}};
-  const Attributes attributes = AttributesOf(op, window, o.padding(), op.shape());
+  const Attributes attributes = PoolAttributes(op, o);
   const ValueId y = op.Emit(op.onnx(), {op.in(0, Order::kPlanar)}, attributes);
   op.Out(0, Order::kPlanar, op.Activated(y, o.activation()));
+}
+
+// The root of the mean of squares, of which the padding is no part. That of ONNX's LpPool is of their sum.
+void L2Pool(Op& op) {
+  const auto& o = op.Need<tflite::Pool2DOptions>();
+  const Attributes attributes = PoolAttributes(op, o);
+  const ValueId x = op.in(0, Order::kPlanar);
+  const ValueId mean = op.Emit("AveragePool", {op.Emit("Mul", {x, x})}, attributes);
+  op.Out(0, Order::kPlanar, op.Activated(op.Emit("Sqrt", {mean}), o.activation()));
+}
+
+// ONNX divides alpha by the number of channels that are added up, the format does not.
+void LocalResponseNormalization(Op& op) {
+  constexpr int kMost = 1 << 20;  // the number of channels that are added up stays exact in f32
+  NeedImage(op);
+  const auto& o = op.Need<tflite::LocalResponseNormalizationOptions>();
+  if (o.radius() < 0 || o.radius() > kMost)
+    op.Bad("the radius is out of range; got {}, expected 0 to {}", o.radius(), kMost);
+  const int64_t size = 2 * int64_t{o.radius()} + 1;
+  Attributes a;
+  a.Set("size", size);
+  a.Set("bias", o.bias());
+  a.Set("alpha", o.alpha() * float(size));
+  a.Set("beta", o.beta());
+  op.Out(0, Order::kPlanar, op.Emit("LRN", {op.in(0, Order::kPlanar)}, std::move(a)));
 }
 
 void Resize(const Op& op, Attributes attributes, bool align_corners, bool half_pixel) {
@@ -193,6 +222,8 @@ constexpr Row kRows[] = {
     {Code::AVERAGE_POOL_2D, 1, 1, 1, Pool, "AveragePool"},
     {Code::BATCH_TO_SPACE_ND, 3, 3, 1, BatchToSpace},
     {Code::DEPTH_TO_SPACE, 1, 1, 1, DepthToSpace, "DepthToSpace"},
+    {Code::L2_POOL_2D, 1, 1, 1, L2Pool},
+    {Code::LOCAL_RESPONSE_NORMALIZATION, 1, 1, 1, LocalResponseNormalization},
     {Code::MAX_POOL_2D, 1, 1, 1, Pool, "MaxPool"},
     {Code::RESIZE_BILINEAR, 2, 2, 1, ResizeBilinear},
     {Code::RESIZE_NEAREST_NEIGHBOR, 2, 2, 1, ResizeNearest},

@@ -69,18 +69,36 @@ class TfliteModel {
     operators_.push_back(tflite::CreateOperatorDirect(builder, number, &in, &out, kind, options.Union()));
     return out[0];
   }
+  // Adds an operator that is known by a name.
+  int Custom(const char* name, const std::vector<int>& in, const std::vector<uint8_t>& options) {
+    const std::vector<int> out = {Value({})};
+    operators_.push_back(tflite::CreateOperatorDirect(builder, AddCode(Code::CUSTOM, name), &in, &out,
+                                                      Kind::NONE, 0, &options));
+    return out[0];
+  }
   int Conv(int x, int weights, int bias, tflite::Padding padding = tflite::Padding::SAME,
            std::vector<int> out = {}) {
     return Op(Code::CONV_2D, {x, weights, bias}, Kind::Conv2DOptions,
               tflite::CreateConv2DOptions(builder, padding, 1, 1), std::move(out));
   }
 
+  // What was added since the last subgraph is one that operators may run, and not a part of the network.
+  // Returns its number.
+  int EndSubgraph() {
+    graphs_.push_back(
+        tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "body"));
+    tensors_.clear();
+    operators_.clear();
+    inputs.clear();
+    outputs.clear();
+    return int(graphs_.size());
+  }
+
   std::string Finish() {
-    const auto graph =
-        tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "net");
-    const std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs = {graph};
+    graphs_.insert(graphs_.begin(),
+                   tflite::CreateSubGraphDirect(builder, &tensors_, &inputs, &outputs, &operators_, "net"));
     builder.Finish(
-        tflite::CreateModelDirect(builder, version, &codes_, &graphs, "a model of a test", &buffers_),
+        tflite::CreateModelDirect(builder, version, &codes_, &graphs_, "a model of a test", &buffers_),
         tflite::ModelIdentifier());
     return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
   }
@@ -91,9 +109,9 @@ class TfliteModel {
     buffers_.push_back(tflite::CreateBufferDirect(builder, bytes.empty() ? nullptr : &bytes));
     return unsigned(buffers_.size()) - 1;
   }
-  unsigned AddCode(Code code) {
+  unsigned AddCode(Code code, const char* name = nullptr) {
     codes_.push_back(
-        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), nullptr, 1, code));
+        tflite::CreateOperatorCodeDirect(builder, int8_t(std::min(int(code), 127)), name, 1, code));
     return unsigned(codes_.size()) - 1;
   }
 
@@ -101,10 +119,17 @@ class TfliteModel {
   std::vector<flatbuffers::Offset<tflite::Tensor>> tensors_;
   std::vector<flatbuffers::Offset<tflite::OperatorCode>> codes_;
   std::vector<flatbuffers::Offset<tflite::Operator>> operators_;
+  std::vector<flatbuffers::Offset<tflite::SubGraph>> graphs_;
 };
 
 inline Imported ImportBytes(const std::string& bytes, const ImportOptions& options = {}) {
   return ImportTflite(std::as_bytes(std::span(bytes.data(), bytes.size())), nullptr, "net.tflite", options);
+}
+
+// Imports the model, which is given this output alone.
+inline Imported ImportOutput(TfliteModel& m, int output) {
+  m.outputs = {output};
+  return ImportBytes(m.Finish());
 }
 
 // Returns values between -2 and 2 with few digits, of both signs.

@@ -1,5 +1,6 @@
 // Conversions of operators that move, join, repeat or surround elements.
 #include <algorithm>
+#include <limits>
 
 #include "import/tflite/builder.h"
 
@@ -15,16 +16,21 @@ Ints ReshapedTo(const Op& op) {
   else if (o && o->new_shape() && o->new_shape()->size() <= unsigned(Shape::kMaxRank))
     shape.assign(o->new_shape()->begin(), o->new_shape()->end());
   else op.Bad("{} has no new shape", op.kind());
+  if (op.is_open()) return shape;
   const Shape &in_file = op.info(0).shape, in = op.shape();
   if (in.rank() > 0 && !shape.empty() && in[0] != in_file[0] && shape[0] == in_file[0]) shape[0] = in[0];
   return shape;
 }
 
 void Reshape(Op& op) {
+  Attributes a;
+  if (op.has(1) && op.is_computed(1)) {
+    a.Set("allowzero", int64_t{1});
+    return op.Out(0, Order::kFile, op.Emit("Reshape", {op.in(), op.Indices(1)}, std::move(a)));
+  }
   const Ints shape = ReshapedTo(op);
   if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < -1; }))
     op.Bad("the new shape has a negative dimension; got {}", fmt::join(shape, "x"));
-  Attributes a;
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) a.Set("allowzero", int64_t{1});
   op.Out(0, Order::kFile, op.Emit("Reshape", {op.in(), op.Ints(shape)}, std::move(a)));
 }
@@ -67,7 +73,7 @@ void Concatenation(Op& op) {
   const Order order = op.AnyOrder();
   std::vector<ValueId> inputs;
   for (int i = 0; i < op.inputs(); ++i) inputs.push_back(op.in(i, order));
-  const int64_t axis = AxisIn(order, op.Axis(o.axis(), op.shape().rank()));
+  const int64_t axis = op.is_open() ? o.axis() : AxisIn(order, op.Axis(o.axis(), op.shape().rank()));
   op.Out(0, order, op.Activated(op.Emit("Concat", std::move(inputs), AxisOf(axis)), o.activation()));
 }
 
@@ -154,60 +160,51 @@ void Pad(Op& op) {
   op.Out(0, order, op.Emit("Pad", std::move(inputs)));
 }
 
+// Surrounds the elements along one axis by a mirror that includes the border.
+ValueId Mirrored(const Op& op, ValueId x, int64_t axis, int64_t before, int64_t after) {
+  constexpr int64_t kFirst = std::numeric_limits<int64_t>::min();  // behind the first element, backwards
+  const int64_t size = op.ShapeOf(x)[int(axis)];
+  if (before > size || after > size)
+    op.Bad("a mirror is larger than what it shows; got {} and {} of {}", before, after, size);
+  const auto backwards = [&](int64_t from, int64_t to) {
+    return op.Emit("Slice", {x, op.Ints({from}), op.Ints({to}), op.Ints({axis}), op.Ints({-1})});
+  };
+  std::vector<ValueId> parts;
+  if (before > 0) parts.push_back(backwards(before - 1, kFirst));
+  parts.push_back(x);
+  if (after > 0) parts.push_back(backwards(size - 1, after == size ? kFirst : size - after - 1));
+  return op.Emit("Concat", std::move(parts), AxisOf(axis));
+}
+
 void MirrorPad(Op& op) {
   const auto& o = op.Need<tflite::MirrorPadOptions>();
   const Order order = OrderOfPads(op);
   const Ints pads = PadsIn(op, order);
   const bool symmetric = o.mode() == tflite::MirrorPadMode::SYMMETRIC;
   // One pixel of a mirror that includes the border is the border itself.
-  if (symmetric && std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p > 1; }))
-    op.Unsupported("it mirrors more than one pixel of a border, symmetrically");
+  if (symmetric && std::any_of(pads.begin(), pads.end(), [](int64_t p) { return p > 1; })) {
+    ValueId x = op.in(0, order);
+    for (size_t i = 0, rank = pads.size() / 2; i < rank; ++i)
+      if (pads[i] + pads[rank + i] > 0) x = Mirrored(op, x, int64_t(i), pads[i], pads[rank + i]);
+    return op.Out(0, order, x);
+  }
   Attributes a;
   a.Set("mode", std::string(symmetric ? "edge" : "reflect"));
   op.Out(0, order, op.Emit("Pad", {op.in(0, order), op.Ints(pads)}, std::move(a)));
 }
 
-void Tile(Op& op) { op.Out(0, Order::kFile, op.Emit("Tile", {op.in(), op.Ints(op.IntsOf(1, "multiples"))})); }
-
-void BroadcastTo(Op& op) {
-  op.Out(0, Order::kFile, op.Emit("Expand", {op.in(), op.Ints(op.IntsOf(1, "new shape"))}));
-}
-
-void Fill(Op& op) {
-  const ValueId value = op.Reshape(op.raw(1), {});
-  op.OutRaw(0, Order::kFile, op.Emit("Expand", {value, op.Ints(op.IntsOf(0, "shape"))}));
-}
-
-void Gather(Op& op) {
-  const auto* o = op.Find<tflite::GatherOptions>();
-  if (o && o->batch_dims() != 0) op.Unsupported("it has batch dimensions");
-  const int axis = op.Axis(o ? o->axis() : 0, op.shape().rank());
-  op.Out(0, Order::kFile, op.Emit("Gather", {op.in(), op.Indices(1)}, AxisOf(axis)));
-}
-
-void GatherNd(Op& op) { op.Out(0, Order::kFile, op.Emit("GatherND", {op.in(), op.Indices(1)})); }
-
-// The shapes of a loaded model are known.
-void ShapeOf(Op& op) {
-  const Shape in = op.shape();
-  op.OutInts(0, Ints(in.begin(), in.end()), {in.rank()});
-}
+void Tile(Op& op) { op.Out(0, Order::kFile, op.Emit("Tile", {op.in(), op.Sizes(1)})); }
 
 using Code = tflite::BuiltinOperator;
 
 constexpr Row kRows[] = {
-    {Code::BROADCAST_TO, 2, 2, 1, BroadcastTo},
     {Code::CONCATENATION, 1, -1, 1, Concatenation},
     {Code::EXPAND_DIMS, 2, 2, 1, ExpandDims},
-    {Code::FILL, 2, 2, 1, Fill},
-    {Code::GATHER, 2, 2, 1, Gather},
-    {Code::GATHER_ND, 2, 2, 1, GatherNd},
     {Code::MIRROR_PAD, 2, 2, 1, MirrorPad},
     {Code::PACK, 1, -1, 1, Pack},
     {Code::PAD, 2, 2, 1, Pad},
     {Code::PADV2, 3, 3, 1, Pad},
     {Code::RESHAPE, 1, 2, 1, Reshape},
-    {Code::SHAPE, 1, 1, 1, ShapeOf},
     {Code::SPLIT, 2, 2, -1, Split},
     {Code::SPLIT_V, 3, 3, -1, SplitV},
     {Code::SQUEEZE, 1, 1, 1, Squeeze},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/visit_type.h"
 #include "import/tflite/builder.h"
 
 namespace mete::tflite_import {
@@ -19,11 +20,13 @@ int Op::Axis(int64_t axis, int rank) const {
   return int(axis < 0 ? axis + rank : axis);
 }
 
+Shape Op::shape(int i) const { return Known(builder_.ShapeOf(input(i))); }
+
 Order Op::AnyOrder() const {
   bool planar = false;
   for (int i = 0; i < inputs(); ++i) {
     if (!has(i)) continue;
-    const int rank = shape(i).rank();
+    const int rank = builder_.ShapeOf(input(i)).rank();  // -1 if it depends on the data of a run
     if (rank > 4) return Order::kFile;
     planar |= rank == 4 && OrderOf(i) == Order::kPlanar;
   }
@@ -31,8 +34,9 @@ Order Op::AnyOrder() const {
 }
 
 ValueId Op::Operand(int i, Order order) const {
+  if (order == Order::kFile) return in(i);
   const Shape of = shape(i);
-  if (order == Order::kFile || of.Elements() == 1) return in(i);
+  if (of.Elements() == 1) return in(i);
   if (of.rank() == 4) return in(i, order);
   Shape wide;
   for (int n = of.rank(); n < 4; ++n) wide.push_back(1);
@@ -52,8 +56,7 @@ std::optional<mete::Ints> Op::KnownInts(int i) const {
 mete::Ints Op::IntsOf(int i, const char* what) const {
   const auto ints = KnownInts(i);
   if (!ints) {
-    if (has(i) && !builder_.graph().value(raw(i)).is_constant())
-      Unsupported(fmt::format("its {} depends on the data of a run", what));
+    if (has(i) && is_computed(i)) Unsupported(fmt::format("its {} depends on the data of a run", what));
     Bad("{} must be a short list of integers", what);
   }
   return *ints;
@@ -65,7 +68,26 @@ int64_t Op::IntOf(int i, const char* what) const {
   return ints[0];
 }
 
-ValueId Op::Indices(int i) const { return Cast(raw(i), DType::kI64); }
+ValueId Op::Indices(int i) const {
+  if (!IsInt(info(i).type)) Bad("input {} must be integers; got {}", i, Name(info(i).type));
+  return Cast(raw(i), DType::kI64);
+}
+
+ValueId Op::Sizes(int i) const { return is_computed(i) ? Indices(i) : Ints(IntsOf(i, "the list of sizes")); }
+
+ValueId Op::SizesOf(int i) const {
+  if (is_open(i)) return Emit("Shape", {raw(i)});
+  const Shape of = shape(i);
+  return Ints({of.begin(), of.end()});
+}
+
+float Op::FloatOf(int i, const char* what) const {
+  const Tensor& t = builder_.graph().value(in(i)).constant;
+  if (!t.has_value()) Unsupported(fmt::format("its {} is computed", what));
+  if (t.type() != DType::kF32 || t.elements() != 1)
+    Bad("{} must be one number; got {} {}", what, Name(t.type()), ToString(t.shape()));
+  return *t.as<float>();
+}
 
 ValueId Op::Weights(int i, const mete::Ints& perm) const {
   const TensorInfo& of = info(i);
@@ -96,17 +118,9 @@ ValueId Op::Bias(int i, int x, int w) const {
   return Emit("DequantizeLinear", {raw(i), scale}, std::move(attributes));
 }
 
-std::vector<ValueId> Op::EmitAll(const std::string& op, std::vector<ValueId> inputs, Attributes attributes,
-                                 int outputs) const {
-  const auto made = builder_.Emit(node_name_, op, std::move(inputs), std::move(attributes), outputs);
-  for (ValueId id : made)
-    if (!ShapeOf(id).known()) Unsupported("the shape of its output depends on the data of a run");
-  return made;
-}
-
 ValueId Op::Reshape(ValueId x, const Shape& shape) const {
-  if (ShapeOf(x) == shape) return x;
-  return EmitOpen("Reshape", {x, Ints(mete::Ints(shape.begin(), shape.end()))});
+  if (builder_.graph().value(x).shape == shape) return x;
+  return Emit("Reshape", {x, Ints(mete::Ints(shape.begin(), shape.end()))});
 }
 
 ValueId Op::Transpose(ValueId x, const mete::Ints& perm) const {
@@ -120,7 +134,7 @@ ValueId Op::Cast(ValueId x, DType type) const {
   if (TypeOf(x) == type) return x;
   Attributes attributes;
   attributes.Set("to", std::string(Name(type)));
-  return EmitOpen("Cast", {x}, std::move(attributes));
+  return Emit("Cast", {x}, std::move(attributes));
 }
 
 ValueId Op::Filled(ValueId element, const Shape& shape) const {
@@ -129,6 +143,9 @@ ValueId Op::Filled(ValueId element, const Shape& shape) const {
 
 ValueId Op::Scalar(float value) const { return Constant(Tensor::Floats({}, std::span(&value, 1))); }
 ValueId Op::Ints(const mete::Ints& values) const { return Constant(Tensor::Ints(values)); }
+ValueId Op::Integer(int64_t value) const {
+  return Constant(Tensor::Of<int64_t>(DType::kI64, {}, std::span(&value, 1)));
+}
 
 ValueId Op::Activated(ValueId x, tflite::Activation activation) const {
   switch (activation) {
@@ -149,7 +166,7 @@ void Op::Out(int i, Order order, ValueId numbers, const Shape& shape) const {
     if (!scales->one()) Bad("its output has a scale for each channel; expected one scale");
     std::vector<ValueId> inputs = {y};
     for (ValueId scale : builder_.ScaleOf(tensor)) inputs.push_back(scale);
-    y = EmitOpen("QuantizeLinear", std::move(inputs));
+    y = Emit("QuantizeLinear", std::move(inputs));
   }
   if (shape.known()) y = Reshape(y, shape);
   builder_.Set(tensor, order, y);

@@ -86,7 +86,7 @@ void CumSum(Op& op) {
   a.Set("exclusive", int64_t{o && o->exclusive()});
   a.Set("reverse", int64_t{o && o->reverse()});
   const int64_t axis = op.Axis(op.IntOf(1, "axis"), op.shape().rank());
-  op.Out(0, Order::kFile, op.Emit("CumSum", {op.in(), op.Reshape(op.Ints({axis}), {})}, std::move(a)));
+  op.Out(0, Order::kFile, op.Emit("CumSum", {op.in(), op.Integer(axis)}, std::move(a)));
 }
 
 using Code = tflite::BuiltinOperator;

@@ -1,6 +1,7 @@
 // Computes operators of few known integers while the model is read: writers compute the sizes that a Reshape
 // gets from the shapes of other tensors, and those are known here.
 #include <algorithm>
+#include <limits>
 
 #include "import/tflite/builder.h"
 
@@ -13,12 +14,22 @@ constexpr size_t kMost = 1024;  // numbers of all inputs together: sizes are few
 
 bool IsInt(DType type) { return type == DType::kI32 || type == DType::kI64; }
 
+// Returns the quotient or the remainder of a division that rounds down. The most negative number is no size.
+std::optional<int64_t> Divided(Code code, int64_t a, int64_t b) {
+  if (b == 0 || a == std::numeric_limits<int64_t>::min()) return std::nullopt;
+  const int64_t rest = a % b, quotient = a / b;
+  const bool above = rest != 0 && (rest < 0) != (b < 0);  // rounded towards zero, the quotient is too large
+  return code == Code::FLOOR_MOD ? rest + (above ? b : 0) : quotient - above;
+}
+
 // Sums and products wrap, as those of the format do.
 std::optional<int64_t> Combined(Code code, int64_t a, int64_t b) {
   switch (code) {
     case Code::ADD: return int64_t(uint64_t(a) + uint64_t(b));
     case Code::SUB: return int64_t(uint64_t(a) - uint64_t(b));
     case Code::MUL: return int64_t(uint64_t(a) * uint64_t(b));
+    case Code::FLOOR_DIV:
+    case Code::FLOOR_MOD: return Divided(code, a, b);
     case Code::MAXIMUM: return std::max(a, b);
     case Code::MINIMUM: return std::min(a, b);
     default: return std::nullopt;
@@ -59,6 +70,28 @@ bool FoldGather(Op& op, const Ints& list, const Ints& positions) {
   return true;
 }
 
+bool FoldRange(Op& op, int64_t first, int64_t limit, int64_t step) {
+  constexpr int64_t kFar = int64_t{1} << 32;  // below it, nothing here overflows
+  const auto far = [](int64_t n) { return n <= -kFar || n >= kFar; };
+  if (step == 0 || far(first) || far(limit) || far(step)) return false;
+  const int64_t count = std::max<int64_t>(0, (limit - first + step + (step > 0 ? -1 : 1)) / step);
+  if (count > int64_t(kMost)) return false;
+  Ints values;
+  for (int64_t i = 0; i < count; ++i) values.push_back(first + i * step);
+  op.OutInts(0, values, {count});
+  return true;
+}
+
+// Multiplies a whole list, the elements that a shape has.
+bool FoldProduct(Op& op, const Ints& list, const Ints& axes) {
+  const auto* o = op.Find<tflite::ReducerOptions>();
+  if (op.shape().rank() != 1 || axes.empty()) return false;
+  uint64_t product = 1;
+  for (const int64_t n : list) product *= uint64_t(n);
+  op.OutInts(0, {int64_t(product)}, o && o->keep_dims() ? Shape{1} : Shape{});
+  return true;
+}
+
 }  // namespace
 
 bool FoldInts(Op& op) {
@@ -80,6 +113,8 @@ bool FoldInts(Op& op) {
     case Code::PACK:
       return scalars && op.shape().rank() == 0 && (op.OutInts(0, joined, {int64_t(joined.size())}), true);
     case Code::GATHER: return inputs.size() == 2 && FoldGather(op, inputs[0], inputs[1]);
+    case Code::RANGE: return inputs.size() == 3 && scalars && FoldRange(op, joined[0], joined[1], joined[2]);
+    case Code::REDUCE_PROD: return inputs.size() == 2 && FoldProduct(op, inputs[0], inputs[1]);
     default: return inputs.size() == 2 && FoldBinary(op, inputs[0], inputs[1]);
   }
 }

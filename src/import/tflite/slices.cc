@@ -19,7 +19,34 @@ ValueId SliceOf(const Op& op, Order order, const Part& part) {
                            op.Ints(part.steps)});
 }
 
+// Returns the part of a size that is known, from a begin that is computed: positions count from there. A part
+// whose size is computed, or that reaches to the end, has a shape that only the run knows.
+ValueId ComputedSlice(const Op& op) {
+  ValueId x = op.in();
+  const ValueId begins = op.Indices(1);
+  const auto sizes = op.KnownInts(2);
+  if (!sizes || op.is_open() || std::find(sizes->begin(), sizes->end(), -1) != sizes->end()) {
+    const ValueId size = op.Sizes(2), ends = op.Emit("Add", {begins, size});
+    const ValueId to_end = op.Emit("Equal", {size, op.Integer(-1)});
+    return op.Emit("Slice", {x, begins, op.Emit("Where", {to_end, op.SizesOf(0), ends})});
+  }
+  const Shape in = op.shape();
+  if (int(sizes->size()) != in.rank() || op.shape(1) != Shape{in.rank()})
+    op.Bad("{} needs a begin and a size for each dimension of {}", op.kind(), ToString(in));
+  for (int i = 0; i < in.rank(); ++i) {
+    const int64_t size = (*sizes)[size_t(i)];
+    if (size < 0 || size > in[i]) op.Bad("the part is outside; got {} of {}", size, in[i]);
+    if (size == in[i]) continue;
+    const ValueId begin = op.Emit("Slice", {begins, op.Ints({i}), op.Ints({i + 1})});
+    const ValueId steps = op.Emit("Range", {op.Integer(0), op.Integer(size), op.Integer(1)});
+    x = op.Emit("Gather", {x, op.Emit("Add", {begin, steps})}, AxisOf(i));
+  }
+  return x;
+}
+
 void Slice(Op& op) {
+  if (op.is_computed(1) || op.is_computed(2) || op.is_open())
+    return op.Out(0, Order::kFile, ComputedSlice(op));
   const Shape in = op.shape();
   const Ints sizes = op.IntsOf(2, "size");
   Part part{op.IntsOf(1, "begin"), {}, Ints(sizes.size(), 1)};
@@ -47,6 +74,23 @@ void Reverse(Op& op) {
   }
   const Order order = in.rank() == 4 ? op.OrderOf(0) : Order::kFile;
   op.Out(0, order, SliceOf(op, order, part));
+}
+
+// Reverses the first elements of each line, as many as input 1 says. ONNX has the two axes in front.
+void ReverseSequence(Op& op) {
+  const auto& o = op.Need<tflite::ReverseSequenceOptions>();
+  const int rank = op.shape().rank(), time = op.Axis(o.seq_dim(), rank), batch = op.Axis(o.batch_dim(), rank);
+  if (time == batch) op.Bad("the axes of time and batch must differ; got {} for both", time);
+  Ints to_front = {batch, time}, back(size_t(rank), 0);
+  for (int i = 0; i < rank; ++i)
+    if (i != time && i != batch) to_front.push_back(i);
+  for (size_t i = 0; i < back.size(); ++i) back[size_t(to_front[i])] = int64_t(i);
+  Attributes a;
+  a.Set("batch_axis", int64_t{0});
+  a.Set("time_axis", int64_t{1});
+  const ValueId y =
+      op.Emit("ReverseSequence", {op.Transpose(op.in(), to_front), op.Indices(1)}, std::move(a));
+  op.Out(0, Order::kFile, op.Transpose(y, back));
 }
 
 bool Has(int32_t mask, size_t bit) { return bit < 32 && (uint32_t(mask) >> bit & 1) != 0; }
@@ -138,7 +182,29 @@ Ints PartOf(const Ints& list, const Part& part) {
   return taken;
 }
 
+// A computed begin may only say which element of an axis is taken; other axes are taken whole.
+void ComputedStridedSlice(Op& op, const tflite::StridedSliceOptions& o) {
+  const Ints steps = op.IntsOf(3, "strides");
+  ValueId x = op.in();
+  const ValueId begins = op.Indices(1);
+  int axis = 0;
+  for (size_t place = 0; place < steps.size(); ++place) {
+    if (Has(o.shrink_axis_mask(), place) && !Has(o.begin_mask(), place)) {
+      x = op.Emit("Gather", {x, op.Emit("Gather", {begins, op.Integer(int64_t(place))})}, AxisOf(axis));
+    } else if (Has(o.begin_mask(), place) && Has(o.end_mask(), place) && steps[place] == 1 &&
+               !Has(o.shrink_axis_mask(), place)) {
+      ++axis;
+    } else {
+      op.Unsupported("its begin depends on the data of a run");
+    }
+  }
+  op.Out(0, Order::kFile, x);
+}
+
 void StridedSlice(Op& op) {
+  if (const auto& options = op.Need<tflite::StridedSliceOptions>();
+      op.is_computed(1) && options.ellipsis_mask() == 0 && options.new_axis_mask() == 0)
+    return ComputedStridedSlice(op, options);
   const Strided strided(op);
   if (const auto list = op.KnownInts(0); list && op.shape().rank() == 1)
     return op.OutInts(0, PartOf(*list, strided.part()), strided.out());
@@ -153,6 +219,7 @@ void StridedSlice(Op& op) {
 using Code = tflite::BuiltinOperator;
 
 constexpr Row kRows[] = {
+    {Code::REVERSE_SEQUENCE, 2, 2, 1, ReverseSequence},
     {Code::REVERSE_V2, 2, 2, 1, Reverse},
     {Code::SLICE, 3, 3, 1, Slice},
     {Code::STRIDED_SLICE, 4, 4, 1, StridedSlice},

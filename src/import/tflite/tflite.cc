@@ -10,13 +10,24 @@ namespace mete {
 namespace tflite_import {
 namespace {
 
-constexpr Row kDetections = {tflite::BuiltinOperator::CUSTOM, 3, 3, 4, ConvertDetections};
+// Operators that are known by a name.
+struct Custom {
+  const char* name;
+  Row row;
+};
+constexpr Custom kCustom[] = {
+    {"Convolution2DTransposeBias", {tflite::BuiltinOperator::CUSTOM, 3, 3, 1, ConvertTransposeConvBias}},
+    {"TFLite_Detection_PostProcess", {tflite::BuiltinOperator::CUSTOM, 3, 3, 4, ConvertDetections}},
+};
 
 const Row* Find(const OperatorInfo& source) {
-  if (source.code == tflite::BuiltinOperator::CUSTOM)
-    return source.kind == "TFLite_Detection_PostProcess" ? &kDetections : nullptr;
-  for (auto family :
-       {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), SliceRows(), SequenceRows()})
+  if (source.code == tflite::BuiltinOperator::CUSTOM) {
+    for (const Custom& custom : kCustom)
+      if (source.kind == custom.name) return &custom.row;
+    return nullptr;
+  }
+  for (auto family : {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), MakeRows(),
+                      IndexRows(), SliceRows(), SequenceRows(), DetectionRows(), ControlRows()})
     for (const Row& row : family)
       if (row.code == source.code) return &row;
   return nullptr;
@@ -54,6 +65,11 @@ void Convert(Builder& builder, const OperatorInfo& source) {
 }
 
 }  // namespace
+
+void ConvertAll(Builder& builder) {
+  for (const OperatorInfo& source : builder.file().operators) Convert(builder, source);
+}
+
 }  // namespace tflite_import
 
 Imported ImportTflite(const std::string& path, const ImportOptions& options) {
@@ -68,11 +84,11 @@ Imported ImportTflite(std::span<const std::byte> bytes, std::shared_ptr<const vo
     Fail(Code::kDataLoss, name,
          "the file is empty; expected a TensorFlow Lite model; try to make or download it again");
   ImportProblems problems(name);
-  File file = ReadFile(bytes, std::move(owner), problems, options.max_value_bytes);
+  const File file = ReadFile(bytes, std::move(owner), problems, options.max_value_bytes);
   problems.Throw();  // numbers of tensors that are wrong would only cause more problems
-  Builder builder(std::move(file), options, problems);
+  Builder builder(file, options, problems);
   builder.AddInputs();
-  for (const OperatorInfo& source : builder.file().operators) Convert(builder, source);
+  ConvertAll(builder);
   return builder.Finish();
 }
 

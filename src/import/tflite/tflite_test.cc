@@ -214,13 +214,13 @@ TEST(Tflite, TellsAllUnsupportedOperatorsWithCounts) {
   Model m;
   const int x = m.Input({2, 3});
   const int a = m.Op(Code::SVDF, {m.Op(Code::SVDF, {x})});
-  const int b = m.Op(Code::WHILE, {x});
+  const int b = m.Op(Code::CALL_ONCE, {x});
   m.outputs = {m.Op(Code::ADD, {a, b}, Kind::AddOptions, tflite::CreateAddOptions(m.builder))};
   const std::string bytes = m.Finish();
   EXPECT_TELLS(ImportBytes(bytes),
                "unsupported operator SVDF: Mete does not have it (2 times, first at 't1')");
   EXPECT_TELLS(ImportBytes(bytes),
-               "unsupported operator WHILE: Mete does not have it (1 time, first at 't3')");
+               "unsupported operator CALL_ONCE: Mete does not have it (1 time, first at 't3')");
 }
 
 TEST(Tflite, RefusesOtherFiles) {

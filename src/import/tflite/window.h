@@ -6,10 +6,11 @@
 namespace mete::tflite_import {
 
 struct Window {
-  Ints kernel, stride, dilation = {1, 1};  // height and width
+  Ints kernel, stride, dilation = {1, 1};  // height and width; of a volume the depth is first
 };
 
-// Returns the window's attributes for an input of N, H, W, C; throws if a number is out of range.
+// Returns the window's attributes for an input of N, H, W, C (N, D, H, W, C); throws if a number is out of
+// range.
 Attributes AttributesOf(const Op& op, const Window& window, tflite::Padding padding, const Shape& in);
 
 // Throws unless the numbers are from 1 on, and small enough to compute with.
