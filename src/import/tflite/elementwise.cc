@@ -155,6 +155,7 @@ constexpr Row kRows[] = {
     {Code::CAST, 1, 1, 1, Cast},
     {Code::CEIL, 1, 1, 1, Unary, "Ceil"},
     {Code::COS, 1, 1, 1, Unary, "Cos"},
+    {Code::DENSIFY, 1, 1, 1, Requantize},  // the tensor is dense where it is read
     {Code::DEQUANTIZE, 1, 1, 1, Requantize},
     {Code::DIV, 2, 2, 1, Arithmetic<tflite::DivOptions>, "Div"},
     {Code::ELU, 1, 1, 1, Unary, "Elu"},

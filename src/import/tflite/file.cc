@@ -8,6 +8,7 @@
 #include "base/file_kind.h"
 #include "base/tensor_source.h"
 #include "graph/node_names.h"
+#include "import/tflite/sparse.h"
 
 namespace mete::tflite_import {
 namespace {
@@ -140,7 +141,6 @@ class Reader {
     info.type = DTypeOf(source.type());
     if (info.type == DType::kUnknown)
       info.unsupported = fmt::format("its type is {}", tflite::EnumNameTensorType(source.type()));
-    if (source.sparsity()) info.unsupported = "it is sparse";
     if (source.is_variable()) info.unsupported = "it is a variable, which keeps its value from run to run";
     if (!ReadShape(source, info)) return;
     ReadScales(source, info);
@@ -213,12 +213,23 @@ class Reader {
       if (halves) info.unsupported = "its type is INT4, and it is no constant";
       return;
     }
+    if (source.sparsity() && halves) info.unsupported = "it is sparse, and its type is INT4";
+    if (source.sparsity()) return ReadSparse(source, data, info);
     const size_t elements = size_t(info.shape.Elements()),
                  expected = halves ? (elements + 1) / 2 : elements * mete::SizeOf(info.type);
     if (data.size() != expected)
       Invalid(info.name, "the tensor's data does not fit its shape; got {} bytes, expected {} ({} {})",
               data.size(), expected, Name(info.type), ToString(info.shape));
     info.constant = halves ? FromHalves(data, info.shape) : TensorAt(data, info.type, info.shape);
+  }
+
+  // A sparse tensor may have more zeros than the file has bytes, but not without end: 64 times as many is a
+  // guess, above what pruned networks have.
+  void ReadSparse(const tflite::Tensor& source, std::span<const std::byte> data, TensorInfo& info) {
+    if (!info.unsupported.empty()) return;
+    constexpr size_t kMostZeros = 64;
+    Spend(size_t(info.shape.Elements()) * mete::SizeOf(info.type) / kMostZeros + data.size());
+    info.constant = DenseOf(*source.sparsity(), data, info.type, info.shape, info.name);
   }
 
   // The first of two elements is in the lower half of their byte.

@@ -35,13 +35,14 @@ class TfliteModel {
   uint32_t version = 3;
 
   int Value(const std::vector<int>& shape, Type type = Type::FLOAT32, const Scale& scale = {},
-            unsigned buffer = 0) {
+            unsigned buffer = 0, flatbuffers::Offset<tflite::SparsityParameters> sparsity = {}) {
     const std::string name = "t" + std::to_string(tensors_.size());
     flatbuffers::Offset<tflite::QuantizationParameters> quantization;
     if (!scale.scale.empty())
       quantization =
           tflite::CreateQuantizationParametersDirect(builder, &scale.scale, &scale.zero, 0, scale.axis);
-    tensors_.push_back(tflite::CreateTensorDirect(builder, &shape, type, buffer, name.c_str(), quantization));
+    tensors_.push_back(tflite::CreateTensorDirect(builder, &shape, type, buffer, name.c_str(), quantization,
+                                                  false, sparsity));
     return int(tensors_.size()) - 1;
   }
   int Input(const std::vector<int>& shape, Type type = Type::FLOAT32, const Scale& scale = {}) {
@@ -50,10 +51,15 @@ class TfliteModel {
   }
   template <class T>
   int Constant(const std::vector<int>& shape, const std::vector<T>& values, Type type,
-               const Scale& scale = {}) {
+               const Scale& scale = {}, flatbuffers::Offset<tflite::SparsityParameters> sparsity = {}) {
     std::vector<uint8_t> bytes(values.size() * sizeof(T));
     std::memcpy(bytes.data(), values.data(), bytes.size());
-    return Value(shape, type, scale, AddBuffer(bytes));
+    return Value(shape, type, scale, AddBuffer(bytes), sparsity);
+  }
+  // `values`: the elements that are not left out by the layout.
+  int Sparse(const std::vector<int>& shape, const std::vector<float>& values,
+             flatbuffers::Offset<tflite::SparsityParameters> layout) {
+    return Constant(shape, values, Type::FLOAT32, {}, layout);
   }
   int Floats(const std::vector<int>& shape, const std::vector<float>& values) {
     return Constant(shape, values, Type::FLOAT32);
