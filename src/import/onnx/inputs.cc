@@ -26,7 +26,10 @@ bool HasShape(const ValueInfoProto& input) { return TensorTypeOf(input).has_shap
 
 // Returns whether the file gives the size. Paddle's exporter writes -1 for an open dimension.
 bool HasSize(const TensorShapeProto_Dimension& d) { return d.has_dim_value() && d.dim_value() != -1; }
-bool HasName(const TensorShapeProto_Dimension& d) { return !HasSize(d) && !d.dim_param().empty(); }
+// Returns whether the file names an open dimension. Paddle's exporter calls all of them "?".
+bool HasName(const TensorShapeProto_Dimension& d) {
+  return !HasSize(d) && !d.dim_param().empty() && d.dim_param() != "?";
+}
 
 // Returns the shape as the file declares it, for example "Nx3x?x?".
 std::string Declared(const ValueInfoProto& input) {

@@ -386,6 +386,15 @@ TEST(ImportOnnx, RejectsImpossibleInputDimensions) {
   EXPECT_EQ(open.declared.at("x"), (Shape{-1, 3}));
   dim->set_dim_value(0);
   EXPECT_EQ(Describe(ValueNamed(Import(m).graph, "x")), "f32 0x3");
+  dim->set_dim_param("?");  // which is no name: dimensions of one name have one size
+  m.mutable_graph()
+      ->mutable_input(0)
+      ->mutable_type()
+      ->mutable_tensor_type()
+      ->mutable_shape()
+      ->mutable_dim(1)
+      ->set_dim_param("?");
+  EXPECT_EQ(Describe(ValueNamed(Import(m, {.input_shapes = {{"x", {4, 5}}}}).graph, "x")), "f32 4x5");
 }
 
 TEST(ImportOnnx, AnInputMustBeATensorOfAKnownType) {

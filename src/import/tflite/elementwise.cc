@@ -144,6 +144,9 @@ void Requantize(Op& op) {
   op.Out(0, order, op.Cast(op.in(0, order), DType::kF32));
 }
 
+// A sparse tensor is made dense where it is read.
+void Densify(Op& op) { op.OutRaw(0, Order::kFile, op.raw(0)); }
+
 using Code = tflite::BuiltinOperator;
 using tflite::Activation;
 
@@ -155,7 +158,7 @@ constexpr Row kRows[] = {
     {Code::CAST, 1, 1, 1, Cast},
     {Code::CEIL, 1, 1, 1, Unary, "Ceil"},
     {Code::COS, 1, 1, 1, Unary, "Cos"},
-    {Code::DENSIFY, 1, 1, 1, Requantize},  // the tensor is dense where it is read
+    {Code::DENSIFY, 1, 1, 1, Densify},
     {Code::DEQUANTIZE, 1, 1, 1, Requantize},
     {Code::DIV, 2, 2, 1, Arithmetic<tflite::DivOptions>, "Div"},
     {Code::ELU, 1, 1, 1, Unary, "Elu"},
