@@ -165,16 +165,6 @@ std::vector<ConvAlgorithm> Allowed(const std::vector<ConvAlgorithm>& possible,
   return {fits ? *options.conv : ConvAlgorithm::kDirect};
 }
 
-// Returns true if a window may reach beyond the input.
-bool Pads(const ConvShape& s) {
-  const auto reaches = [](int64_t out, int64_t stride, int64_t kernel, int64_t dilation) {
-    return (out - 1) * stride + (kernel - 1) * dilation + 1;
-  };
-  return s.pad_top > 0 || s.pad_left > 0 ||
-         reaches(s.out_height, s.stride_y, s.kernel_height, s.dilation_y) > s.in_height ||
-         reaches(s.out_width, s.stride_x, s.kernel_width, s.dilation_x) > s.in_width;
-}
-
 }  // namespace
 
 std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, const Node& node,
@@ -186,13 +176,7 @@ std::optional<QuantizedConvolution> QuantizedConvolutionOf(const Graph& graph, c
   if (!KnownAndNotEmpty(x) || !KnownAndNotEmpty(y)) return No("of unknown shape, or empty", why);
   QuantizedConvolution conv;
   conv.shape = ConvShapeOf(x, w, y, node.attributes);
-  if (sums) {
-    auto integer = WithSums(graph, node, std::move(conv), why);
-    // The packed weights have a row of the zero point for the padding.
-    if (integer && integer->zero_input >= 0 && Pads(integer->shape))
-      return No("padding with a zero point that is known at run time only", why);
-    return integer;
-  }
+  if (sums) return WithSums(graph, node, std::move(conv), why);
   if (const ValueId table = node.input(kByteTableInput); table != kNoValue) {
     if (!IsConstant(graph, table)) return No("the table is not constant", why);
     conv.table = graph.value(table).constant.as<uint8_t>();

@@ -1,6 +1,7 @@
 #include "kernels/fast/bytes/byte_conv.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "kernels/fast/bytes/byte_conv_code.h"
@@ -88,9 +89,17 @@ size_t QuadBytes(const ByteConvPlan& plan) {
   return static_cast<size_t>(ChannelColumns(plan.shape).MostQuads() * kBytesOfQuad * ChannelsOfPanel(plan));
 }
 
+// Returns the size of a row of the input's zero point, which stands for the padding: the most that a tap
+// reads, in whole pointers of the table behind it.
+size_t PaddingBytes(const ByteConvPlan& plan) {
+  const size_t most = static_cast<size_t>(std::max(plan.shape.in_channels, plan.tap_length));
+  return (most + sizeof(void*) - 1) / sizeof(void*) * sizeof(void*);
+}
+
 struct ByteConvCall {
   const ByteConvPlan& plan;
   const int8_t* packed;
+  const uint8_t* padding;
   const ByteEpilogue& epilogue;
   uint8_t* output;
   int64_t out_stride, out_bytes;  // elements from a pixel to the next; bytes of an element
@@ -134,18 +143,13 @@ Strip StripOf(const ByteConvCall& call, int32_t input_zero) {
   return s;
 }
 
-const uint8_t* PaddingOf(const ByteConvCall& call) {
-  return reinterpret_cast<const uint8_t*>(call.packed + BytesOfPanels(call.plan));
-}
-
 void RunPass(const ByteConvCall& call, const void* input, int32_t input_zero, Range pixels, Range panels,
              void* scratch) {
   const ByteConvPlan& plan = call.plan;
   const uint8_t** table = static_cast<const uint8_t**>(scratch);
   int32_t* row_sums = reinterpret_cast<int32_t*>(table + plan.taps * plan.pass);
   uint8_t* joined = reinterpret_cast<uint8_t*>(row_sums + plan.pass);
-  FillIndirection(plan.shape, plan, static_cast<const uint8_t*>(input), PaddingOf(call), pixels, table,
-                  joined);
+  FillIndirection(plan.shape, plan, static_cast<const uint8_t*>(input), call.padding, pixels, table, joined);
   auto s = StripOf<ByteStrip>(call, input_zero);
   s.rows = table;
   s.tap_stride = static_cast<size_t>(plan.pass);
@@ -169,7 +173,7 @@ void RunPassOfChannels(const ByteConvCall& call, const void* input, int32_t inpu
     const int64_t first = p * channels;
     ChannelStrip s = strip;
     s.input = static_cast<const uint8_t*>(input) + first;
-    s.padding = PaddingOf(call) + first;
+    s.padding = call.padding + first;
     s.panel = call.packed + first * plan.quads * kBytesOfQuad;
     SetColumns(call, pixels.begin, first, std::min(channels, plan.shape.out_channels - first), s);
     plan.code->run_channels(s);
@@ -232,15 +236,19 @@ std::string TargetOf(const ByteConvPlan& plan) { return std::string(plan.code->t
 bool IsFast(const ByteConvPlan& plan) { return *plan.code->feature != 0; }
 
 size_t ByteConvScratchBytes(const ByteConvPlan& plan) {
-  if (plan.by_channel) return kAligned + QuadBytes(plan);
-  return static_cast<size_t>(plan.pass) * sizeof(int32_t) + TableBytes(plan, 1);
+  if (plan.by_channel) return PaddingBytes(plan) + kAligned + QuadBytes(plan);
+  return PaddingBytes(plan) + static_cast<size_t>(plan.pass) * sizeof(int32_t) + TableBytes(plan, 1);
 }
 
 void RunByteConv(const ByteConvPlan& plan, const void* input, int32_t input_zero, const void* packed,
                  const ByteEpilogue& epilogue, Range pixels, Range panels, void* output, void* scratch) {
   const ConvShape& shape = plan.shape;
+  uint8_t* padding = static_cast<uint8_t*>(scratch);
+  std::memset(padding, input_zero, PaddingBytes(plan));
+  scratch = padding + PaddingBytes(plan);
   const ByteConvCall call = {plan,
                              static_cast<const int8_t*>(packed),
+                             padding,
                              epilogue,
                              static_cast<uint8_t*>(output),
                              shape.out_pixel_stride ? shape.out_pixel_stride : shape.out_channels,

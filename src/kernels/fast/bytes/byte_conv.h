@@ -63,13 +63,12 @@ struct ByteWeights {
   int64_t element_stride = 1;  // elements between the weights of a channel
 };
 
-// Returns the size of the packed weights, which end with a row of the input's zero point, for the padding.
+// Returns the size of the packed weights.
 size_t PackedByteConvBytes(const ByteConvPlan& plan);
 
-// Packs the given panels, each at a place that does not depend on the others; the last panel includes the row
-// of the zero point. `packed` has PackedByteConvBytes() bytes, best aligned to 64 bytes.
-void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
-                  void* packed);
+// Packs the given panels, each at a place that does not depend on the others. `packed` has
+// PackedByteConvBytes() bytes, best aligned to 64 bytes.
+void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, Range panels, void* packed);
 
 // Writes the sum of the weights of each output channel, as the kernel sees them, to `sums`.
 void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums);

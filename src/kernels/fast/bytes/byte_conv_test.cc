@@ -42,7 +42,7 @@ class Problem {
     }
     const ByteWeights weights{weights_.data(), signs.weights};
     packed_.assign(PackedByteConvBytes(plan_), 0x55);
-    PackByteConv(plan_, weights, input_zero_, {0, plan_.panels}, packed_.data());
+    PackByteConv(plan_, weights, {0, plan_.panels}, packed_.data());
     start_.resize(size_t(s_.out_channels));
     SumByteWeights(plan_, weights, start_.data());
     StartOfByteSums(plan_, start_.data(), bias_.data(), input_zero_, start_.data());
@@ -227,7 +227,7 @@ TEST(ByteConv, TheLargestBytesHaveTheExactSum) {
           weights(70 * 333, signs.weights ? 0x80 : 0);
       std::vector<uint8_t> packed(PackedByteConvBytes(plan));
       const ByteWeights from{weights.data(), signs.weights};
-      PackByteConv(plan, from, 0, {0, plan.panels}, packed.data());
+      PackByteConv(plan, from, {0, plan.panels}, packed.data());
       std::vector<int32_t> start(70 + 64), sums(9 * 70);
       SumByteWeights(plan, from, start.data());
       StartOfByteSums(plan, start.data(), nullptr, 0, start.data());
@@ -296,7 +296,7 @@ TEST(ByteConv, NoByteBehindTheInputIsRead) {
     const std::vector<int8_t> weights(7 * 5, 1);
     const ByteWeights from{weights.data(), true};
     std::vector<uint8_t> packed(PackedByteConvBytes(plan));
-    PackByteConv(plan, from, 0, {0, plan.panels}, packed.data());
+    PackByteConv(plan, from, {0, plan.panels}, packed.data());
     std::vector<int32_t> start(7 + 64), sums(3 * 7);
     SumByteWeights(plan, from, start.data());
     StartOfByteSums(plan, start.data(), nullptr, 0, start.data());

@@ -160,12 +160,9 @@ void PackChannels(const ByteConvPlan& plan, const SignedWeights& weights, int64_
 
 }  // namespace
 
-size_t PackedByteConvBytes(const ByteConvPlan& plan) {
-  return static_cast<size_t>(BytesOfPanels(plan) + std::max(plan.shape.in_channels, plan.tap_length));
-}
+size_t PackedByteConvBytes(const ByteConvPlan& plan) { return static_cast<size_t>(BytesOfPanels(plan)); }
 
-void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t input_zero, Range panels,
-                  void* packed) {
+void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, Range panels, void* packed) {
   const SignedWeights read(plan, weights);
   int8_t* bytes = static_cast<int8_t*>(packed);
   for (int64_t p = panels.begin; p < panels.end; ++p) {
@@ -177,9 +174,6 @@ void PackByteConv(const ByteConvPlan& plan, const ByteWeights& weights, int32_t 
     const PanelPlace place = PlaceOf(plan, p);
     PackPanel(plan, read, place, bytes + place.packed);
   }
-  if (panels.end == plan.panels)
-    std::fill(bytes + BytesOfPanels(plan), bytes + PackedByteConvBytes(plan),
-              static_cast<int8_t>(input_zero));
 }
 
 void SumByteWeights(const ByteConvPlan& plan, const ByteWeights& weights, int32_t* sums) {

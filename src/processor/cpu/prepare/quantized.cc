@@ -65,12 +65,11 @@ class ExactWay : public ByteWay {
         bias_input_(of.bias_input),
         start_(size_t(of.shape.out_channels)) {
     const ConvShape& s = of.shape;
-    const std::string what =
-        fmt::format("{}, {}, zero {}, weights {} by {}", kernel(), ToText(s), input_zero_,
-                    of.weights.is_signed ? "i8" : "u8", of.weights.element_stride);
+    const std::string what = fmt::format("{}, {}, weights {} by {}", kernel(), ToText(s),
+                                         of.weights.is_signed ? "i8" : "u8", of.weights.element_stride);
     packed_ = packer.Pack<uint8_t>(
         what, weights, int64_t(PackedByteConvBytes(plan_)), plan_.panels,
-        [&](Range panels, uint8_t* packed) { PackByteConv(plan_, of.weights, input_zero_, panels, packed); });
+        [&](Range panels, uint8_t* packed) { PackByteConv(plan_, of.weights, panels, packed); });
     SumByteWeights(plan_, of.weights, start_.data());
     if (zero_input_ >= 0) weight_sums_ = start_;
     StartOfByteSums(plan_, start_.data(), of.bias, input_zero_, start_.data());
@@ -204,7 +203,7 @@ class ComputedProductStep : public PreparedNode {
   }
 
   void Pack(const Operands& of, Range panels, std::byte* packed) const {
-    PackByteConv(plan_, WeightsOf(of), int32_t(of_.x.zero), panels, packed);
+    PackByteConv(plan_, WeightsOf(of), panels, packed);
   }
 
   int32_t* StartIn(std::byte* packed) const { return reinterpret_cast<int32_t*>(packed + packed_bytes_); }
