@@ -78,12 +78,22 @@ bool Follow(Graph& graph, const Node& node, bool folded, Varying& varying) {
   return true;
 }
 
+// Writes a CastLike as the Cast that it is once the type is known, so that it can be folded without the
+// tensor that it is like.
+void WriteTypeOfCast(const Graph& graph, Node& node) {
+  if (node.op != "CastLike" || graph.value(node.inputs[1]).type == DType::kUnknown) return;
+  node.attributes.Set("to", std::string(Name(graph.value(node.inputs[1]).type)));
+  node.op = "Cast";
+  node.inputs.pop_back();
+}
+
 // Infers and folds all nodes once.
 void Walk(Graph& graph, const FoldOptions& options, Budget& budget, Scratch& scratch) {
   Problems problems;
   std::vector<Node> kept;
   for (Node& node : graph.nodes) {
     try {
+      WriteTypeOfCast(graph, node);
       const bool folded = Visit(graph, node, options, budget, scratch);
       const bool varies = options.varying && Follow(graph, node, folded, *options.varying);
       if (!folded || varies) kept.push_back(std::move(node));

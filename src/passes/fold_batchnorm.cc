@@ -1,6 +1,6 @@
-// Folds operators that scale and shift each channel (BatchNormalization, and Mul, Add, Sub, Div with
-// constants) into the Conv, ConvTranspose, Gemm or MatMul before them. A BatchNormalization that cannot be
-// folded becomes Mul and Add.
+// Folds operators that scale and shift each channel (BatchNormalization, a depthwise Conv of 1x1, and Mul,
+// Add, Sub, Div with constants) into the Conv, ConvTranspose, Gemm or MatMul before them. A
+// BatchNormalization or such a Conv that cannot be folded becomes Mul and Add.
 #include <algorithm>
 #include <cmath>
 
@@ -35,6 +35,34 @@ std::optional<Affine> OfBatchNorm(const Graph& graph, const Node& node) {
     a.shift.push_back(p[2][c] - scale * p[3][c]);
   }
   return a;
+}
+
+// The same of a depthwise convolution that reads one pixel: exporters to TensorFlow Lite write normalizations
+// in this way.
+std::optional<Affine> OfPointwise(const Graph& graph, const Node& node) {
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
+  const ValueId w = node.input(1), b = node.input(2);
+  if (node.inputs.size() > 3 || node.attributes.Has("activation")) return std::nullopt;
+  const auto all = [&](const char* name, int64_t value) {
+    const Ints& list = node.attributes.IntList(name);
+    return std::all_of(list.begin(), list.end(), [&](int64_t v) { return v == value; });
+  };
+  if (!all("strides", 1) || !all("pads", 0)) return std::nullopt;
+  if (!x.known() || x != y || x.rank() < 3 || node.attributes.Int("group", 1) != x[1]) return std::nullopt;
+  if (!IsConstant(graph, w) || !IsF32(graph, w) || graph.value(w).constant.elements() != x[1])
+    return std::nullopt;
+  if (b != kNoValue && (!IsConstant(graph, b) || !IsF32(graph, b))) return std::nullopt;
+  const float* scale = graph.value(w).constant.as<float>();
+  Affine a{std::vector<double>(scale, scale + x[1]), std::vector<double>(size_t(x[1]), 0)};
+  if (b != kNoValue) std::copy_n(graph.value(b).constant.as<float>(), x[1], a.shift.begin());
+  return a;
+}
+
+bool ScalesChannels(const Node& node) { return IsOneOf(node.op, {"BatchNormalization", "Conv"}); }
+
+// Of a node that scales channels by its nature.
+std::optional<Affine> OfChannels(const Graph& graph, const Node& node) {
+  return node.op == "Conv" ? OfPointwise(graph, node) : OfBatchNorm(graph, node);
 }
 
 // Returns the constant's value for each channel, or nothing if it varies within a channel. `from_back` is the
@@ -83,14 +111,14 @@ class Folder {
     bool changed = false;
     const size_t count = graph_.nodes.size();
     for (size_t n = 0; n < count; ++n) changed |= Visit(n);
-    return changed | SplitBatchNorms();
+    return changed | SplitRest();
   }
 
  private:
   bool Visit(size_t n) {
     Node& node = graph_.nodes[n];
-    if (!IsOneOf(node.op, {"BatchNormalization", "Add", "Mul", "Sub", "Div"})) return false;
-    for (size_t at = 0; at < (node.op == "BatchNormalization" ? 1u : 2u); ++at) {
+    if (!ScalesChannels(node) && !IsOneOf(node.op, {"Add", "Mul", "Sub", "Div"})) return false;
+    for (size_t at = 0; at < (ScalesChannels(node) ? 1u : 2u); ++at) {
       const ValueId data = node.input(at);
       const int writer = data == kNoValue ? -1 : uses_.producer[size_t(data)];
       if (writer < 0 || !uses_.OnlyReader(data)) continue;
@@ -99,12 +127,12 @@ class Folder {
       Node& product = graph_.nodes[size_t(producer)];
       const int from_back = ChannelBehind(graph_.nodes[size_t(writer)], ChannelFromBack(product));
       if (from_back == 0 || !Foldable(product)) continue;
-      // A BatchNormalization has its channels in axis 1.
+      // These have their channels in axis 1.
       const bool normalizes_channels = graph_.value(data).shape.rank() - from_back == 1;
-      if (node.op == "BatchNormalization" && !normalizes_channels) continue;
+      if (ScalesChannels(node) && !normalizes_channels) continue;
       const int64_t channels = graph_.value(data).shape[graph_.value(data).shape.rank() - from_back];
-      const auto affine = node.op == "BatchNormalization" ? OfBatchNorm(graph_, node)
-                                                          : OfBinary(graph_, node, channels, from_back, at);
+      const auto affine =
+          ScalesChannels(node) ? OfChannels(graph_, node) : OfBinary(graph_, node, channels, from_back, at);
       if (!affine || int64_t(affine->scale.size()) != channels) continue;
       if (graph_.value(node.outputs[0]).shape != graph_.value(data).shape) continue;
       Apply(product, *affine);
@@ -207,15 +235,14 @@ class Folder {
     graph_.nodes[folded].op.clear();
   }
 
-  bool SplitBatchNorms() {
+  bool SplitRest() {
     std::erase_if(graph_.nodes, [](const Node& n) { return n.op.empty(); });
     bool changed = false;
     std::vector<Node> nodes;
     std::swap(nodes, graph_.nodes);
     for (Node& node : nodes) {
-      const auto affine = node.op == "BatchNormalization" && IsF32(graph_, node.input(0))
-                              ? OfBatchNorm(graph_, node)
-                              : std::nullopt;
+      const auto affine =
+          ScalesChannels(node) && IsF32(graph_, node.input(0)) ? OfChannels(graph_, node) : std::nullopt;
       if (!affine || ChannelsOf(graph_, node.inputs[0]) != int64_t(affine->scale.size())) {
         graph_.nodes.push_back(std::move(node));
       } else {
@@ -231,11 +258,14 @@ class Folder {
     Shape per_channel{int64_t(a.scale.size())};
     for (int i = 2; i < shape.rank(); ++i) per_channel.push_back(1);
     const std::vector<float> scale(a.scale.begin(), a.scale.end()), shift(a.shift.begin(), a.shift.end());
-    const ValueId scaled = graph_.AddValue(node.name + ".scaled", DType::kF32, shape);
+    const bool shifts = std::any_of(a.shift.begin(), a.shift.end(), [](double b) { return b != 0; });
+    const ValueId scaled =
+        shifts ? graph_.AddValue(node.name + ".scaled", DType::kF32, shape) : node.outputs[0];
     graph_.AddNode(
         "Mul", node.name + ".mul",
         {node.inputs[0], graph_.AddConstant(node.name + ".scale", Tensor::Floats(per_channel, scale))},
         {scaled});
+    if (!shifts) return;
     graph_.AddNode("Add", node.name + ".add",
                    {scaled, graph_.AddConstant(node.name + ".shift", Tensor::Floats(per_channel, shift))},
                    {node.outputs[0]});

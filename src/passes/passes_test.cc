@@ -65,6 +65,18 @@ TEST(FoldConstants, ListsTheProblemsOfAllNodes) {
   }
 }
 
+// What a tensor is cast like matters for its type alone.
+TEST(FoldConstants, FoldsACastToTheTypeOfAComputedTensor) {
+  Builder b;
+  const ValueId x = b.Input({3});
+  const std::vector<double> values{1, 2, 3};
+  const ValueId wide = b.graph.AddConstant("wide", Tensor::Of<double>(DType::kF64, {3}, std::span(values)));
+  Graph& g = b.Output(b.Op("Add", {x, b.Op("CastLike", {wide, x})}));
+  FoldConstants(g);
+  ASSERT_EQ(g.nodes.size(), 1u) << ToText(g);
+  EXPECT_EQ(g.value(g.nodes[0].inputs[1]).constant.as<float>()[2], 3);
+}
+
 TEST(Simplify, DropsWhatChangesNothingAndKeepsTheOutputsName) {
   Builder b;
   const ValueId x = b.Input({2, 3});
@@ -134,6 +146,38 @@ TEST(FoldBatchNorm, BecomesMulAndAddWhereTheConvIsReadTwice) {
   Graph& g = b.Output(b.BatchNorm(conv, 4));
   ExpectSame(g, FoldBatchNorm);
   EXPECT_EQ(CountOf(g, "Mul") + CountOf(g, "Add"), 2);
+}
+
+// A depthwise convolution of 1x1 scales and shifts channels, too.
+TEST(FoldBatchNorm, TakesADepthwiseConvolutionOfOnePixel) {
+  const auto depthwise = [](Builder& b, ValueId x, bool biased, int64_t stride, const Ints& pads) {
+    Attributes a;
+    a.Set("group", int64_t{4});
+    a.Set("strides", Ints{stride, stride});
+    a.Set("pads", pads);
+    std::vector<ValueId> inputs{x, b.Weight({4, 1, 1, 1})};
+    if (biased) inputs.push_back(b.Weight({4}));
+    return b.Op("Conv", inputs, a);
+  };
+  for (const bool biased : {true, false}) {
+    Builder behind, alone;
+    Graph& folded = behind.Output(
+        depthwise(behind, behind.Conv(behind.Input({1, 3, 5, 5}), 3, 4, 1), biased, 1, {0, 0, 0, 0}));
+    ExpectSame(folded, FoldBatchNorm);
+    EXPECT_EQ(folded.nodes.size(), 1u);
+    Graph& split = alone.Output(
+        depthwise(alone, alone.Op("Relu", {alone.Input({1, 4, 5, 5})}), biased, 1, {0, 0, 0, 0}));
+    ExpectSame(split, FoldBatchNorm);
+    EXPECT_EQ(CountOf(split, "Conv"), 0);
+    EXPECT_EQ(CountOf(split, "Mul"), 1);
+    EXPECT_EQ(CountOf(split, "Add"), biased ? 1 : 0);
+  }
+  for (const auto& [stride, pads] : {std::pair<int64_t, Ints>{2, {0, 0, 0, 0}}, {3, {1, 1, 1, 1}}}) {
+    Builder b;
+    Graph& g = b.Output(depthwise(b, b.Input({1, 4, 1, 1}), true, stride, pads));
+    FoldConstants(g);
+    EXPECT_FALSE(FoldBatchNorm(g));
+  }
 }
 
 TEST(FoldBatchNorm, FoldsWhatScalesChannelsBehindATranspose) {

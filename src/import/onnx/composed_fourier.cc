@@ -31,6 +31,7 @@ struct Transform {
   bool inverse = false;
   bool onesided =
       false;  // frequencies above N / 2 are left out: of the result, or of an inverse transform's input
+  bool whole = false;  // the input has N numbers: none lacks, and none is left out
 };
 
 ValueId Joined(Upgrade& u, ValueId a, ValueId b, int64_t axis) {
@@ -104,8 +105,10 @@ ValueId Transformed(Upgrade& u, const Transform& t, ValueId x, int rank) {
   const bool to_reals = t.inverse && t.onesided;
   // What lies behind the transform's length is dropped; what lacks is zeros, for which the matrix has no
   // rows.
-  x = Op(u, "Slice", {x, Constant(u, {0}), to_reals ? HalfAndOne(u, t.length) : t.length, Constant(u, {-2})});
-  const ValueId rows = DimsOf(u, x, -2, -1);
+  if (!t.whole)
+    x = Op(u, "Slice",
+           {x, Constant(u, {0}), to_reals ? HalfAndOne(u, t.length) : t.length, Constant(u, {-2})});
+  const ValueId rows = t.whole ? t.length : DimsOf(u, x, -2, -1);
   const ValueId matrix = to_reals ? RealMatrix(u, t, rows) : ComplexMatrix(u, t, rows);
   const ValueId width = Op(u, "Mul", {rows, Constant(u, {t.parts})});
   const ValueId flat = Op(u, "Reshape", {x, Outer(u, rank, {width})});
@@ -382,6 +385,7 @@ void ExpandStft(Upgrade& u) {
   const ValueId places = Op(u, "Add", {begins, Unsqueezed(u, CountTo(u, t.length), {0})});
   ValueId framed = Op(u, "Gather", {signal, places}, "axis", 1);  // batch x frames x length x parts
   if (window != kNoValue) framed = Op(u, "Mul", {framed, Unsqueezed(u, window, {1})});
+  t.whole = true;
   Become(u, "Identity", {Transformed(u, t, framed, 4)});
 }
 

@@ -181,26 +181,107 @@ HWY_NOINLINE void RunColumns(const DepthwiseRow& r, int64_t x) {
   if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, P, R);
 }
 
-// Computes one output column of any kernel, with only the taps that are inside the input.
-HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
-  const InRegisters f(r.epilogue.activation);
+// Computes V vectors of channels of one output column of any kernel, with only the taps that are inside the
+// input. kWhole: the vectors are whole; otherwise V is 1 and the vector has `count` channels.
+template <int V, bool kWhole>
+HWY_INLINE void AnyVectors(const DepthwiseRow& r, int64_t x, int64_t c, size_t count, const InRegisters& f) {
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
   const ConvShape& s = r.shape;
   const int64_t left = x * s.stride_x - s.pad_left;
-  for (int64_t c = 0; c < r.channels; c += static_cast<int64_t>(kLanes)) {
-    const size_t count = static_cast<size_t>(r.channels - c);
-    V32 acc = BiasOf<false>(r, c, count);
-    for (int64_t ky = 0; ky < r.kernel_rows; ++ky) {
-      for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
-        const int64_t column = left + kx * s.dilation_x;
-        if (column < 0 || column >= s.in_width) continue;
-        const V32 v = LoadN(F32(), r.input + ky * r.row_step + column * r.in_stride + c, count);
-        acc = hn::MulAdd(v, LoadN(F32(), r.weights + (ky * s.kernel_width + kx) * s.in_channels + c, count),
-                         acc);
+  V32 sums[V];
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v) sums[v] = BiasOf<kWhole>(r, c + v * kStep, count);
+  for (int64_t ky = 0; ky < r.kernel_rows; ++ky) {
+    for (int64_t kx = 0; kx < s.kernel_width; ++kx) {
+      const int64_t column = left + kx * s.dilation_x;
+      if (column < 0 || column >= s.in_width) continue;
+      const float* in = r.input + ky * r.row_step + column * r.in_stride + c;
+      const float* w = r.weights + (ky * s.kernel_width + kx) * s.in_channels + c;
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v)
+        sums[v] = hn::MulAdd(LoadSome<kWhole>(in + v * kStep, count), LoadSome<kWhole>(w + v * kStep, count),
+                             sums[v]);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < V; ++v)
+    Finish<kWhole>(r, sums[v], x, c + v * kStep, count,
+                   [&](V32 sum) HWY_ATTR { return f.gate ? f.Gated(sum) : f.Clamped(sum); });
+}
+
+// Computes one output column of any kernel. The sums of several vectors of channels do not wait for each
+// other.
+HWY_NOINLINE void AnyColumn(const DepthwiseRow& r, int64_t x) {
+  const InRegisters f(r.epilogue.activation);
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
+  int64_t c = 0;
+  for (; c + 4 * kStep <= r.channels; c += 4 * kStep) AnyVectors<4, true>(r, x, c, kLanes, f);
+  for (; c + kStep <= r.channels; c += kStep) AnyVectors<1, true>(r, x, c, kLanes, f);
+  if (c < r.channels) AnyVectors<1, false>(r, x, c, static_cast<size_t>(r.channels - c), f);
+  if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
+}
+
+constexpr int kAnyColumns = 4;  // of a tile of any kernel
+
+// Computes V whole vectors of channels of kAnyColumns output columns, whose taps are all inside the input.
+// Each weight is loaded once for all columns.
+template <int V>
+HWY_INLINE void AnyTile(const DepthwiseRow& r, int64_t x, int64_t c, const InRegisters& f) {
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
+  const ConvShape& s = r.shape;
+  const float* in_tile = r.input + (x * s.stride_x - s.pad_left) * r.in_stride + c;
+  const float* w = r.weights + c;
+  const int64_t next = s.stride_x * r.in_stride;
+  V32 sums[V][1][kAnyColumns];
+#pragma GCC unroll 2
+  for (int v = 0; v < V; ++v) {
+    const V32 bias = BiasOf<true>(r, c + v * kStep, kLanes);
+#pragma GCC unroll 4
+    for (int p = 0; p < kAnyColumns; ++p) sums[v][0][p] = bias;
+  }
+  for (int64_t ky = 0; ky < r.kernel_rows; ++ky) {
+    const float* in = in_tile + ky * r.row_step;
+    for (int64_t kx = 0; kx < s.kernel_width; ++kx, in += s.dilation_x * r.in_stride, w += s.in_channels) {
+#pragma GCC unroll 2
+      for (int v = 0; v < V; ++v) {
+        const V32 weight = hn::LoadU(F32(), w + v * kStep);
+#pragma GCC unroll 4
+        for (int p = 0; p < kAnyColumns; ++p)
+          sums[v][0][p] = hn::MulAdd(hn::LoadU(F32(), in + p * next + v * kStep), weight, sums[v][0][p]);
       }
     }
-    Finish<false>(r, acc, x, c, count, [&](V32 v) HWY_ATTR { return f.gate ? f.Gated(v) : f.Clamped(v); });
   }
-  if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, 1, 1);
+#pragma GCC unroll 2
+  for (int v = 0; v < V; ++v)
+    FinishTile<true>(r, sums[v], x, c + v * kStep, kLanes,
+                     [&](V32 sum) HWY_ATTR { return f.gate ? f.Gated(sum) : f.Clamped(sum); });
+}
+
+HWY_NOINLINE void AnyColumns(const DepthwiseRow& r, int64_t x) {
+  const InRegisters f(r.epilogue.activation);
+  constexpr int64_t kStep = static_cast<int64_t>(kLanes);
+  int64_t c = 0;
+  for (; c + 2 * kStep <= r.channels; c += 2 * kStep) AnyTile<2>(r, x, c, f);
+  // A last vector that would end behind the last channel begins earlier.
+  for (; c < r.channels; c += kStep) AnyTile<1>(r, x, std::min(c, r.channels - kStep), f);
+  if (!IsForRegisters(r.epilogue.activation)) ActivateColumns(r, x, kAnyColumns, 1);
+}
+
+// Computes a row of any kernel.
+inline void RunAny(const DepthwiseRow& r) {
+  const ConvShape& s = r.shape;
+  const bool vectors = r.channels >= static_cast<int64_t>(kLanes);
+  const int64_t reach = (s.kernel_width - 1) * s.dilation_x;
+  const auto is_inside = [&](int64_t x) {
+    const int64_t left = x * s.stride_x - s.pad_left;
+    return left >= 0 && left + (kAnyColumns - 1) * s.stride_x + reach < s.in_width;
+  };
+  for (int64_t x = 0; x < s.out_width;) {
+    const bool tile = vectors && x + kAnyColumns <= s.out_width && is_inside(x);
+    if (tile) AnyColumns(r, x);
+    else AnyColumn(r, x);
+    x += tile ? kAnyColumns : 1;
+  }
 }
 
 // Computes rows with tiles of four and three columns if there are enough columns. Example: 7 columns are
@@ -230,7 +311,7 @@ inline void RunOwn(const DepthwiseRow& r) {
 void RunRow(const DepthwiseRow& r) {
   const ConvShape& s = r.shape;
   if (!HasOwnCode(s)) {
-    for (int64_t x = 0; x < s.out_width; ++x) AnyColumn(r, x);
+    RunAny(r);
   } else if (s.kernel_width == 3) {
     RunOwn<3>(r);
   } else {

@@ -15,10 +15,11 @@ ConvShape Channels(int64_t channels, int64_t height, int64_t width, int64_t kern
 }
 
 std::vector<ConvShape> Shapes() {
-  return {Channels(32, 9, 11, 3, 1, 1),  Channels(24, 8, 13, 3, 2, 1),  Channels(3, 14, 12, 5, 1, 2),
-          Channels(37, 15, 16, 5, 2, 2), Channels(17, 9, 9, 7, 1, 3),   Channels(8, 12, 12, 3, 1, 2, 2),
-          Channels(5, 2, 2, 5, 1, 4),    Channels(16, 20, 20, 3, 3, 0), Channels(1, 5, 5, 3, 1, 1),
-          Channels(40, 3, 1, 3, 1, 1),   Channels(9, 4, 4, 1, 1, 0)};
+  return {Channels(32, 9, 11, 3, 1, 1),    Channels(24, 8, 13, 3, 2, 1),  Channels(3, 14, 12, 5, 1, 2),
+          Channels(37, 15, 16, 5, 2, 2),   Channels(17, 9, 9, 7, 1, 3),   Channels(8, 12, 12, 3, 1, 2, 2),
+          Channels(5, 2, 2, 5, 1, 4),      Channels(16, 20, 20, 3, 3, 0), Channels(1, 5, 5, 3, 1, 1),
+          Channels(40, 3, 1, 3, 1, 1),     Channels(9, 4, 4, 1, 1, 0),    Channels(100, 9, 17, 7, 1, 3),
+          Channels(20, 12, 29, 7, 2, 3, 2)};
 }
 
 std::vector<float> RunInBlocks(const ConvProblem& problem, int64_t rows_at_a_time, int64_t steps_at_a_time) {
