@@ -28,6 +28,16 @@ struct BroadcastInput {
 // Requires that `in` can be broadcast to `out`, which has elements.
 BroadcastInput BroadcastOf(const Shape& in, const Shape& out);
 
+// Returns the length of an input whose elements follow each other and are repeated as a whole, such as one
+// for each channel of pixels whose channels come last; 0 for others.
+inline int64_t PeriodOf(const BroadcastInput& of) {
+  if (of.spread != Broadcast::kRuns) return 0;
+  const size_t last = static_cast<size_t>(of.rank - 1);
+  const bool repeated =
+      std::all_of(of.strides.begin(), of.strides.begin() + last, [](int64_t s) { return s == 0; });
+  return repeated && of.strides[last] == 1 ? of.dims[last] : 0;
+}
+
 // Goes through the elements of an input of kRuns from the output element `begin` on.
 template <class T>
 class BroadcastCursor {

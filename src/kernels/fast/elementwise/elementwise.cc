@@ -104,6 +104,18 @@ auto LastUses(const FusedProgram& p) {
   return last;
 }
 
+// Returns the short period that all periodic inputs share, or 0.
+int64_t SharedPeriod(const ElementwisePlan& plan) {
+  int64_t shared = 0;
+  for (int i = 0; i < plan.program.inputs; ++i) {
+    const int64_t period = PeriodOf(plan.inputs[static_cast<size_t>(i)]);
+    if (period == 0 || period > kChunk / 2) continue;  // longer ones are copied in few pieces
+    if (shared != 0 && period != shared) return 0;
+    shared = period;
+  }
+  return shared;
+}
+
 }  // namespace
 
 bool PlanElementwise(const FusedProgram& program, std::span<const BroadcastInput> inputs,
@@ -134,6 +146,7 @@ bool PlanElementwise(const FusedProgram& program, std::span<const BroadcastInput
     plan->slot[result] = static_cast<int8_t>(slot);
     if (last[result] < 0) slots.GiveBack(slot);
   }
+  plan->period = SharedPeriod(*plan);
   return true;
 }
 
@@ -143,19 +156,25 @@ void RunElementwise(const ElementwisePlan& plan, const float* const* inputs, Ran
   const auto slot_of = [&](int r) { return plan.slot[static_cast<size_t>(r)]; };
   std::array<BroadcastCursor<float>, FusedProgram::kMaxInputs> cursors;
   std::array<const float*, FusedProgram::kMaxInputs> chunk;
+  // Whole periods, of which each chunk has the same elements.
+  const int64_t length = plan.period > 0 ? kChunk / plan.period * plan.period : kChunk;
+  std::array<bool, FusedProgram::kMaxInputs> fixed{};
   for (size_t i = 0; i < static_cast<size_t>(program.inputs); ++i) {
     const BroadcastInput& input = plan.inputs[i];
     float* slot = memory[std::max<int>(plan.slot[i], 0)];
     if (input.spread == Broadcast::kRuns) cursors[i] = {input, inputs[i], range.begin};
     if (input.spread == Broadcast::kScalar) std::fill_n(slot, kChunk, *inputs[i]);
     chunk[i] = slot;
+    fixed[i] = plan.period > 0 && PeriodOf(input) == plan.period;
+    if (fixed[i]) chunk[i] = cursors[i].Next<kChunk>(length, slot);
   }
-  for (int64_t begin = range.begin; begin < range.end; begin += kChunk) {
-    const int64_t count = std::min(kChunk, range.end - begin);
+  for (int64_t begin = range.begin; begin < range.end; begin += length) {
+    const int64_t count = std::min(length, range.end - begin);
     for (size_t i = 0; i < static_cast<size_t>(program.inputs); ++i) {
       const Broadcast spread = plan.inputs[i].spread;
       if (spread == Broadcast::kFull) chunk[i] = inputs[i] + begin;
-      if (spread == Broadcast::kRuns) chunk[i] = cursors[i].Next<kChunk>(count, memory[plan.slot[i]]);
+      if (spread == Broadcast::kRuns && !fixed[i])
+        chunk[i] = cursors[i].Next<kChunk>(count, memory[plan.slot[i]]);
     }
     const auto read = [&](int r) -> const float* {
       if (r < 0) return nullptr;

@@ -19,6 +19,8 @@ struct ElementwisePlan {
   std::array<BroadcastInput, FusedProgram::kMaxInputs> inputs{};
   // The working vector of each register (inputs first), or -1 for a kFull input, which is read in place.
   std::array<int8_t, FusedProgram::kMaxInputs + FusedProgram::kMaxSteps> slot{};
+  // Of the inputs that are repeated as a whole, if it is short and they share it; 0: of none.
+  int64_t period = 0;
 };
 
 // Plans a program. Returns false if the program needs more than kSlots values at once; the caller must then
