@@ -19,28 +19,36 @@ int LabelOf(float number) {
   return int(std::clamp(std::isnan(number) ? 0.0f : number, 0.0f, kMostLabel));
 }
 
-void BoxCandidates::Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points) {
+bool IsShown(int label, const HeadSettings& settings) {
+  const std::vector<int>& shown = settings.classes;
+  return shown.empty() || std::find(shown.begin(), shown.end(), label) != shown.end();
+}
+
+CornerBox Centered(float x, float y, float width, float height) {
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+}
+
+void BoxCandidates::Add(const CornerBox& box, float score, int label, std::span<const PicturePoint> points) {
   const bool finite = std::isfinite(box.x0) && std::isfinite(box.y0) && std::isfinite(box.x1) &&
                       std::isfinite(box.y1) && std::isfinite(score);
-  if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0) return;
+  if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0 ||
+      !IsShown(label, settings_))
+    return;
   boxes_.push_back(box);
   scores_.push_back(score);
   labels_.push_back(label);
-  points_.push_back(std::move(points));
+  points_.insert(points_.end(), points.begin(), points.end());
 }
 
 void BoxCandidates::AddRelative(const CornerBox& box, float score, int label,
-                                std::vector<PicturePoint> points) {
+                                std::span<const PicturePoint> points) {
   const float width = float(place_.input_width), height = float(place_.input_height);
-  for (PicturePoint& point : points) {
-    point.x *= width;
-    point.y *= height;
+  const size_t before = points_.size();
+  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label, points);
+  for (size_t i = before; i < points_.size(); ++i) {
+    points_[i].x *= width;
+    points_[i].y *= height;
   }
-  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label, std::move(points));
-}
-
-void BoxCandidates::AddCentered(float x, float y, float width, float height, float score, int label) {
-  Add({x - width / 2, y - height / 2, x + width / 2, y + height / 2}, score, label);
 }
 
 std::vector<int64_t> BoxCandidates::Kept() const {
@@ -74,9 +82,10 @@ PictureBox BoxCandidates::InPicture(int64_t candidate) const {
 
 // A point may lie outside of its box and of the picture.
 void BoxCandidates::AddPoints(int64_t candidate, std::vector<PicturePoint>& points) const {
-  for (PicturePoint point : points_[size_t(candidate)]) {
+  const size_t each = points_.size() / boxes_.size();
+  for (PicturePoint point : std::span(points_).subspan(size_t(candidate) * each, each)) {
     const auto [x, y] = place_.InPicture(point.x, point.y);
-    points.push_back({float(x), float(y), scores_[size_t(candidate)], point.label});
+    points.push_back({float(x), float(y), point.score, point.label, point.score >= settings_.least_score});
   }
 }
 

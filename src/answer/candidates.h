@@ -1,7 +1,7 @@
 // The boxes that a head finds, before those that overlap a better one are left out.
 #pragma once
 
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "base/boxes.h"
@@ -28,18 +28,22 @@ struct Boxes {
 // 0 or the last one.
 int LabelOf(float number);
 
+// Returns the box with this centre, width and height.
+CornerBox Centered(float x, float y, float width, float height);
+
+// Returns whether the settings ask for the class, or for the point of that number.
+bool IsShown(int label, const HeadSettings& settings);
+
 class BoxCandidates {
  public:
   BoxCandidates(const HeadSettings& settings, const InputPlace& place) : settings_(settings), place_(place) {}
 
-  // Corners in pixels of the input. A box whose score is below the least one, or that has a number that is
-  // not finite, is left out.
-  // `points` are in pixels of the input, too; their scores become those of their boxes.
-  void Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points = {});
-  // The same for corners and points as shares of the input's width and height, and for centre, width and
-  // height.
-  void AddRelative(const CornerBox& box, float score, int label, std::vector<PicturePoint> points = {});
-  void AddCentered(float x, float y, float width, float height, float score, int label);
+  // Corners and points in pixels of the input. A box of a class that is not shown, whose score is below the
+  // least one, or that has a number that is not finite, is left out. All boxes have the same number of
+  // points.
+  void Add(const CornerBox& box, float score, int label, std::span<const PicturePoint> points = {});
+  // The same for corners and points as shares of the input's width and height.
+  void AddRelative(const CornerBox& box, float score, int label, std::span<const PicturePoint> points = {});
 
   // Returns the boxes in the picture, the best score first: those that overlap no better one of their class,
   // or all, where the network has done that itself.
@@ -56,7 +60,7 @@ class BoxCandidates {
   std::vector<CornerBox> boxes_;
   std::vector<float> scores_;
   std::vector<int> labels_;
-  std::vector<std::vector<PicturePoint>> points_;
+  std::vector<PicturePoint> points_;  // one box after the other
 };
 
 }  // namespace mete
