@@ -151,9 +151,7 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
     case AnswerKind::kBoxes: {
       BoxCandidates candidates(settings.head, from.place);
       row.boxes(found, from, candidates);
-      Boxes boxes = candidates.Boxes(row.overlapping);
-      answer.boxes = std::move(boxes.boxes);
-      answer.points = std::move(boxes.points);
+      candidates.AddTo(answer, row.overlapping);
       break;
     }
     case AnswerKind::kMask: answer.mask = ClassMask(found, from); break;

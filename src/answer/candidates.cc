@@ -89,7 +89,7 @@ void BoxCandidates::AddPoints(int64_t candidate, std::vector<PicturePoint>& poin
   }
 }
 
-Boxes BoxCandidates::Boxes(Overlapping overlapping) const {
+void BoxCandidates::AddTo(PictureAnswer& answer, Overlapping overlapping) const {
   std::vector<int64_t> kept;
   if (overlapping == Overlapping::kLeaveOut) {
     kept = Kept();
@@ -99,14 +99,12 @@ Boxes BoxCandidates::Boxes(Overlapping overlapping) const {
   }
   SortByScore(scores_.data(), kept.data(), int64_t(kept.size()));
   kept.resize(std::min(kept.size(), size_t(settings_.most)));
-  mete::Boxes found;
   for (const int64_t i : kept) {
     const PictureBox box = InPicture(i);
     if (!(box.x1 > box.x0 && box.y1 > box.y0)) continue;
-    found.boxes.push_back(box);
-    AddPoints(i, found.points);
+    answer.boxes.push_back(box);
+    AddPoints(i, answer.points);
   }
-  return found;
 }
 
 }  // namespace mete

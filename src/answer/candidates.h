@@ -18,12 +18,6 @@ struct BestClass {
 // first one.
 BestClass BestOf(const float* scores, int64_t count, int64_t step = 1, int first = 0);
 
-// The boxes of a picture; of points each box has as many as the others, in the order of the boxes.
-struct Boxes {
-  std::vector<PictureBox> boxes;
-  std::vector<PicturePoint> points = {};
-};
-
 // Returns the class that a number of any type stands for; one that is no number, or none of a class, is class
 // 0 or the last one.
 int LabelOf(float number);
@@ -45,10 +39,10 @@ class BoxCandidates {
   // The same for corners and points as shares of the input's width and height.
   void AddRelative(const CornerBox& box, float score, int label, std::span<const PicturePoint> points = {});
 
-  // Returns the boxes in the picture, the best score first: those that overlap no better one of their class,
-  // or all, where the network has done that itself.
+  // Adds the boxes to the answer, and their points, the best score first: those that overlap no better one of
+  // their class, or all, where the network has done that itself.
   enum class Overlapping { kLeaveOut, kKeep };
-  mete::Boxes Boxes(Overlapping overlapping) const;
+  void AddTo(PictureAnswer& answer, Overlapping overlapping) const;
 
  private:
   std::vector<int64_t> Kept() const;

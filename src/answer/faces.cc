@@ -17,10 +17,10 @@ struct PriorBox {
   float x, y, width, height;
 };
 
-// The cells of a grid are `step` pixels apart; each has a square prior box of each size, in pixels.
+// The cells of a grid are `step` pixels apart; each has a square prior box of each size, in pixels. 0: none.
 struct PriorGrid {
   int step;
-  std::vector<float> sizes;
+  float sizes[3];
 };
 
 std::vector<PriorBox> PriorsOf(std::span<const PriorGrid> grids, const InputPlace& place) {
@@ -29,9 +29,10 @@ std::vector<PriorBox> PriorsOf(std::span<const PriorGrid> grids, const InputPlac
   for (const PriorGrid& grid : grids)
     for (const GridCell& cell : CellsOf({&grid.step, 1}, place))
       for (const float size : grid.sizes)
-        priors.push_back({std::min(1.0f, (cell.x + 0.5f) * cell.step / width),
-                          std::min(1.0f, (cell.y + 0.5f) * cell.step / height), std::min(1.0f, size / width),
-                          std::min(1.0f, size / height)});
+        if (size > 0)
+          priors.push_back({std::min(1.0f, (cell.x + 0.5f) * cell.step / width),
+                            std::min(1.0f, (cell.y + 0.5f) * cell.step / height),
+                            std::min(1.0f, size / width), std::min(1.0f, size / height)});
   return priors;
 }
 
@@ -75,14 +76,13 @@ void PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<co
 
 // Sizes and steps are those that the networks' authors train with.
 void UltraFaceBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
-  static const std::vector<PriorGrid> grids{
-      {8, {10, 16, 24}}, {16, {32, 48}}, {32, {64, 96}}, {64, {128, 192, 256}}};
-  PriorBoxes(outputs, input, grids, found);
+  constexpr PriorGrid kGrids[] = {{8, {10, 16, 24}}, {16, {32, 48}}, {32, {64, 96}}, {64, {128, 192, 256}}};
+  PriorBoxes(outputs, input, kGrids, found);
 }
 
 void RetinaFaceBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
-  static const std::vector<PriorGrid> grids{{8, {16, 32}}, {16, {64, 128}}, {32, {256, 512}}};
-  PriorBoxes(outputs, input, grids, found);
+  constexpr PriorGrid kGrids[] = {{8, {16, 32}}, {16, {64, 128}}, {32, {256, 512}}};
+  PriorBoxes(outputs, input, kGrids, found);
 }
 
 }  // namespace mete
