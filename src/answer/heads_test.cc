@@ -98,14 +98,15 @@ TEST(ClassesThatAreNamed, AreThoseOfTheOutput) {
   };
   EXPECT_TRUE(decode("yolo-v8", {1, 84, 9}).boxes.empty());
   EXPECT_TRUE(decode("yolo-v5", {1, 9, 85}).boxes.empty());
-  EXPECT_TELLS(decode("yolo-v5", {1, 84, 9}),
-               "scores of 4 classes, of which 80 have names; got 'y' 1x84x9, expected a name for each class; "
-               "try the head yolo-v8");
+  EXPECT_TELLS(
+      decode("yolo-v5", {1, 84, 9}),
+      "the scores are of 4 classes, but 80 have names; got 'y' 1x84x9, expected a name for each class; "
+      "try the head yolo-v8");
   EXPECT_TELLS(decode("yolo-v8", {1, 9, 85}), "try the head yolo-v5 or yolo-x");
   EXPECT_TELLS(decode("yolo-v8", {1, 9, 84}), "try the head rt-detr");
   EXPECT_TELLS(decode("yolo-v5", {1, 9, 6}), "try the head yolo-end-to-end");
-  EXPECT_TELLS(decode("yolo-x", {1, 9, 95}), "scores of 90 classes");
-  EXPECT_TELLS(decode("nanodet", {1, 9, 113}), "scores of 81 classes");
+  EXPECT_TELLS(decode("yolo-x", {1, 9, 95}), "scores are of 90 classes");
+  EXPECT_TELLS(decode("nanodet", {1, 9, 113}), "scores are of 81 classes");
   settings.head.anchors = {10, 20};
   EXPECT_TELLS(decode("yolo-grid", {1, 7, 2, 2}), "try labels of the network");
   settings.head.named = 0;

@@ -52,12 +52,13 @@ HeadValues HeadOutputs::ValuesOf(const HeadOutput& output) const {
   const ConstView& from = output.values;
   HeadValues to{output.name, ShapeOf(output), std::vector<float>(size_t(from.elements())), IsInt(from.type)};
   const bool last = planes_ == TensorOrder::kNhwc && from.shape.rank() == 4;
-  const int64_t channels = last ? to.dim(1) : 1, cells = last ? to.dim(2) * to.dim(3) : 1;
-  for (int64_t i = 0; i < from.elements(); ++i) {
-    const int64_t picture = i / (channels * cells), channel = i / cells % channels;
-    const int64_t at = (picture * cells + i % cells) * channels + channel;
-    to.values[size_t(i)] = float(ElementAt(from, at));
-  }
+  const int64_t pictures = last ? to.dim(0) : 1, channels = last ? to.dim(1) : 1,
+                cells = last ? to.dim(2) * to.dim(3) : from.elements();
+  float* next = to.values.data();
+  for (int64_t picture = 0; picture < pictures; ++picture)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t cell = 0; cell < cells; ++cell)
+        *next++ = float(ElementAt(from, (picture * cells + cell) * channels + channel));
   return to;
 }
 
@@ -79,7 +80,7 @@ void HeadOutputs::RefuseIntegers(const HeadValues& values) const {
 
 void HeadOutputs::CheckClasses(int64_t classes, const HeadSettings& settings) const {
   if (settings.named > 0 && classes != settings.named)
-    Fail(fmt::format("scores of {} classes, of which {} have names", classes, settings.named),
+    Fail(fmt::format("the scores are of {} classes, but {} have names", classes, settings.named),
          "a name for each class", FittingHead(all_, settings.named));
   for (const int label : settings.classes)
     if (label >= classes)

@@ -143,7 +143,7 @@ class Show(unittest.TestCase):
         self.assertEqual((person["points"], [round(s, 2) for s in person["point_scores"]]), ([[16, 16], [48, 16], [32, 20]], [0.9, 0.5, 0.25]))
         self.assertIn("16.0,16.0 48.0,16.0 -\n", mete(*words).stdout)
         self.assertEqual(self.answer(*words, "--classes", "1,2")["results"][0]["boxes"], [])
-        self.fails(BAD_FILE, "[head yolo-v8] scores of 10 classes, of which 3 have names", "run", net, picture, "--std", 255, "--head", "yolo-v8",
+        self.fails(BAD_FILE, "[head yolo-v8] the scores are of 10 classes, but 3 have names", "run", net, picture, "--std", 255, "--head", "yolo-v8",
                    "--labels", self.root / "names.txt")
 
     def test_channels_may_come_last(self):
