@@ -69,6 +69,7 @@ void CenterNetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates&
   if (sizes.name == offsets.name || heat.name == sizes.name || heat.name == offsets.name)
     outputs.Fail("no three outputs can be heat maps, sizes and offsets",
                  "names with 'hm' or 'heat', 'wh' or 'size', 'reg' or 'off'");
+  if (heat.values.empty()) return;  // whose number of maps may be any
   const bool logits = LackSigmoid(heat.values);
   for (int64_t c = 0; c < heat.dim(1); ++c)
     for (int64_t row = 0; row < height; ++row)

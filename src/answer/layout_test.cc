@@ -50,6 +50,15 @@ TEST(ChannelsLast, PointsAndBoxesOfCells) {
   ExpectBox(boxes[0], (3.f / 8 - .25f) * 400, 0, (3.f / 8 + .25f) * 400, 100, 1, 1);
 }
 
+TEST(ChannelsLast, OutputsWithoutElementsMayHaveManyChannels) {
+  const int64_t many = int64_t(1) << 60;
+  EXPECT_TRUE(Decode("heat-maps", {{"y", Values({1, 0, 0, many}, {})}}, ChannelsLast()).points.empty());
+  const std::vector<NamedTensor> outputs{{"hm", Values({1, 0, 0, many}, {})},
+                                         {"wh", Values({1, 0, 0, 2}, {})},
+                                         {"reg", Values({1, 0, 0, 2}, {})}};
+  EXPECT_TRUE(Decode("centernet", outputs, ChannelsLast()).boxes.empty());
+}
+
 TEST(ChannelsLast, WhatIsNoPlaneIsAnError) {
   const Tensor boxes = Filled({1, 3, 4}, 0, {}), pixels = Filled({1, 2, 5, 3}, 0, {});
   EXPECT_TELLS(Decode("corners", {{"boxes", boxes}}, ChannelsLast()),

@@ -55,6 +55,7 @@ HeadValues HeadOutputs::ValuesOf(const HeadOutput& output) const {
   const int64_t pictures = last ? to.dim(0) : 1, channels = last ? to.dim(1) : 1,
                 cells = last ? to.dim(2) * to.dim(3) : from.elements();
   float* next = to.values.data();
+  if (to.values.empty()) return to;  // whose other dimensions may be any
   for (int64_t picture = 0; picture < pictures; ++picture)
     for (int64_t channel = 0; channel < channels; ++channel)
       for (int64_t cell = 0; cell < cells; ++cell)

@@ -97,6 +97,7 @@ void YoloPoseBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& 
   const int64_t count = columns.dim(2), of_points = columns.dim(1) - kBoxValues;
   if (of_points < kPointValues || of_points % kPointValues != 0)
     outputs.Fail("the columns are not a box, a score and points", "1x(5+3*K)xN");
+  if (count < 1) return;  // and the number of points may be any
   std::vector<PicturePoint> points(size_t(of_points / kPointValues));
   for (int64_t i = 0; i < count; ++i) {
     const float* v = columns.values.data() + i;

@@ -57,6 +57,11 @@ TEST(YoloPose, PointsThatAreNotSeenAreNotDrawn) {
   EXPECT_NE(drawn(.1f), drawn(.9f));
 }
 
+TEST(YoloPose, NoColumnsAreNoPersons) {
+  const int64_t many = int64_t(3) << 50;  // points would not fit into memory
+  EXPECT_TRUE(Decode("yolo-pose", {{"y", Values({1, 5 + many, 0}, {})}}).boxes.empty());
+}
+
 TEST(YoloPose, ColumnsOfOtherHeadsAreErrors) {
   for (const int64_t rows : {5, 7, 10, 84})
     EXPECT_TELLS(Decode("yolo-pose", {{"y", Filled({1, rows, 3}, 0, {})}}),
