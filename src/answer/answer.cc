@@ -16,8 +16,8 @@ struct HeadRow {
   AnswerHead head;
   BoxDecoder* boxes = nullptr;  // of heads of this kind
   BoxCandidates::Overlapping overlapping = kLeaveOut;
-  PointDecoder* points = nullptr;
-  bool planes = false;  // whether outputs of four dimensions are planes
+  bool planes = false;             // whether outputs of four dimensions are planes
+  PointDecoder* points = nullptr;  // of heads of this kind
 };
 
 constexpr HeadRow kHeads[] = {
@@ -91,12 +91,12 @@ constexpr HeadRow kHeads[] = {
               "super resolution and filters: 1x3xHxW or, of the brightness alone, 1x1xHxW"},
      .planes = true},
     {.head = {"heat-maps", AnswerKind::kPoints, "keypoints: a heat map 1xKxHxW for each"},
-     .points = HeatPoints,
-     .planes = true},
+     .planes = true,
+     .points = HeatPoints},
     {.head = {"posenet", AnswerKind::kPoints,
               "PoseNet of one person: heat maps 1xKxHxW and offsets 1x(2*K)xHxW in pixels"},
-     .points = PoseNetPoints,
-     .planes = true},
+     .planes = true,
+     .points = PoseNetPoints},
     {.head = {"movenet", AnswerKind::kPoints,
               "MoveNet of one person: 1x1xKx3 of y, x and score, as shares of the input"},
      .points = MoveNetPoints},
@@ -137,14 +137,11 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
   const HeadRow& row = HeadNamed(settings.head.name);
   if (settings.head.most < 0)
     Invalid("most", "cannot be negative; got {}, expected a number of boxes", settings.head.most);
-  if (settings.head.layout == TensorOrder::kNhwc && !row.planes)
-    Invalid("output_layout",
-            "the outputs of the head '{}' are no planes; got nhwc, expected nchw; try without it",
-            row.head.name);
-  if (row.head.kind == AnswerKind::kPicture && !settings.head.classes.empty())
-    Invalid("classes", "a picture has no classes; got {} of them, expected none; try without it",
-            settings.head.classes.size());
   const HeadOutputs found(row.head.name, outputs, settings.head.layout);
+  if (settings.head.layout == TensorOrder::kNhwc && !row.planes)
+    found.Fail("no outputs of it are planes", "nchw", "it without output_layout");
+  if (row.head.kind == AnswerKind::kPicture && !settings.head.classes.empty())
+    found.Fail("a picture has no classes", "no classes", "it without the key classes");
   const HeadInput from{picture, settings, input, PlaceOf(picture, settings, input)};
   PictureAnswer answer{.kind = row.head.kind};
   switch (row.head.kind) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 namespace mete {
@@ -51,19 +50,28 @@ void BoxCandidates::AddRelative(const CornerBox& box, float score, int label,
   }
 }
 
+std::vector<int64_t> BoxCandidates::All() const {
+  std::vector<int64_t> all(boxes_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+// Classes are sorted as scores are: floats tell all numbers of classes apart that a network has.
 std::vector<int64_t> BoxCandidates::Kept() const {
-  std::map<int, std::vector<int64_t>> classes;
-  for (size_t i = 0; i < boxes_.size(); ++i) classes[labels_[i]].push_back(int64_t(i));
-  std::vector<int64_t> all;
-  for (auto& [label, candidates] : classes) {
-    const int64_t count = int64_t(candidates.size());
-    SortByScore(scores_.data(), candidates.data(), count);
-    std::vector<int64_t> kept(size_t(std::min<int64_t>(count, settings_.most)));
-    std::vector<float> memory(static_cast<size_t>(KeptBoxes::Floats(int64_t(kept.size()))));
-    kept.resize(size_t(KeepApart(boxes_.data(), candidates.data(), count, int64_t(kept.size()),
-                                 settings_.overlap, memory.data(), kept.data())));
-    all.insert(all.end(), kept.begin(), kept.end());
+  const std::vector<float> labels(labels_.begin(), labels_.end());
+  std::vector<int64_t> all = All();
+  const int64_t count = int64_t(all.size()), most = std::min<int64_t>(count, settings_.most);
+  SortByScore(labels.data(), all.data(), count);
+  std::vector<float> memory(static_cast<size_t>(KeptBoxes::Floats(most)));
+  int64_t kept = 0;
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    const auto label = [&](int64_t i) { return labels[size_t(all[size_t(i)])]; };
+    while (end < count && label(end) == label(begin)) ++end;
+    SortByScore(scores_.data(), all.data() + begin, end - begin);
+    kept += KeepApart(boxes_.data(), all.data() + begin, end - begin, most, settings_.overlap, memory.data(),
+                      all.data() + kept);
   }
+  all.resize(size_t(kept));
   return all;
 }
 
@@ -90,13 +98,7 @@ void BoxCandidates::AddPoints(int64_t candidate, std::vector<PicturePoint>& poin
 }
 
 void BoxCandidates::AddTo(PictureAnswer& answer, Overlapping overlapping) const {
-  std::vector<int64_t> kept;
-  if (overlapping == Overlapping::kLeaveOut) {
-    kept = Kept();
-  } else {
-    kept.resize(boxes_.size());
-    std::iota(kept.begin(), kept.end(), 0);
-  }
+  std::vector<int64_t> kept = overlapping == Overlapping::kLeaveOut ? Kept() : All();
   SortByScore(scores_.data(), kept.data(), int64_t(kept.size()));
   kept.resize(std::min(kept.size(), size_t(settings_.most)));
   for (const int64_t i : kept) {

@@ -45,7 +45,8 @@ class BoxCandidates {
   void AddTo(PictureAnswer& answer, Overlapping overlapping) const;
 
  private:
-  std::vector<int64_t> Kept() const;
+  std::vector<int64_t> All() const;   // their places
+  std::vector<int64_t> Kept() const;  // those that overlap no better one of their class
   PictureBox InPicture(int64_t candidate) const;
   void AddPoints(int64_t candidate, std::vector<PicturePoint>& points) const;
 

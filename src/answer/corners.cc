@@ -1,7 +1,6 @@
 // Detectors whose boxes are shares of the input's width and height.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
@@ -100,17 +99,18 @@ void DetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& foun
 // Scores or logits of each class, of which none is the background, and boxes as those of DETR, in an output
 // of their own or before the scores.
 void RtDetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
-  const std::optional<HeadValues> boxes = outputs.FindIfAny({1, kAny, 4}, {"box", "det"});
-  const HeadValues scores = boxes ? outputs.Find("scores", {1, boxes->dim(1), kAny},
-                                                 {"logit", "score", "class", "label"}, boxes->name)
-                                  : outputs.Find("rows of boxes", {1, kAny, kAny});
-  const int64_t before = boxes ? 0 : 4, width = scores.dim(2);
+  const bool apart = outputs.FindIfAny({1, kAny, 4}, {"box", "det"});
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, {"box", "det"});
+  const HeadValues scores = apart ? outputs.Find("scores", {1, boxes.dim(1), kAny},
+                                                 {"logit", "score", "class", "label"}, boxes.name)
+                                  : boxes;
+  const int64_t before = apart ? 0 : 4, width = scores.dim(2);
   if (width <= before) outputs.Fail("the scores have no class", "a class or more");
   const bool logits = LackSigmoid(scores.values);
   for (int64_t i = 0; i < scores.dim(1); ++i) {
     const float* row = scores.row(i, width);
     const BestClass best = BestOf(row + before, width - before);
-    found.AddRelative(CenteredAt(boxes ? boxes->row(i, 4) : row), logits ? SigmoidOf(best.score) : best.score,
+    found.AddRelative(CenteredAt(boxes.row(i, boxes.dim(2))), logits ? SigmoidOf(best.score) : best.score,
                       best.label);
   }
 }

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
 #include <span>
 
 #include "answer/candidates.h"
@@ -59,7 +58,8 @@ void PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<co
   outputs.CheckCount(scores.dim(1), priors.size(), input.place);
   outputs.CheckCount(offsets.dim(1), priors.size(), input.place);
   const int64_t count = int64_t(priors.size());
-  const std::optional<HeadValues> points = outputs.FindIfAny({1, count, 2 * kFacePoints}, {"land", "point"});
+  const HeadOutput* any_points = outputs.FindIfAny({1, count, 2 * kFacePoints}, {"land", "point"});
+  const HeadValues points = any_points ? outputs.ValuesOf(*any_points) : HeadValues();
   for (int64_t i = 0; i < count; ++i) {
     const PriorBox& prior = priors[size_t(i)];
     const float* v = offsets.row(i, 4);
@@ -67,7 +67,7 @@ void PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<co
     const CornerBox box = Centered(
         prior.x + v[0] * kCenterVariance * prior.width, prior.y + v[1] * kCenterVariance * prior.height,
         prior.width * std::exp(v[2] * kSizeVariance), prior.height * std::exp(v[3] * kSizeVariance));
-    if (points) found.AddRelative(box, score, 1, PointsOf(points->row(i, 2 * kFacePoints), prior, score));
+    if (any_points) found.AddRelative(box, score, 1, PointsOf(points.row(i, 2 * kFacePoints), prior, score));
     else found.AddRelative(box, score, 1);
   }
 }

@@ -87,7 +87,7 @@ TEST(ClassesThatAreShown, OthersAreLeftOut) {
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0].label, 2);
   EXPECT_TELLS(Decode("picture", {{"y", Filled({1, 3, 2, 2}, 0, {})}}, settings),
-               "[classes] a picture has no classes; got 2 of them");
+               "[head picture] a picture has no classes");
 }
 
 TEST(ClassesThatAreNamed, AreThoseOfTheOutput) {

@@ -62,7 +62,8 @@ TEST(ChannelsLast, OutputsWithoutElementsMayHaveManyChannels) {
 TEST(ChannelsLast, WhatIsNoPlaneIsAnError) {
   const Tensor boxes = Filled({1, 3, 4}, 0, {}), pixels = Filled({1, 2, 5, 3}, 0, {});
   EXPECT_TELLS(Decode("corners", {{"boxes", boxes}}, ChannelsLast()),
-               "[output_layout] the outputs of the head 'corners' are no planes");
+               "[head corners] no outputs of it are planes; got 'boxes' 1x3x4 as nhwc, expected nchw; try it "
+               "without output_layout");
   EXPECT_TELLS(Decode("picture", {{"y", Filled({1, 3, 2, 5}, 0, {})}}, ChannelsLast()),
                "the output is no picture; got 'y' 1x3x2x5 as nhwc");
   EXPECT_TELLS(Decode("picture", {{"y", pixels}}), "or output_layout nhwc where the channels are last");

@@ -21,7 +21,7 @@ bool HasOneOf(std::string_view name, std::initializer_list<const char*> parts) {
 }
 
 // Returns which head could have that many classes in one of the outputs.
-std::string FittingHead(std::span<const HeadOutput> outputs, int64_t classes) {
+std::string_view FittingHead(std::span<const HeadOutput> outputs, int64_t classes) {
   for (const HeadOutput& output : outputs) {
     const Shape& shape = output.values.shape;
     if (shape.rank() != 3) continue;
@@ -63,8 +63,7 @@ HeadValues HeadOutputs::ValuesOf(const HeadOutput& output) const {
   return to;
 }
 
-void HeadOutputs::Fail(const std::string& problem, const std::string& expected,
-                       const std::string& advice) const {
+void HeadOutputs::Fail(std::string_view problem, std::string_view expected, std::string_view advice) const {
   std::string got;
   for (const HeadOutput& output : all_)
     got += fmt::format("{}'{}' {}", got.empty() ? "" : ", ", output.name, ToString(output.values.shape));
@@ -94,25 +93,24 @@ void HeadOutputs::CheckCount(int64_t boxes, size_t expected, const InputPlace& p
          fmt::format("{} for {}x{}", expected, place.input_width, place.input_height));
 }
 
-std::optional<HeadValues> HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
-                                                 std::initializer_list<const char*> names,
-                                                 std::string_view except) const {
+const HeadOutput* HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
+                                         std::initializer_list<const char*> names,
+                                         std::string_view except) const {
   const HeadOutput* found = nullptr;
   for (const HeadOutput& output : all_) {
     if (!Fits(ShapeOf(output), dims) || output.name == except) continue;
-    if (HasOneOf(output.name, names)) return ValuesOf(output);
+    if (HasOneOf(output.name, names)) return &output;
     if (!found) found = &output;
   }
-  if (!found) return std::nullopt;
-  return ValuesOf(*found);
+  return found;
 }
 
 HeadValues HeadOutputs::FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
                                       std::initializer_list<const char*> names,
                                       std::string_view except) const {
-  std::optional<HeadValues> found = FindIfAny(dims, names, except);
+  const HeadOutput* found = FindIfAny(dims, names, except);
   if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
-  return std::move(*found);
+  return ValuesOf(*found);
 }
 
 HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,9 +38,10 @@ class HeadOutputs {
   HeadValues FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
                            std::initializer_list<const char*> names = {}, std::string_view except = {}) const;
   // The same, or nothing.
-  std::optional<HeadValues> FindIfAny(std::initializer_list<int64_t> dims,
-                                      std::initializer_list<const char*> names = {},
-                                      std::string_view except = {}) const;
+  const HeadOutput* FindIfAny(std::initializer_list<int64_t> dims,
+                              std::initializer_list<const char*> names = {},
+                              std::string_view except = {}) const;
+  HeadValues ValuesOf(const HeadOutput& output) const;
   // Returns all outputs with this number of dimensions. Errors as Find().
   std::vector<HeadValues> OfRank(const char* what, int rank) const;
 
@@ -53,12 +52,11 @@ class HeadOutputs {
   void CheckCount(int64_t boxes, size_t expected, const InputPlace& place) const;
 
   // Throws INVALID_ARGUMENT: "[head NAME] <problem>; got <the outputs>, expected <expected>; try <advice>".
-  [[noreturn]] void Fail(const std::string& problem, const std::string& expected,
-                         const std::string& advice = "another head ('mete help heads')") const;
+  [[noreturn]] void Fail(std::string_view problem, std::string_view expected,
+                         std::string_view advice = "another head ('mete help heads')") const;
 
  private:
   Shape ShapeOf(const HeadOutput& output) const;
-  HeadValues ValuesOf(const HeadOutput& output) const;
 
   const char* head_;
   std::span<const HeadOutput> all_;

@@ -1,11 +1,11 @@
 // Outputs with a plane for each class or colour.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
 #include "base/error.h"
+#include "base/visit_type.h"
 #include "image/stages.h"
 
 namespace mete {
@@ -34,15 +34,17 @@ ClassGrid BestClasses(const HeadValues& planes, float least_score) {
   return grid;
 }
 
-// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax. Beside
-// planes of scores, integers of fewer dimensions are something else.
-std::optional<HeadValues> ClassNumbers(const HeadOutputs& outputs) {
-  std::optional<HeadValues> found = outputs.FindIfAny({1, 1, kAny, kAny});
-  if (found && found->integers) return found;
-  if (outputs.FindIfAny({1, kAny, kAny, kAny})) return std::nullopt;
+bool AreIntegers(const HeadOutput* output) { return output && IsInt(output->values.type); }
+
+// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax, or
+// nothing. Beside planes of scores, integers of fewer dimensions are something else.
+const HeadOutput* ClassNumbers(const HeadOutputs& outputs) {
+  const HeadOutput* found = outputs.FindIfAny({1, 1, kAny, kAny});
+  if (AreIntegers(found)) return found;
+  if (outputs.FindIfAny({1, kAny, kAny, kAny})) return nullptr;
   found = outputs.FindIfAny({1, kAny, kAny});
-  if (!found || !found->integers) found = outputs.FindIfAny({kAny, kAny});
-  return found && found->integers ? found : std::nullopt;
+  if (!AreIntegers(found)) found = outputs.FindIfAny({kAny, kAny});
+  return AreIntegers(found) ? found : nullptr;
 }
 
 ClassGrid GivenClasses(const HeadValues& numbers, const HeadOutputs& outputs) {
@@ -64,7 +66,8 @@ void LeaveOutOthers(ClassGrid& grid, const HeadSettings& settings) {
 }
 
 ClassGrid ClassesOf(const HeadOutputs& outputs, float least_score) {
-  if (const auto numbers = ClassNumbers(outputs)) return GivenClasses(*numbers, outputs);
+  if (const HeadOutput* numbers = ClassNumbers(outputs))
+    return GivenClasses(outputs.ValuesOf(*numbers), outputs);
   const HeadValues planes = outputs.FindOfAnyType("planes of classes", {1, kAny, kAny, kAny});
   if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
     outputs.Fail("the output has no planes of classes", "1 to 32767 of them");

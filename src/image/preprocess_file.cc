@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 
 #include "base/error.h"
@@ -115,10 +116,11 @@ void SetCropFraction(const Text& t, Preprocess& p) {
 }
 
 // Returns the index of the text in `names`.
-int Choice(const Text& t, const std::vector<std::string>& names) {
+int Choice(const Text& t, std::initializer_list<const char*> names) {
   const auto found = std::find(names.begin(), names.end(), t.value);
   if (found != names.end()) return int(found - names.begin());
-  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value, ExpectedOneOf(t.value, names));
+  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value,
+          ExpectedOneOf(t.value, {names.begin(), names.end()}));
 }
 
 bool Truth(const Text& t) { return Choice(t, {"false", "true"}) == 1; }

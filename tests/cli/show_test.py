@@ -154,7 +154,7 @@ class Show(unittest.TestCase):
         self.answer(*words, "--output-layout", "nhwc")
         self.assertEqual(pixels(out), pixels(small))
         self.fails(BAD_FILE, "the output is no picture; got 'again' 1x16x16x3, expected 1x1xHxW or 1x3xHxW", *words)
-        self.fails(BAD_FILE, "[output_layout] the outputs of the head 'ssd-rows' are no planes", "run", self.root / "boxes.onnx", self.root / "picture.png",
+        self.fails(BAD_FILE, "[head ssd-rows] no outputs of it are planes", "run", self.root / "boxes.onnx", self.root / "picture.png",
                    "--output-layout", "nhwc")
 
     def test_a_picture_that_is_the_input(self):
