@@ -22,8 +22,8 @@ std::string FlagOf(std::string key) {
 bool IsSwitch(const PreprocessKey& key) { return std::string_view(key.values) == "true|false"; }
 
 bool IsOfAnswers(std::string_view key) {
-  for (const char* other : {"labels", "top_k", "softmax", "classify", "head", "least_score", "overlap",
-                            "most_boxes", "anchors", "tokenizer"})
+  for (const char* other : {"labels", "top_k", "softmax", "classify", "head", "output_layout", "classes",
+                            "least_score", "overlap", "most_boxes", "anchors", "tokenizer"})
     if (key == other) return true;
   return false;
 }

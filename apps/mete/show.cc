@@ -47,7 +47,7 @@ std::string Pixels(float v) { return fmt::format("{:.1f}", v); }
 std::string PointsText(std::span<const PicturePoint> points) {
   std::string text;
   for (const PicturePoint& p : points)
-    text += fmt::format("{}{},{}", text.empty() ? "" : " ", Pixels(p.x), Pixels(p.y));
+    text += (text.empty() ? "" : " ") + (p.seen ? fmt::format("{},{}", Pixels(p.x), Pixels(p.y)) : "-");
   return text;
 }
 
@@ -125,7 +125,9 @@ Found FindIn(const Image& picture, const Model& model, std::span<const Tensor> o
   const std::vector<Tensor> numbers = NumbersOf(model.outputs(), outputs);
   std::vector<HeadOutput> values;
   for (size_t i = 0; i < numbers.size(); ++i) values.push_back({model.outputs()[i].name, numbers[i].view()});
-  Found found{DecodeAnswer(values, picture, settings, input), ""};
+  Preprocess named = settings;
+  named.head.named = int(labels.size());
+  Found found{DecodeAnswer(values, picture, named, input), ""};
   if (!flags.given()) return found;
   found.file = FileOf(flags, picture.name);
   WriteTextFile(found.file, PngOf(DrawAnswer(picture, found.answer, labels)));
@@ -174,7 +176,10 @@ Json FoundJson(const Found& found, std::span<const std::string> labels) {
   for (size_t i = 0; i < answer.boxes.size(); ++i) {
     const PictureBox& b = answer.boxes[i];
     items.push_back(WithLabel({{"box", {b.x0, b.y0, b.x1, b.y1}}, {"score", b.score}}, b.label, labels));
-    for (const PicturePoint& p : PointsOfBox(answer, i)) items.back()["points"].push_back({p.x, p.y});
+    for (const PicturePoint& p : PointsOfBox(answer, i)) {
+      items.back()["points"].push_back({p.x, p.y});
+      items.back()["point_scores"].push_back(p.score);
+    }
   }
   if (answer.kind == AnswerKind::kPoints)
     for (const PicturePoint& p : answer.points)
@@ -191,7 +196,7 @@ Json FoundJson(const Found& found, std::span<const std::string> labels) {
 std::string HeadsHelp() {
   std::string text =
       "How a network's outputs say what it has found: --head NAME, or head = \"NAME\" in the TOML beside the "
-      "model. N is a number of boxes, C one of classes.\n\nHeads:\n";
+      "model. N is a number of boxes, C one of classes, K one of points.\n\nHeads:\n";
   for (const AnswerHead& head : AnswerHeads())
     text += fmt::format("  {:<12} {} ({})\n", head.name, head.help, Name(head.kind));
   return text +

@@ -35,10 +35,12 @@ struct PictureBox {
 struct PicturePoint {
   float x = 0, y = 0;
   float score = 0;
-  int label = 0;  // the number of the heat map, or of the point of a box
+  int label = 0;     // the number of the heat map, or of the point of a box
+  bool seen = true;  // whether a point of a box has the least score or more
 };
 
-// The class of each pixel of the picture; kOutside: the input had nothing of the pixel.
+// The class of each pixel of the picture; kOutside: the input had nothing of the pixel, or its class is left
+// out.
 struct PictureMask {
   static constexpr int16_t kOutside = -1;
   int width = 0, height = 0;

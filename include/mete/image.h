@@ -81,7 +81,10 @@ struct HeadSettings {
   float least_score = 0.5f;  // boxes and points below it are left out
   float overlap = 0.45f;     // of two boxes of a class that share more of their area the worse is left out
   int most = 100;            // boxes
-  std::vector<float> anchors = {};  // width and height in pixels of the input, level by level
+  std::vector<float> anchors = {};          // width and height in pixels of the input, level by level
+  TensorOrder layout = TensorOrder::kNchw;  // of outputs that are planes, such as scores of each pixel
+  std::vector<int> classes = {};            // the others are left out; empty: none is
+  int named = 0;  // classes that have names, which an output must have; 0: any number
 };
 
 // The conversion of a picture to a model's input. The stages run in the order of these members.

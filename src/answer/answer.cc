@@ -10,9 +10,14 @@
 namespace mete {
 namespace {
 
+using enum BoxCandidates::Overlapping;
+
 struct HeadRow {
   AnswerHead head;
-  Boxes (*boxes)(const HeadOutputs&, const HeadInput&) = nullptr;  // of heads of this kind
+  BoxDecoder* boxes = nullptr;  // of heads of this kind
+  BoxCandidates::Overlapping overlapping = kLeaveOut;
+  bool planes = false;             // whether outputs of four dimensions are planes
+  PointDecoder* points = nullptr;  // of heads of this kind
 };
 
 constexpr HeadRow kHeads[] = {
@@ -26,34 +31,75 @@ constexpr HeadRow kHeads[] = {
       "RetinaFace with steps of 8, 16 and 32 pixels: offsets 1xNx4, scores 1xNx2 and, where there are "
       "points, 1xNx10"},
      RetinaFaceBoxes},
-    {{"fastestdet", AnswerKind::kBoxes, "FastestDet: one grid 1x(5+C)xHxW"}, FastestDetBoxes},
-    {{"centernet", AnswerKind::kBoxes, "CenterNet: heat maps 1xCxHxW, sizes and offsets 1x2xHxW, in cells"},
-     CenterNetBoxes},
-    {{"ssd-rows", AnswerKind::kBoxes, "Caffe's SSD: rows 1x1xNx7 of DetectionOutput"}, SsdRows},
-    {{"ssd", AnswerKind::kBoxes, "ONNX's SSD: boxes 1xNx4, labels 1xN and scores 1xN"}, SsdBoxes},
+    {.head = {"fastestdet", AnswerKind::kBoxes, "FastestDet: one grid 1x(5+C)xHxW"},
+     .boxes = FastestDetBoxes,
+     .planes = true},
+    {.head = {"centernet", AnswerKind::kBoxes,
+              "CenterNet: heat maps 1xCxHxW, sizes and offsets 1x2xHxW, in cells"},
+     .boxes = CenterNetBoxes,
+     .overlapping = kKeep,
+     .planes = true},
+    {{"nanodet", AnswerKind::kBoxes,
+      "NanoDet and NanoDet-Plus: rows 1xNx(C+32) of scores and distances, in cells of 8, 16, 32 and, in "
+      "NanoDet-Plus, 64 pixels"},
+     NanoDetBoxes},
+    {{"ssd-rows", AnswerKind::kBoxes, "Caffe's SSD: rows 1x1xNx7 of DetectionOutput"}, SsdRows, kKeep},
+    {{"ssd", AnswerKind::kBoxes, "ONNX's SSD: boxes 1xNx4, labels 1xN and scores 1xN"}, SsdBoxes, kKeep},
     {{"tf-ssd", AnswerKind::kBoxes,
       "TensorFlow's SSD: boxes 1xNx4 as top, left, bottom, right, classes 1xN and scores 1xN"},
-     TfSsdBoxes},
+     TfSsdBoxes,
+     kKeep},
     {{"detr", AnswerKind::kBoxes,
       "DETR: logits 1xNx(C+1) and boxes 1xNx4 as centre and size, as shares of the input"},
-     DetrBoxes},
+     DetrBoxes,
+     kKeep},
+    {{"rt-detr", AnswerKind::kBoxes,
+      "RT-DETR: scores or logits 1xNxC and boxes as those of DETR, or rows 1xNx(4+C) of boxes and scores"},
+     RtDetrBoxes,
+     kKeep},
     {{"yolo-v5", AnswerKind::kBoxes, "YOLOv5 to v7: rows 1xNx(5+C)"}, YoloV5Boxes},
     {{"yolo-v8", AnswerKind::kBoxes, "YOLOv8, v9 and v11: columns 1x(4+C)xN"}, YoloV8Boxes},
+    {{"yolo-pose", AnswerKind::kBoxes,
+      "poses by YOLOv8 and v11: columns 1x(5+3*K)xN of a box, its score and K points with a score each"},
+     YoloPoseBoxes},
     {{"yolo-end-to-end", AnswerKind::kBoxes,
       "YOLOv10 and exports with a suppression of their own: rows 1xNx6 of corners, score and class"},
-     YoloEndBoxes},
+     YoloEndBoxes,
+     kKeep},
     {{"yolo-x", AnswerKind::kBoxes, "YOLOX: rows 1xNx(5+C) in cells of 8, 16 and 32 pixels"}, YoloXBoxes},
-    {{"yolo-grid", AnswerKind::kBoxes, "YOLOv5 without its decoding: grids 1x(A*(5+C))xHxW, with anchors"},
-     YoloGridBoxes},
-    {{"yolo-v3", AnswerKind::kBoxes, "YOLOv3 and its tiny form: raw grids 1x(A*(5+C))xHxW, with anchors"},
-     YoloV3Boxes},
-    {{"yolo-v4", AnswerKind::kBoxes, "YOLOv4 and its tiny form: raw grids 1x(A*(5+C))xHxW, with anchors"},
-     YoloV4Boxes},
-    {{"classes", AnswerKind::kMask,
-      "segmentation: planes 1xCxHxW of the classes' scores, or integers 1x1xHxW, 1xHxW or HxW"}},
-    {{"picture", AnswerKind::kPicture,
-      "super resolution and filters: 1x3xHxW or, of the brightness alone, 1x1xHxW"}},
-    {{"heat-maps", AnswerKind::kPoints, "keypoints: a heat map 1xKxHxW for each"}},
+    {.head = {"yolo-grid", AnswerKind::kBoxes,
+              "YOLOv5 without its decoding: grids 1x(A*(5+C))xHxW, with anchors"},
+     .boxes = YoloGridBoxes,
+     .planes = true},
+    {.head = {"yolo-v3", AnswerKind::kBoxes,
+              "YOLOv3 and its tiny form: raw grids 1x(A*(5+C))xHxW, with anchors"},
+     .boxes = YoloV3Boxes,
+     .planes = true},
+    {.head = {"yolo-v4", AnswerKind::kBoxes,
+              "YOLOv4 and its tiny form: raw grids 1x(A*(5+C))xHxW, with anchors"},
+     .boxes = YoloV4Boxes,
+     .planes = true},
+    {{"movenet-multipose", AnswerKind::kBoxes,
+      "MoveNet of several persons: rows 1xNx56 of 17 points as those of movenet, and top, left, bottom, "
+      "right and score"},
+     MoveNetBoxes,
+     kKeep},
+    {.head = {"classes", AnswerKind::kMask,
+              "segmentation: planes 1xCxHxW of the classes' scores, or integers 1x1xHxW, 1xHxW or HxW"},
+     .planes = true},
+    {.head = {"picture", AnswerKind::kPicture,
+              "super resolution and filters: 1x3xHxW or, of the brightness alone, 1x1xHxW"},
+     .planes = true},
+    {.head = {"heat-maps", AnswerKind::kPoints, "keypoints: a heat map 1xKxHxW for each"},
+     .planes = true,
+     .points = HeatPoints},
+    {.head = {"posenet", AnswerKind::kPoints,
+              "PoseNet of one person: heat maps 1xKxHxW and offsets 1x(2*K)xHxW in pixels"},
+     .planes = true,
+     .points = PoseNetPoints},
+    {.head = {"movenet", AnswerKind::kPoints,
+              "MoveNet of one person: 1x1xKx3 of y, x and score, as shares of the input"},
+     .points = MoveNetPoints},
 };
 
 const HeadRow& HeadNamed(const std::string& name) {
@@ -91,19 +137,23 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
   const HeadRow& row = HeadNamed(settings.head.name);
   if (settings.head.most < 0)
     Invalid("most", "cannot be negative; got {}, expected a number of boxes", settings.head.most);
-  const HeadOutputs found(row.head.name, outputs);
+  const HeadOutputs found(row.head.name, outputs, settings.head.layout);
+  if (settings.head.layout == TensorOrder::kNhwc && !row.planes)
+    found.Fail("no outputs of it are planes", "nchw", "it without output_layout");
+  if (row.head.kind == AnswerKind::kPicture && !settings.head.classes.empty())
+    found.Fail("a picture has no classes", "no classes", "it without the key classes");
   const HeadInput from{picture, settings, input, PlaceOf(picture, settings, input)};
   PictureAnswer answer{.kind = row.head.kind};
   switch (row.head.kind) {
     case AnswerKind::kBoxes: {
-      Boxes boxes = row.boxes(found, from);
-      answer.boxes = std::move(boxes.boxes);
-      answer.points = std::move(boxes.points);
+      BoxCandidates candidates(settings.head, from.place);
+      row.boxes(found, from, candidates);
+      candidates.AddTo(answer, row.overlapping);
       break;
     }
     case AnswerKind::kMask: answer.mask = ClassMask(found, from); break;
     case AnswerKind::kPicture: answer.picture = OutputPicture(found, from); break;
-    case AnswerKind::kPoints: answer.points = HeatPoints(found, from); break;
+    case AnswerKind::kPoints: answer.points = row.points(found, from); break;
   }
   return answer;
 }

@@ -10,9 +10,10 @@ namespace {
 using mete::Shape;
 using mete::Tensor;
 
-constexpr const char* kNames[] = {"boxes", "scores", "landmarks", "logits", "hm", "wh", "reg", "labels"};
+constexpr const char* kNames[] = {"boxes", "scores", "landmarks", "logits", "hm",
+                                  "wh",    "reg",    "labels",    "offsets"};
 constexpr int64_t kMostElements = 1 << 14;  // of an output, so that a case is fast
-constexpr int kMostDimension = 24, kMostOutputs = 4, kMostRank = 4;
+constexpr int kMostDimension = 64, kMostOutputs = 4, kMostRank = 4;
 
 // Returns the bytes one after the other, and then zeros.
 class ByteSource {
@@ -42,6 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   mete::Preprocess settings;
   settings.head.name = heads[size_t(bytes.Next(int(heads.size())))].name;
   settings.head.anchors = {4, 8, 8, 4};
+  if (bytes.Next(2) == 1) settings.head.layout = mete::TensorOrder::kNhwc;
+  if (bytes.Next(2) == 1) settings.head.classes = {0, 2};
+  settings.head.named = bytes.Next(kMostDimension + 1);
   std::vector<std::string> names;
   std::vector<Shape> shapes;
   for (int left = bytes.Next(kMostOutputs + 1); left > 0; --left) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 namespace mete {
@@ -19,43 +18,60 @@ int LabelOf(float number) {
   return int(std::clamp(std::isnan(number) ? 0.0f : number, 0.0f, kMostLabel));
 }
 
-void BoxCandidates::Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points) {
+bool IsShown(int label, const HeadSettings& settings) {
+  const std::vector<int>& shown = settings.classes;
+  return shown.empty() || std::find(shown.begin(), shown.end(), label) != shown.end();
+}
+
+CornerBox Centered(float x, float y, float width, float height) {
+  return {x - width / 2, y - height / 2, x + width / 2, y + height / 2};
+}
+
+void BoxCandidates::Add(const CornerBox& box, float score, int label, std::span<const PicturePoint> points) {
   const bool finite = std::isfinite(box.x0) && std::isfinite(box.y0) && std::isfinite(box.x1) &&
                       std::isfinite(box.y1) && std::isfinite(score);
-  if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0) return;
+  if (!finite || score < settings_.least_score || box.x1 <= box.x0 || box.y1 <= box.y0 ||
+      !IsShown(label, settings_))
+    return;
   boxes_.push_back(box);
   scores_.push_back(score);
   labels_.push_back(label);
-  points_.push_back(std::move(points));
+  points_.insert(points_.end(), points.begin(), points.end());
 }
 
 void BoxCandidates::AddRelative(const CornerBox& box, float score, int label,
-                                std::vector<PicturePoint> points) {
+                                std::span<const PicturePoint> points) {
   const float width = float(place_.input_width), height = float(place_.input_height);
-  for (PicturePoint& point : points) {
-    point.x *= width;
-    point.y *= height;
+  const size_t before = points_.size();
+  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label, points);
+  for (size_t i = before; i < points_.size(); ++i) {
+    points_[i].x *= width;
+    points_[i].y *= height;
   }
-  Add({box.x0 * width, box.y0 * height, box.x1 * width, box.y1 * height}, score, label, std::move(points));
 }
 
-void BoxCandidates::AddCentered(float x, float y, float width, float height, float score, int label) {
-  Add({x - width / 2, y - height / 2, x + width / 2, y + height / 2}, score, label);
+std::vector<int64_t> BoxCandidates::All() const {
+  std::vector<int64_t> all(boxes_.size());
+  std::iota(all.begin(), all.end(), 0);
+  return all;
 }
 
+// Classes are sorted as scores are: floats tell all numbers of classes apart that a network has.
 std::vector<int64_t> BoxCandidates::Kept() const {
-  std::map<int, std::vector<int64_t>> classes;
-  for (size_t i = 0; i < boxes_.size(); ++i) classes[labels_[i]].push_back(int64_t(i));
-  std::vector<int64_t> all;
-  for (auto& [label, candidates] : classes) {
-    const int64_t count = int64_t(candidates.size());
-    SortByScore(scores_.data(), candidates.data(), count);
-    std::vector<int64_t> kept(size_t(std::min<int64_t>(count, settings_.most)));
-    std::vector<float> memory(static_cast<size_t>(KeptBoxes::Floats(int64_t(kept.size()))));
-    kept.resize(size_t(KeepApart(boxes_.data(), candidates.data(), count, int64_t(kept.size()),
-                                 settings_.overlap, memory.data(), kept.data())));
-    all.insert(all.end(), kept.begin(), kept.end());
+  const std::vector<float> labels(labels_.begin(), labels_.end());
+  std::vector<int64_t> all = All();
+  const int64_t count = int64_t(all.size()), most = std::min<int64_t>(count, settings_.most);
+  SortByScore(labels.data(), all.data(), count);
+  std::vector<float> memory(static_cast<size_t>(KeptBoxes::Floats(most)));
+  int64_t kept = 0;
+  for (int64_t begin = 0, end = 0; begin < count; begin = end) {
+    const auto label = [&](int64_t i) { return labels[size_t(all[size_t(i)])]; };
+    while (end < count && label(end) == label(begin)) ++end;
+    SortByScore(scores_.data(), all.data() + begin, end - begin);
+    kept += KeepApart(boxes_.data(), all.data() + begin, end - begin, most, settings_.overlap, memory.data(),
+                      all.data() + kept);
   }
+  all.resize(size_t(kept));
   return all;
 }
 
@@ -74,30 +90,23 @@ PictureBox BoxCandidates::InPicture(int64_t candidate) const {
 
 // A point may lie outside of its box and of the picture.
 void BoxCandidates::AddPoints(int64_t candidate, std::vector<PicturePoint>& points) const {
-  for (PicturePoint point : points_[size_t(candidate)]) {
+  const size_t each = points_.size() / boxes_.size();
+  for (PicturePoint point : std::span(points_).subspan(size_t(candidate) * each, each)) {
     const auto [x, y] = place_.InPicture(point.x, point.y);
-    points.push_back({float(x), float(y), scores_[size_t(candidate)], point.label});
+    points.push_back({float(x), float(y), point.score, point.label, point.score >= settings_.least_score});
   }
 }
 
-Boxes BoxCandidates::Boxes(Overlapping overlapping) const {
-  std::vector<int64_t> kept;
-  if (overlapping == Overlapping::kLeaveOut) {
-    kept = Kept();
-  } else {
-    kept.resize(boxes_.size());
-    std::iota(kept.begin(), kept.end(), 0);
-  }
+void BoxCandidates::AddTo(PictureAnswer& answer, Overlapping overlapping) const {
+  std::vector<int64_t> kept = overlapping == Overlapping::kLeaveOut ? Kept() : All();
   SortByScore(scores_.data(), kept.data(), int64_t(kept.size()));
   kept.resize(std::min(kept.size(), size_t(settings_.most)));
-  mete::Boxes found;
   for (const int64_t i : kept) {
     const PictureBox box = InPicture(i);
     if (!(box.x1 > box.x0 && box.y1 > box.y0)) continue;
-    found.boxes.push_back(box);
-    AddPoints(i, found.points);
+    answer.boxes.push_back(box);
+    AddPoints(i, answer.points);
   }
-  return found;
 }
 
 }  // namespace mete

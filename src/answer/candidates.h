@@ -1,7 +1,7 @@
 // The boxes that a head finds, before those that overlap a better one are left out.
 #pragma once
 
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "base/boxes.h"
@@ -18,36 +18,35 @@ struct BestClass {
 // first one.
 BestClass BestOf(const float* scores, int64_t count, int64_t step = 1, int first = 0);
 
-// The boxes of a picture; of points each box has as many as the others, in the order of the boxes.
-struct Boxes {
-  std::vector<PictureBox> boxes;
-  std::vector<PicturePoint> points = {};
-};
-
 // Returns the class that a number of any type stands for; one that is no number, or none of a class, is class
 // 0 or the last one.
 int LabelOf(float number);
+
+// Returns the box with this centre, width and height.
+CornerBox Centered(float x, float y, float width, float height);
+
+// Returns whether the settings ask for the class, or for the point of that number.
+bool IsShown(int label, const HeadSettings& settings);
 
 class BoxCandidates {
  public:
   BoxCandidates(const HeadSettings& settings, const InputPlace& place) : settings_(settings), place_(place) {}
 
-  // Corners in pixels of the input. A box whose score is below the least one, or that has a number that is
-  // not finite, is left out.
-  // `points` are in pixels of the input, too; their scores become those of their boxes.
-  void Add(const CornerBox& box, float score, int label, std::vector<PicturePoint> points = {});
-  // The same for corners and points as shares of the input's width and height, and for centre, width and
-  // height.
-  void AddRelative(const CornerBox& box, float score, int label, std::vector<PicturePoint> points = {});
-  void AddCentered(float x, float y, float width, float height, float score, int label);
+  // Corners and points in pixels of the input. A box of a class that is not shown, whose score is below the
+  // least one, or that has a number that is not finite, is left out. All boxes have the same number of
+  // points.
+  void Add(const CornerBox& box, float score, int label, std::span<const PicturePoint> points = {});
+  // The same for corners and points as shares of the input's width and height.
+  void AddRelative(const CornerBox& box, float score, int label, std::span<const PicturePoint> points = {});
 
-  // Returns the boxes in the picture, the best score first: those that overlap no better one of their class,
-  // or all, where the network has done that itself.
+  // Adds the boxes to the answer, and their points, the best score first: those that overlap no better one of
+  // their class, or all, where the network has done that itself.
   enum class Overlapping { kLeaveOut, kKeep };
-  mete::Boxes Boxes(Overlapping overlapping) const;
+  void AddTo(PictureAnswer& answer, Overlapping overlapping) const;
 
  private:
-  std::vector<int64_t> Kept() const;
+  std::vector<int64_t> All() const;   // their places
+  std::vector<int64_t> Kept() const;  // those that overlap no better one of their class
   PictureBox InPicture(int64_t candidate) const;
   void AddPoints(int64_t candidate, std::vector<PicturePoint>& points) const;
 
@@ -56,7 +55,7 @@ class BoxCandidates {
   std::vector<CornerBox> boxes_;
   std::vector<float> scores_;
   std::vector<int> labels_;
-  std::vector<std::vector<PicturePoint>> points_;
+  std::vector<PicturePoint> points_;  // one box after the other
 };
 
 }  // namespace mete

@@ -4,6 +4,7 @@
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
+#include "answer/numbers.h"
 
 namespace mete {
 namespace {
@@ -17,6 +18,9 @@ bool ArePixels(const std::vector<float>& boxes) {
   return std::any_of(boxes.begin(), boxes.end(), [](float v) { return v > kMostShare; });
 }
 
+// The box of four numbers: centre, width and height.
+CornerBox CenteredAt(const float* v) { return Centered(v[0], v[1], v[2], v[3]); }
+
 bool AreWhole(const std::vector<float>& values) {
   return std::all_of(values.begin(), values.end(), [](float v) { return v == std::floor(v); });
 }
@@ -24,86 +28,91 @@ bool AreWhole(const std::vector<float>& values) {
 }  // namespace
 
 // Class 0 is the background.
-Boxes CornerBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+void CornerBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box", "loc"});
   const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1), kAny}, {"score", "conf"}, boxes.name);
   const int64_t classes = scores.dim(2);
   if (classes < 2) outputs.Fail("the scores have no class beside the background", "2 classes or more");
-  BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* box = boxes.row(i, 4);
     const BestClass best = BestOf(scores.row(i, classes) + 1, classes - 1, 1, 1);
-    candidates.AddRelative({box[0], box[1], box[2], box[3]}, best.score, best.label);
+    found.AddRelative({box[0], box[1], box[2], box[3]}, best.score, best.label);
   }
-  return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
 }
 
 // Rows of image, label, score and corners, of which the network has left out those that overlap. Where it
 // has found nothing, there is a row of image and -1.
-Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input) {
-  const std::vector<HeadValues> found = outputs.OfRank("rows of boxes", 4);
-  const auto at = std::find_if(found.begin(), found.end(), [](const auto& v) { return v.dim(3) == 7; });
-  if (at == found.end()) outputs.Fail("no output has rows of boxes", "1x1xNx7");
-  const HeadValues& rows = *at;
-  BoxCandidates candidates(input.settings.head, input.place);
+void SsdRows(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+  const HeadValues rows = outputs.Find("rows of boxes", {kAny, kAny, kAny, 7});
   for (int64_t i = 0; i < rows.shape.Elements() / 7; ++i) {
     const float* row = rows.row(i, 7);
-    if (row[1] >= 0) candidates.AddRelative({row[3], row[4], row[5], row[6]}, row[2], LabelOf(row[1]));
+    if (row[1] >= 0) found.AddRelative({row[3], row[4], row[5], row[6]}, row[2], LabelOf(row[1]));
   }
-  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }
 
 // Boxes, labels and scores of an ONNX SSD, which has left out those that overlap.
-Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+void SsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  const HeadValues labels = outputs.Find("labels", {1, boxes.dim(1)}, {"label", "class"});
+  const HeadValues labels = outputs.FindOfAnyType("labels", {1, boxes.dim(1)}, {"label", "class"});
   const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
   const bool pixels = ArePixels(boxes.values);
-  BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* v = boxes.row(i, 4);
     const CornerBox box{v[0], v[1], v[2], v[3]};
     const int label = LabelOf(labels.values[size_t(i)]);
-    if (pixels) candidates.Add(box, scores.values[size_t(i)], label);
-    else candidates.AddRelative(box, scores.values[size_t(i)], label);
+    if (pixels) found.Add(box, scores.values[size_t(i)], label);
+    else found.AddRelative(box, scores.values[size_t(i)], label);
   }
-  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }
 
 // Boxes as top, left, bottom and right, classes and scores of TensorFlow's SSDs, which have left out those
 // that overlap. Files of TensorFlow 2 have names without a meaning, and either order of classes and scores.
-Boxes TfSsdBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+void TfSsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  HeadValues labels = outputs.Find("classes", {1, boxes.dim(1)}, {"label", "class"});
-  HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
+  HeadValues labels = outputs.FindOfAnyType("classes", {1, boxes.dim(1)}, {"label", "class"});
+  HeadValues scores = outputs.FindOfAnyType("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
   if (!AreWhole(labels.values) && AreWhole(scores.values)) std::swap(labels, scores);
-  BoxCandidates candidates(input.settings.head, input.place);
+  outputs.RefuseIntegers(scores);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* v = boxes.row(i, 4);
-    candidates.AddRelative({v[1], v[0], v[3], v[2]}, scores.values[size_t(i)],
-                           LabelOf(labels.values[size_t(i)]));
+    found.AddRelative({v[1], v[0], v[3], v[2]}, scores.values[size_t(i)], LabelOf(labels.values[size_t(i)]));
   }
-  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
 }
 
 // Logits, whose last class says that a query has found nothing, and centre, width and height.
-Boxes DetrBoxes(const HeadOutputs& outputs, const HeadInput& input) {
+void DetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
   const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
   const HeadValues logits = outputs.Find("logits", {1, boxes.dim(1), kAny}, {"logit", "class"}, boxes.name);
   const int64_t classes = logits.dim(2);
   if (classes < 2) outputs.Fail("the logits have no class beside 'nothing'", "2 classes or more");
-  BoxCandidates candidates(input.settings.head, input.place);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* row = logits.row(i, classes);
     const BestClass best = BestOf(row, classes - 1);
     const float most = std::max(best.score, row[classes - 1]);
     double sum = 0;
     for (int64_t c = 0; c < classes; ++c) sum += std::exp(double(row[c]) - most);
-    const float* v = boxes.row(i, 4);
-    candidates.AddRelative({v[0] - v[2] / 2, v[1] - v[3] / 2, v[0] + v[2] / 2, v[1] + v[3] / 2},
-                           float(std::exp(double(best.score) - most) / sum), best.label);
+    found.AddRelative(CenteredAt(boxes.row(i, 4)), float(std::exp(double(best.score) - most) / sum),
+                      best.label);
   }
-  return candidates.Boxes(BoxCandidates::Overlapping::kKeep);
+}
+
+// Scores or logits of each class, of which none is the background, and boxes as those of DETR, in an output
+// of their own or before the scores.
+void RtDetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+  const bool apart = outputs.FindIfAny({1, kAny, 4}, {"box", "det"});
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, {"box", "det"});
+  const HeadValues scores = apart ? outputs.Find("scores", {1, boxes.dim(1), kAny},
+                                                 {"logit", "score", "class", "label"}, boxes.name)
+                                  : boxes;
+  const int64_t before = apart ? 0 : 4, width = scores.dim(2);
+  if (width <= before) outputs.Fail("the scores have no class", "a class or more");
+  const bool logits = LackSigmoid(scores.values);
+  for (int64_t i = 0; i < scores.dim(1); ++i) {
+    const float* row = scores.row(i, width);
+    const BestClass best = BestOf(row + before, width - before);
+    found.AddRelative(CenteredAt(boxes.row(i, boxes.dim(2))), logits ? SigmoidOf(best.score) : best.score,
+                      best.label);
+  }
 }
 
 }  // namespace mete

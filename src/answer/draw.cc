@@ -86,7 +86,7 @@ void DrawPoints(Image& image, const std::vector<PicturePoint>& points, std::span
     return std::abs(p.x) <= kMostPictureSide * 2 && std::abs(p.y) <= kMostPictureSide * 2;
   };
   for (const PicturePoint& point : points) {
-    if (!is_near(point)) continue;
+    if (!point.seen || !is_near(point)) continue;
     const int x = int(std::lround(point.x)), y = int(std::lround(point.y));
     Fill(image, x - radius, y - radius, x + radius + 1, y + radius + 1, ColourOf(point.label));
     if (size_t(point.label) < labels.size())

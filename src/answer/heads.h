@@ -17,35 +17,31 @@ struct HeadInput {
   InputPlace place;
 };
 
+// Adds the boxes that the outputs give.
+using BoxDecoder = void(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found);
+
 // faces.cc: boxes that are offsets from prior boxes
-Boxes UltraFaceBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes RetinaFaceBoxes(const HeadOutputs& outputs, const HeadInput& input);
+BoxDecoder UltraFaceBoxes, RetinaFaceBoxes;
 
 // corners.cc: boxes as shares of the input
-Boxes CornerBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes SsdRows(const HeadOutputs& outputs, const HeadInput& input);
-Boxes SsdBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes TfSsdBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes DetrBoxes(const HeadOutputs& outputs, const HeadInput& input);
+BoxDecoder CornerBoxes, SsdRows, SsdBoxes, TfSsdBoxes, DetrBoxes, RtDetrBoxes;
 
 // grids.cc: boxes of the cells of grids
-Boxes FastestDetBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input);
+BoxDecoder FastestDetBoxes, CenterNetBoxes, NanoDetBoxes;
 
 // yolo.cc: rows and columns of boxes
-Boxes YoloV5Boxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes YoloV8Boxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes YoloXBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes YoloEndBoxes(const HeadOutputs& outputs, const HeadInput& input);
+BoxDecoder YoloV5Boxes, YoloV8Boxes, YoloXBoxes, YoloEndBoxes;
 
 // yolo_grids.cc: boxes of anchors in the cells of several grids
-Boxes YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes YoloV3Boxes(const HeadOutputs& outputs, const HeadInput& input);
-Boxes YoloV4Boxes(const HeadOutputs& outputs, const HeadInput& input);
+BoxDecoder YoloGridBoxes, YoloV3Boxes, YoloV4Boxes;
 
-// planes.cc: outputs with a plane for each class, colour or point
+// poses.cc: points, alone or of boxes
+using PointDecoder = std::vector<PicturePoint>(const HeadOutputs& outputs, const HeadInput& input);
+PointDecoder HeatPoints, PoseNetPoints, MoveNetPoints;
+BoxDecoder YoloPoseBoxes, MoveNetBoxes;
+
+// planes.cc: outputs with a plane for each class or colour
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input);
 Image OutputPicture(const HeadOutputs& outputs, const HeadInput& input);
-std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput& input);
 
 }  // namespace mete

@@ -15,17 +15,22 @@ bool Fits(const Shape& shape, std::initializer_list<int64_t> dims) {
                     [](int64_t want, int64_t got) { return want == HeadOutputs::kAny || want == got; });
 }
 
-bool HasOneOf(const std::string& name, std::initializer_list<const char*> parts) {
+bool HasOneOf(std::string_view name, std::initializer_list<const char*> parts) {
   return std::any_of(parts.begin(), parts.end(),
-                     [&](const char* part) { return name.find(part) != std::string::npos; });
+                     [&](const char* part) { return name.find(part) != name.npos; });
 }
 
-HeadValues ValuesOf(const HeadOutput& output) {
-  HeadValues values{output.name, output.values.shape, std::vector<float>(size_t(output.values.elements()))};
-  for (size_t i = 0; i < values.values.size(); ++i)
-    values.values[i] = float(ElementAt(output.values, int64_t(i)));
-  values.integers = IsInt(output.values.type);
-  return values;
+// Returns which head could have that many classes in one of the outputs.
+std::string_view FittingHead(std::span<const HeadOutput> outputs, int64_t classes) {
+  for (const HeadOutput& output : outputs) {
+    const Shape& shape = output.values.shape;
+    if (shape.rank() != 3) continue;
+    if (shape[1] == 4 + classes) return "the head yolo-v8";
+    if (shape[2] == 4 + classes) return "the head rt-detr";
+    if (shape[2] == 5 + classes) return "the head yolo-v5 or yolo-x";
+    if (shape[2] == 6) return "the head yolo-end-to-end";
+  }
+  return "labels of the network";
 }
 
 std::string DimsText(std::initializer_list<int64_t> dims) {
@@ -37,32 +42,82 @@ std::string DimsText(std::initializer_list<int64_t> dims) {
 
 }  // namespace
 
-void HeadOutputs::Fail(const std::string& problem, const std::string& expected) const {
+Shape HeadOutputs::ShapeOf(const HeadOutput& output) const {
+  const Shape& shape = output.values.shape;
+  if (planes_ == TensorOrder::kNchw || shape.rank() != 4) return shape;
+  return {shape[0], shape[3], shape[1], shape[2]};
+}
+
+HeadValues HeadOutputs::ValuesOf(const HeadOutput& output) const {
+  const ConstView& from = output.values;
+  HeadValues to{output.name, ShapeOf(output), std::vector<float>(size_t(from.elements())), IsInt(from.type)};
+  const bool last = planes_ == TensorOrder::kNhwc && from.shape.rank() == 4;
+  const int64_t pictures = last ? to.dim(0) : 1, channels = last ? to.dim(1) : 1,
+                cells = last ? to.dim(2) * to.dim(3) : from.elements();
+  float* next = to.values.data();
+  if (to.values.empty()) return to;  // whose other dimensions may be any
+  for (int64_t picture = 0; picture < pictures; ++picture)
+    for (int64_t channel = 0; channel < channels; ++channel)
+      for (int64_t cell = 0; cell < cells; ++cell)
+        *next++ = float(ElementAt(from, (picture * cells + cell) * channels + channel));
+  return to;
+}
+
+void HeadOutputs::Fail(std::string_view problem, std::string_view expected, std::string_view advice) const {
   std::string got;
   for (const HeadOutput& output : all_)
     got += fmt::format("{}'{}' {}", got.empty() ? "" : ", ", output.name, ToString(output.values.shape));
-  Invalid(fmt::format("head {}", head_), "{}; got {}, expected {}; try another head ('mete help heads')",
-          problem, got, expected);
+  if (planes_ == TensorOrder::kNhwc) got += " as nhwc";
+  Invalid(fmt::format("head {}", head_), "{}; got {}, expected {}; try {}", problem, got, expected, advice);
 }
 
-std::optional<HeadValues> HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
-                                                 std::initializer_list<const char*> names,
-                                                 const std::string& except) const {
+void HeadOutputs::RefuseIntegers(const HeadValues& values) const {
+  if (values.integers)
+    Fail(
+        fmt::format("'{}' has integers, and the file does not say which numbers they stand for", values.name),
+        "floats, or integers with a scale", "a model whose outputs are floats");
+}
+
+void HeadOutputs::CheckClasses(int64_t classes, const HeadSettings& settings) const {
+  if (settings.named > 0 && classes != settings.named)
+    Fail(fmt::format("the scores are of {} classes, but {} have names", classes, settings.named),
+         "a name for each class", FittingHead(all_, settings.named));
+  for (const int label : settings.classes)
+    if (label >= classes)
+      Fail(fmt::format("there is no class {}", label), fmt::format("0 to {}", classes - 1), "other classes");
+}
+
+void HeadOutputs::CheckCount(int64_t boxes, size_t expected, const InputPlace& place) const {
+  if (boxes != int64_t(expected))
+    Fail("the boxes are not those of the input's size",
+         fmt::format("{} for {}x{}", expected, place.input_width, place.input_height));
+}
+
+const HeadOutput* HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
+                                         std::initializer_list<const char*> names,
+                                         std::string_view except) const {
   const HeadOutput* found = nullptr;
   for (const HeadOutput& output : all_) {
-    if (!Fits(output.values.shape, dims) || output.name == except) continue;
-    if (HasOneOf(output.name, names)) return ValuesOf(output);
+    if (!Fits(ShapeOf(output), dims) || output.name == except) continue;
+    if (HasOneOf(output.name, names)) return &output;
     if (!found) found = &output;
   }
-  if (!found) return std::nullopt;
+  return found;
+}
+
+HeadValues HeadOutputs::FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
+                                      std::initializer_list<const char*> names,
+                                      std::string_view except) const {
+  const HeadOutput* found = FindIfAny(dims, names, except);
+  if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
   return ValuesOf(*found);
 }
 
 HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,
-                             std::initializer_list<const char*> names, const std::string& except) const {
-  std::optional<HeadValues> found = FindIfAny(dims, names, except);
-  if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
-  return std::move(*found);
+                             std::initializer_list<const char*> names, std::string_view except) const {
+  HeadValues found = FindOfAnyType(what, dims, names, except);
+  RefuseIntegers(found);
+  return found;
 }
 
 std::vector<HeadValues> HeadOutputs::OfRank(const char* what, int rank) const {
@@ -70,7 +125,12 @@ std::vector<HeadValues> HeadOutputs::OfRank(const char* what, int rank) const {
   for (const HeadOutput& output : all_)
     if (output.values.shape.rank() == rank) found.push_back(ValuesOf(output));
   if (found.empty()) Fail(fmt::format("no output can be the {}", what), fmt::format("{} dimensions", rank));
+  for (const HeadValues& values : found) RefuseIntegers(values);
   return found;
+}
+
+bool LackSigmoid(const std::vector<float>& scores) {
+  return std::any_of(scores.begin(), scores.end(), [](float v) { return v < 0 || v > 1; });
 }
 
 }  // namespace mete

@@ -2,18 +2,17 @@
 #pragma once
 
 #include <initializer_list>
-#include <optional>
 #include <span>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "mete/answer.h"
 
 namespace mete {
 
-// An output as numbers, whatever its type.
+// An output as numbers, whatever its type. Of planes the channels come first.
 struct HeadValues {
-  std::string name;
+  std::string_view name;  // of the output
   Shape shape;
   std::vector<float> values;
   bool integers = false;  // whether the output's type is one of integers
@@ -26,27 +25,46 @@ class HeadOutputs {
  public:
   static constexpr int64_t kAny = -1;  // a dimension of any size
 
-  HeadOutputs(std::string head, std::span<const HeadOutput> outputs)
-      : head_(std::move(head)), all_(outputs) {}
+  // `planes`: where outputs of four dimensions have their channels.
+  HeadOutputs(const char* head, std::span<const HeadOutput> outputs, TensorOrder planes = TensorOrder::kNchw)
+      : head_(head), all_(outputs), planes_(planes) {}
 
   // Returns the output whose dimensions are these. Of several outputs it is the first whose name contains one
-  // of `names`, or the first; never that called `except`. Error if there is none; `what` names it in the
-  // message.
+  // of `names`, or the first; never that called `except`. Error if there is none, or if it is integers that
+  // stand for unknown numbers; `what` names it in the message.
   HeadValues Find(const char* what, std::initializer_list<int64_t> dims,
-                  std::initializer_list<const char*> names = {}, const std::string& except = "") const;
+                  std::initializer_list<const char*> names = {}, std::string_view except = {}) const;
+  // The same, and integers are what they are: numbers of classes, or pixels.
+  HeadValues FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
+                           std::initializer_list<const char*> names = {}, std::string_view except = {}) const;
   // The same, or nothing.
-  std::optional<HeadValues> FindIfAny(std::initializer_list<int64_t> dims,
-                                      std::initializer_list<const char*> names = {},
-                                      const std::string& except = "") const;
-  // Returns all outputs with this number of dimensions. Error if there is none.
+  const HeadOutput* FindIfAny(std::initializer_list<int64_t> dims,
+                              std::initializer_list<const char*> names = {},
+                              std::string_view except = {}) const;
+  HeadValues ValuesOf(const HeadOutput& output) const;
+  // Returns all outputs with this number of dimensions. Errors as Find().
   std::vector<HeadValues> OfRank(const char* what, int rank) const;
 
-  // Throws INVALID_ARGUMENT: "[head NAME] <problem>; got <the outputs>, expected <expected>".
-  [[noreturn]] void Fail(const std::string& problem, const std::string& expected) const;
+  void RefuseIntegers(const HeadValues& values) const;
+  // Fails if the settings name another number of classes, or one that there is not.
+  void CheckClasses(int64_t classes, const HeadSettings& settings) const;
+  // Fails if an output has not as many boxes as cells of the input, or as prior boxes in them.
+  void CheckCount(int64_t boxes, size_t expected, const InputPlace& place) const;
+
+  // Throws INVALID_ARGUMENT: "[head NAME] <problem>; got <the outputs>, expected <expected>; try <advice>".
+  [[noreturn]] void Fail(std::string_view problem, std::string_view expected,
+                         std::string_view advice = "another head ('mete help heads')") const;
 
  private:
-  std::string head_;
+  Shape ShapeOf(const HeadOutput& output) const;
+
+  const char* head_;
   std::span<const HeadOutput> all_;
+  TensorOrder planes_;
 };
+
+// Returns whether the scores are logits: exporters leave the sigmoid out or not, and a probability lies
+// between 0 and 1.
+bool LackSigmoid(const std::vector<float>& scores);
 
 }  // namespace mete

@@ -1,11 +1,11 @@
-// Outputs with a plane for each class, colour or point.
+// Outputs with a plane for each class or colour.
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "answer/candidates.h"
 #include "answer/heads.h"
 #include "base/error.h"
+#include "base/visit_type.h"
 #include "image/stages.h"
 
 namespace mete {
@@ -34,15 +34,17 @@ ClassGrid BestClasses(const HeadValues& planes, float least_score) {
   return grid;
 }
 
-// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax. Beside
-// planes of scores, integers of fewer dimensions are something else.
-std::optional<HeadValues> ClassNumbers(const HeadOutputs& outputs) {
-  std::optional<HeadValues> found = outputs.FindIfAny({1, 1, kAny, kAny});
-  if (found && found->integers) return found;
-  if (outputs.FindIfAny({1, kAny, kAny, kAny})) return std::nullopt;
+bool AreIntegers(const HeadOutput* output) { return output && IsInt(output->values.type); }
+
+// Returns an output of integers with one number for each cell, as networks have it that end in ArgMax, or
+// nothing. Beside planes of scores, integers of fewer dimensions are something else.
+const HeadOutput* ClassNumbers(const HeadOutputs& outputs) {
+  const HeadOutput* found = outputs.FindIfAny({1, 1, kAny, kAny});
+  if (AreIntegers(found)) return found;
+  if (outputs.FindIfAny({1, kAny, kAny, kAny})) return nullptr;
   found = outputs.FindIfAny({1, kAny, kAny});
-  if (!found || !found->integers) found = outputs.FindIfAny({kAny, kAny});
-  return found && found->integers ? found : std::nullopt;
+  if (!AreIntegers(found)) found = outputs.FindIfAny({kAny, kAny});
+  return AreIntegers(found) ? found : nullptr;
 }
 
 ClassGrid GivenClasses(const HeadValues& numbers, const HeadOutputs& outputs) {
@@ -57,9 +59,16 @@ ClassGrid GivenClasses(const HeadValues& numbers, const HeadOutputs& outputs) {
   return grid;
 }
 
+// The classes that are not shown are as what lies outside of the input.
+void LeaveOutOthers(ClassGrid& grid, const HeadSettings& settings) {
+  for (int16_t& label : grid.label)
+    if (!IsShown(label, settings)) label = PictureMask::kOutside;
+}
+
 ClassGrid ClassesOf(const HeadOutputs& outputs, float least_score) {
-  if (const auto numbers = ClassNumbers(outputs)) return GivenClasses(*numbers, outputs);
-  const HeadValues planes = outputs.Find("planes of classes", {1, kAny, kAny, kAny});
+  if (const HeadOutput* numbers = ClassNumbers(outputs))
+    return GivenClasses(outputs.ValuesOf(*numbers), outputs);
+  const HeadValues planes = outputs.FindOfAnyType("planes of classes", {1, kAny, kAny, kAny});
   if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
     outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
   return BestClasses(planes, least_score);
@@ -82,7 +91,8 @@ void SetRgb(float luma, Chroma chroma, uint8_t* rgb) {
 }  // namespace
 
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
-  const ClassGrid grid = ClassesOf(outputs, input.settings.head.least_score);
+  ClassGrid grid = ClassesOf(outputs, input.settings.head.least_score);
+  LeaveOutOthers(grid, input.settings.head);
   const int64_t height = grid.height, width = grid.width;
   if (height < 1 || width < 1) outputs.Fail("the planes of classes are empty", "cells");
   const InputPlace& place = input.place;
@@ -102,10 +112,11 @@ PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
 // An output 1x3xHxW has the values of the input's pixels, or 1x1xHxW those of its brightness, to which the
 // colours of the picture are added.
 Image OutputPicture(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues planes = outputs.Find("picture", {1, kAny, kAny, kAny});
+  const HeadValues planes = outputs.FindOfAnyType("picture", {1, kAny, kAny, kAny});
   const int64_t channels = planes.dim(1), width = planes.dim(3), cells = planes.dim(2) * width;
   if ((channels != 1 && channels != 3) || cells < 1 || cells > kMaxImagePixels)
-    outputs.Fail("the output is no picture", "1x1xHxW or 1x3xHxW");
+    outputs.Fail("the output is no picture", "1x1xHxW or 1x3xHxW",
+                 "another head ('mete help heads'), or output_layout nhwc where the channels are last");
   const Preprocess& p = input.settings;
   const bool turned = input.place.transposed;
   Image out(int(turned ? planes.dim(2) : width), int(turned ? width : planes.dim(2)));
@@ -126,22 +137,6 @@ Image OutputPicture(const HeadOutputs& outputs, const HeadInput& input) {
   for (int64_t i = 0; i < cells; ++i)
     SetRgb(value(0, i), ChromaOf(colours.rgb.data() + i * 3), out.rgb.data() + i * 3);
   return out;
-}
-
-// The highest cell of each heat map of 1xKxHxW.
-std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
-  const int64_t width = maps.dim(3), cells = maps.dim(2) * width;
-  std::vector<PicturePoint> points;
-  for (int64_t k = 0; k < maps.dim(1) && cells > 0; ++k) {
-    const BestClass best = BestOf(maps.row(k, cells), cells);
-    if (!(best.score >= input.settings.head.least_score)) continue;
-    const auto [x, y] = input.place.InPicture(
-        (double(best.label % width) + 0.5) / double(width) * input.place.input_width,
-        (double(best.label / width) + 0.5) / double(maps.dim(2)) * input.place.input_height);
-    points.push_back({float(x), float(y), best.score, int(k)});
-  }
-  return points;
 }
 
 }  // namespace mete

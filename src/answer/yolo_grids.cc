@@ -36,7 +36,7 @@ CellBox ExponentialSizes(float x, float y, float width, float height, float stre
 // A family: its rule, and the stretch of each grid, the finest first; the last one also of those behind it.
 struct GridFamily {
   CellRule rule;
-  std::vector<float> stretches;
+  std::span<const float> stretches;
 };
 
 class GridDecoder {
@@ -48,7 +48,7 @@ class GridDecoder {
 
   size_t grids() const { return grids_.size(); }
 
-  Boxes Decode(const GridFamily& family) const {
+  void Decode(const GridFamily& family, BoxCandidates& found) const {
     const std::vector<float>& anchors = input_.settings.head.anchors;
     const size_t of_grid = anchors.size() / 2 / grids_.size();
     if (of_grid == 0 || anchors.size() % (2 * grids_.size()) != 0)
@@ -57,23 +57,22 @@ class GridDecoder {
           "no anchors for {} grids; got {} numbers, expected a width and a height for each anchor of each "
           "grid; try --anchors 10,13,16,30,... as the network's configuration has them",
           grids_.size(), anchors.size());
-    BoxCandidates candidates(input_.settings.head, input_.place);
     for (size_t g = 0; g < grids_.size(); ++g) {
       const float stretch = family.stretches[std::min(g, family.stretches.size() - 1)];
       AddGrid(grids_[g], std::span(anchors).subspan(g * of_grid * 2, of_grid * 2), family.rule, stretch,
-              candidates);
+              found);
     }
-    return candidates.Boxes(BoxCandidates::Overlapping::kLeaveOut);
   }
 
  private:
   void AddGrid(const HeadValues& grid, std::span<const float> anchors, CellRule rule, float stretch,
-               BoxCandidates& candidates) const {
+               BoxCandidates& found) const {
     const int64_t count = int64_t(anchors.size()) / 2, channels = grid.dim(1) / count, width = grid.dim(3),
                   cells = grid.dim(2) * width;
     if (grid.dim(0) != 1 || channels <= kBoxValues || channels * count != grid.dim(1))
       outputs_.Fail(fmt::format("'{}' is no grid of {} anchors", grid.name, count),
                     "1x(A*(5+C))xHxW with a class or more");
+    outputs_.CheckClasses(channels - kBoxValues, input_.settings.head);
     const float step_x = float(input_.place.input_width) / float(width),
                 step_y = float(input_.place.input_height) / float(grid.dim(2));
     for (int64_t a = 0; a < count; ++a)
@@ -81,9 +80,9 @@ class GridDecoder {
         const float* v = grid.values.data() + a * channels * cells + cell;
         const CellBox box = rule(v[0], v[cells], v[2 * cells], v[3 * cells], stretch);
         const BestClass best = BestOf(v + kBoxValues * cells, channels - kBoxValues, cells);
-        candidates.AddCentered((box.x + float(cell % width)) * step_x, (box.y + float(cell / width)) * step_y,
-                               box.width * anchors[size_t(2 * a)], box.height * anchors[size_t(2 * a + 1)],
-                               SigmoidOf(v[4 * cells]) * SigmoidOf(best.score), best.label);
+        found.Add(Centered((box.x + float(cell % width)) * step_x, (box.y + float(cell / width)) * step_y,
+                           box.width * anchors[size_t(2 * a)], box.height * anchors[size_t(2 * a + 1)]),
+                  SigmoidOf(v[4 * cells]) * SigmoidOf(best.score), best.label);
       }
   }
 
@@ -94,20 +93,21 @@ class GridDecoder {
 
 }  // namespace
 
-Boxes YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input) {
-  return GridDecoder(outputs, input).Decode({SquaredSizes, {2}});
+void YoloGridBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
+  constexpr float kStretches[] = {2};
+  GridDecoder(outputs, input).Decode({SquaredSizes, kStretches}, found);
 }
 
-Boxes YoloV3Boxes(const HeadOutputs& outputs, const HeadInput& input) {
-  return GridDecoder(outputs, input).Decode({ExponentialSizes, {1}});
+void YoloV3Boxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
+  constexpr float kStretches[] = {1};
+  GridDecoder(outputs, input).Decode({ExponentialSizes, kStretches}, found);
 }
 
 // The stretches are those of the authors' configurations (scale_x_y); the tiny form has two grids.
-Boxes YoloV4Boxes(const HeadOutputs& outputs, const HeadInput& input) {
+void YoloV4Boxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
+  constexpr float kStretches[] = {1.2f, 1.1f, 1.05f};
   const GridDecoder decoder(outputs, input);
-  const std::vector<float> stretches =
-      decoder.grids() > 2 ? std::vector{1.2f, 1.1f, 1.05f} : std::vector{1.05f};
-  return decoder.Decode({ExponentialSizes, stretches});
+  decoder.Decode({ExponentialSizes, std::span(kStretches).subspan(decoder.grids() > 2 ? 0 : 2)}, found);
 }
 
 }  // namespace mete

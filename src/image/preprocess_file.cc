@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 
 #include "base/error.h"
@@ -115,10 +116,11 @@ void SetCropFraction(const Text& t, Preprocess& p) {
 }
 
 // Returns the index of the text in `names`.
-int Choice(const Text& t, const std::vector<std::string>& names) {
+int Choice(const Text& t, std::initializer_list<const char*> names) {
   const auto found = std::find(names.begin(), names.end(), t.value);
   if (found != names.end()) return int(found - names.begin());
-  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value, ExpectedOneOf(t.value, names));
+  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value,
+          ExpectedOneOf(t.value, {names.begin(), names.end()}));
 }
 
 bool Truth(const Text& t) { return Choice(t, {"false", "true"}) == 1; }
@@ -127,6 +129,19 @@ void SetLetterbox(const Text& t, Preprocess& p) {
   p.letterbox = Truth(t);
   if (p.letterbox) p.crop_fraction = 0;
 }
+
+void SetClasses(const Text& t, Preprocess& p) {
+  constexpr const char* kExpected = "none, or numbers of classes with commas between them";
+  constexpr float kMostClass = 65535;  // a guess: more classes than any detector has
+  p.head.classes.clear();
+  if (t.value == "none") return;
+  for (const float v : Numbers(t, kExpected)) {
+    if (!(v >= 0 && v <= kMostClass && v == std::floor(v))) t.Bad(kExpected);
+    p.head.classes.push_back(int(v));
+  }
+}
+
+TensorOrder Layout(const Text& t) { return TensorOrder(Choice(t, {"nchw", "nhwc"})); }
 
 void SetRecipe(const Text& t, Preprocess& p);
 
@@ -166,9 +181,7 @@ constexpr Field kFields[] = {
     {{"scale", "a[,b,c]", "then multiply by this; one number, or one a channel"}, SetScale, true},
     {{"std", "a[,b,c]", "then divide by this, instead of scale; one number, or one a channel"}, SetStd, true},
     {{"layout", "nchw|nhwc", "order of the dimensions (default: as the input's shape is)"},
-     [](const Text& t, Preprocess& p) {
-       p.layout = TensorOrder(Choice(t, {"nchw", "nhwc"}));
-     }},
+     [](const Text& t, Preprocess& p) { p.layout = Layout(t); }},
     {{"transpose", "true|false", "swap height and width"},
      [](const Text& t, Preprocess& p) { p.transpose = Truth(t); }},
     {{"type", "f32|u8|i8", "type of the elements (default: the input's)"},
@@ -186,6 +199,10 @@ constexpr Field kFields[] = {
      [](const Text& t, Preprocess& p) { p.classify = t.value; }},
     {{"head", "NAME", "what the outputs say about a picture, for --show: 'mete help heads' lists the names"},
      [](const Text& t, Preprocess& p) { p.head.name = t.value; }},
+    {{"output_layout", "nchw|nhwc",
+      "order of the dimensions of outputs that are planes, such as scores of each pixel (default: nchw)"},
+     [](const Text& t, Preprocess& p) { p.head.layout = Layout(t); }},
+    {{"classes", "N[,...]|none", "leave out all but the classes, or points, of these numbers"}, SetClasses},
     {{"least_score", "F", "leave out boxes and points of a lower score (default: 0.5)"},
      [](const Text& t, Preprocess& p) { p.head.least_score = Fraction(t); }},
     {{"overlap", "F",

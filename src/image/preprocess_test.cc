@@ -394,6 +394,22 @@ TEST(ParsePreprocess, ProblemsNameTheLineAndTheKeys) {
   EXPECT_NE(MessageOf([] { ParsePreprocess("[mean]\nx = 1", "n"); }).find("table"), std::string::npos);
 }
 
+TEST(SetPreprocess, ClassesAreWholeNumbers) {
+  Preprocess p = ParsePreprocess("classes = [0, 15]\noutput_layout = 'nhwc'", "net.toml");
+  EXPECT_EQ(p.head.classes, (std::vector<int>{0, 15}));
+  EXPECT_EQ(p.head.layout, TensorOrder::kNhwc);
+  EXPECT_EQ(p.layout, TensorOrder::kNchw);  // of the input
+  SetPreprocess(p, "classes", "7", "--classes");
+  EXPECT_EQ(p.head.classes, (std::vector<int>{7}));
+  SetPreprocess(p, "classes", "none", "--classes");
+  EXPECT_TRUE(p.head.classes.empty());
+  for (const char* wrong : {"-1", "0.5", "65536", "1e30", "cat", "1,,2", ""})
+    EXPECT_NE(
+        MessageOf([&] { SetPreprocess(p, "classes", wrong, "--classes"); }).find("expected none, or numbers"),
+        std::string::npos)
+        << wrong;
+}
+
 TEST(SetPreprocess, FlagsOverrideFieldByField) {
   Preprocess p = ParsePreprocess("crop = 224\nmean = 127.5", "net.toml");
   SetPreprocess(p, "crop", "none", "--crop");

@@ -130,6 +130,33 @@ class Show(unittest.TestCase):
         self.assertIn("frame", done.stdout)
         self.assertNotIn("shown in", done.stdout)
 
+    def test_persons_have_joints(self):
+        # One column of YOLO's poses: a box of 8x4 of 16x16 pixels, and three joints, of which the last one is not seen.
+        net, picture, out = self.root / "person.onnx", self.root / "picture.png", self.root / "person.png"
+        column = [8, 8, 8, 4, 0.75, 4, 8, 0.9, 12, 8, 0.5, 8, 10, 0.25]
+        nodes = [("ReduceMean", ["image"], ["mean"], {"axes": [1, 2], "keepdims": 0}), ("ReduceMean", ["mean"], ["number"], {"axes": [1], "keepdims": 0}),
+                 ("Mul", ["number", "zero"], ["nothing"]), ("Add", ["nothing", "column"], ["output0"])]
+        net.write_bytes(model([("image", [1, 3, 16, 16])], nodes, ["output0"], weights=[("zero", [1], [0.0]), ("column", [1, 14, 1], column)]))
+        words = ("run", net, picture, "--std", 255, "--head", "yolo-pose")
+        person, = self.answer(*words, "--show", "boxes", "--out", out)["results"][0]["boxes"]
+        self.assertEqual((person["box"], person["score"]), ([16, 12, 48, 20], 0.75))
+        self.assertEqual((person["points"], [round(s, 2) for s in person["point_scores"]]), ([[16, 16], [48, 16], [32, 20]], [0.9, 0.5, 0.25]))
+        self.assertIn("16.0,16.0 48.0,16.0 -\n", mete(*words).stdout)
+        self.assertEqual(self.answer(*words, "--classes", "1,2")["results"][0]["boxes"], [])
+        self.fails(BAD_FILE, "[head yolo-v8] the scores are of 10 classes, but 3 have names", "run", net, picture, "--std", 255, "--head", "yolo-v8",
+                   "--labels", self.root / "names.txt")
+
+    def test_channels_may_come_last(self):
+        net, out, small = self.root / "last.onnx", self.root / "last.png", self.root / "last_small.png"
+        small.write_bytes(png(16, 16))
+        net.write_bytes(model([("image", [1, 16, 16, 3])], [("Relu", ["image"], ["again"])], ["again"]))
+        words = ("run", net, small, "--preprocess", "unit", "--head", "picture", "--show", "picture", "--out", out)
+        self.answer(*words, "--output-layout", "nhwc")
+        self.assertEqual(pixels(out), pixels(small))
+        self.fails(BAD_FILE, "the output is no picture; got 'again' 1x16x16x3, expected 1x1xHxW or 1x3xHxW", *words)
+        self.fails(BAD_FILE, "[head ssd-rows] no outputs of it are planes", "run", self.root / "boxes.onnx", self.root / "picture.png",
+                   "--output-layout", "nhwc")
+
     def test_a_picture_that_is_the_input(self):
         out = self.root / "same.png"
         small = self.root / "small.png"
@@ -160,7 +187,7 @@ class Show(unittest.TestCase):
 
     def test_help_has_all_heads(self):
         text = mete("help", "heads").stdout
-        for head in ("ultraface", "fastestdet", "yolo-v8", "yolo-end-to-end", "tf-ssd", "yolo-v3", "yolo-v4", "detr", "classes", "picture", "heat-maps"):
+        for head in ("ultraface", "fastestdet", "yolo-v8", "yolo-end-to-end", "tf-ssd", "yolo-v3", "yolo-v4", "yolo-pose", "movenet", "posenet", "nanodet", "rt-detr", "detr", "classes", "picture", "heat-maps"):
             self.assertIn(head, text)
 
     def test_scores_of_bytes_are_numbers(self):

@@ -12,6 +12,7 @@ import collections
 import io
 import json
 import pathlib
+import re
 import struct
 import sys
 
@@ -249,14 +250,23 @@ def tokenizer_seeds():
 
 
 def answer_seeds():
-    """The number of a head, then outputs: the number of a name, a rank and dimensions; and the values of all of them."""
+    """The numbers of a head, of its layout, of whether classes are chosen, and of names; then outputs: the number of a name, a rank and dimensions; and the
+    values of all of them."""
+    source = (HERE.parents[1] / "src/answer/answer.cc").read_text()
+    heads = re.findall(r'\{"([\w-]+)", AnswerKind::', source)
+
     def outputs(*shapes):
         return bytes([len(shapes)]) + b"".join(bytes([name, len(shape), *shape]) for name, shape in shapes)
     values = struct.pack("<4f", 0.75, -0.5, 2, 0.25)
-    cases = {"retinaface": (2, ((0, (1, 12, 4)), (1, (1, 12, 2)), (2, (1, 12, 10)))), "yolo_v3": (12, ((0, (1, 12, 2, 2)), (1, (1, 12, 1, 1)))),
-             "tokens": (0, ((3, (1, 4, 9)),))}
-    for name, (head, shapes) in cases.items():
-        write("answer_fuzz", name, bytes([head]) + outputs(*shapes) + values)
+    # The input is 16x16 pixels.
+    cases = {"retinaface": ((0, (1, 12, 4)), (1, (1, 12, 2)), (2, (1, 12, 10))), "yolo-v3": ((0, (1, 12, 2, 2)), (1, (1, 12, 1, 1))),
+             "yolo-pose": ((0, (1, 56, 3)),), "yolo-x": ((0, (1, 6, 7)),), "movenet": ((0, (1, 1, 17, 3)),), "movenet-multipose": ((0, (1, 6, 56)),),
+             "posenet": ((4, (1, 2, 3, 3)), (8, (1, 4, 3, 3))), "nanodet": ((0, (1, 7, 35)),), "rt-detr": ((0, (1, 3, 4)), (3, (1, 3, 5)))}
+    for name, shapes in cases.items():
+        write("answer_fuzz", name.replace("-", "_"), bytes([heads.index(name), 0, 0, 0]) + outputs(*shapes) + values)
+    last = ((0, (1, 3, 3, 4)),)
+    write("answer_fuzz", "channels_last", bytes([heads.index("classes"), 1, 1, 0]) + outputs(*last) + values)
+    write("answer_fuzz", "tokens", bytes(4) + outputs((3, (1, 4, 9))) + values)
 
 
 def image_seeds():
