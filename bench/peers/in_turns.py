@@ -12,6 +12,8 @@ import time
 
 import numpy
 
+kTurnMs = 300
+
 
 def random_values(shape, kind, seed=1):
     random = numpy.random.default_rng(seed)
@@ -87,9 +89,10 @@ class Table:
             ours_ms, theirs_ms = [], []
             try:
                 equal, largest = difference(ours.outputs(), theirs.outputs())
+                runs = self.options.runs or max(3, min(50, int(kTurnMs / theirs.turn(2))))
                 for _ in range(self.options.turns):
-                    ours_ms.append(ours.turn(self.options.runs))
-                    theirs_ms.append(theirs.turn(self.options.runs))
+                    ours_ms.append(ours.turn(runs))
+                    theirs_ms.append(theirs.turn(runs))
             except RuntimeError as error:
                 self.failed += 1
                 print(f"| {name:44} | {error}", flush=True)
@@ -107,7 +110,7 @@ class Table:
 def add_flags(parser):
     parser.add_argument("--mete", default="build/release/mete")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--runs", type=int, default=50, help="of a turn")
+    parser.add_argument("--runs", type=int, help="of a turn (default: those of about a third of a second, 3 to 50)")
     parser.add_argument("--turns", type=int, default=5)
 
 
