@@ -504,6 +504,21 @@ def quantized():
     yield "weights-int8", m, m.op("ADD", [m.input([3, 4]), m.op("DEQUANTIZE", [w])], "AddOptions")
 
 
+def sparse():
+    def listed(kind, segments, indices):
+        return {"format": "SPARSE_CSR", "array_segments_type": kind, "array_segments": {"values": segments}, "array_indices_type": kind,
+                "array_indices": {"values": indices}}
+    whole = lambda size: {"format": "DENSE", "dense_size": size}
+    m = Model()
+    rows = {"traversal_order": [0, 1], "dim_metadata": [whole(3), listed("Uint8Vector", [0, 2, 2, 5], [1, 4, 0, 2, 3])]}
+    w = m.op("DENSIFY", [m.constant([3, 5], [0.5, -1.0, 2.0, 3.0, -0.25], sparsity=rows)])
+    yield "sparse-rows", m, m.op("ADD", [m.input([3, 5]), w], "AddOptions")
+    m = Model()
+    columns = {"traversal_order": [2, 0, 1], "dim_metadata": [whole(2), listed("Uint16Vector", [0, 1, 3], [2, 0, 1]), whole(2)]}
+    w = m.op("DENSIFY", [m.constant([3, 2, 2], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "FLOAT16", sparsity=columns)], outputs=[m.tensor([3, 2, 2], "FLOAT16")])
+    yield "sparse-columns", m, m.op("ADD", [m.input([3, 2, 2]), m.op("DEQUANTIZE", [w])], "AddOptions")
+
+
 def sequences():
     def lstm_weights(m, x, cells, coupled=False, peepholes=False, scale=1.0):
         """The 17 inputs of one direction behind the sequence: weights, those of the state, peepholes, biases, and no projection."""
@@ -661,7 +676,7 @@ def main():
     folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else HERE / "tflite_fuzz"
     folder.mkdir(parents=True, exist_ok=True)
     read_codes()
-    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sequences, control, detections):
+    for family in (products, images, elementwise, reductions, moves, makes, indices, suppressions, slices, quantized, sparse, sequences, control, detections):
         for name, model, *outputs in family():
             model.write(folder / f"{name.replace('_', '-')}.tflite", *outputs)
 
