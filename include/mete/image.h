@@ -83,8 +83,9 @@ struct HeadSettings {
   int most = 100;            // boxes
   std::vector<float> anchors = {};          // width and height in pixels of the input, level by level
   TensorOrder layout = TensorOrder::kNchw;  // of outputs that are planes, such as scores of each pixel
-  std::vector<int> classes = {};            // the others are left out; empty: none is
-  int named = 0;  // classes that have names, which an output must have; 0: any number
+  std::vector<int> classes = {};            // in rising order: others are left out; empty: none is
+  int named =
+      0;  // classes that have names, which rows and grids of YOLO and NanoDet must have; 0: any number
 };
 
 // The conversion of a picture to a model's input. The stages run in the order of these members.

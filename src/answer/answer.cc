@@ -137,6 +137,8 @@ PictureAnswer DecodeAnswer(std::span<const HeadOutput> outputs, const Image& pic
   const HeadRow& row = HeadNamed(settings.head.name);
   if (settings.head.most < 0)
     Invalid("most", "cannot be negative; got {}, expected a number of boxes", settings.head.most);
+  if (!std::is_sorted(settings.head.classes.begin(), settings.head.classes.end()))
+    Invalid("classes", "are not in order; expected rising numbers");
   const HeadOutputs found(row.head.name, outputs, settings.head.layout);
   if (settings.head.layout == TensorOrder::kNhwc && !row.planes)
     found.Fail("no outputs of it are planes", "nchw", "it without output_layout");

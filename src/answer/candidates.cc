@@ -20,7 +20,7 @@ int LabelOf(float number) {
 
 bool IsShown(int label, const HeadSettings& settings) {
   const std::vector<int>& shown = settings.classes;
-  return shown.empty() || std::find(shown.begin(), shown.end(), label) != shown.end();
+  return shown.empty() || std::binary_search(shown.begin(), shown.end(), label);
 }
 
 CornerBox Centered(float x, float y, float width, float height) {

@@ -18,6 +18,16 @@ bool ArePixels(const std::vector<float>& boxes) {
   return std::any_of(boxes.begin(), boxes.end(), [](float v) { return v > kMostShare; });
 }
 
+// Returns some columns of rows 1xNxC.
+HeadValues ColumnsOf(const HeadValues& rows, int64_t begin, int64_t end) {
+  HeadValues columns{rows.name, {1, rows.dim(1), end - begin}, {}, rows.integers};
+  for (int64_t i = 0; i < rows.dim(1); ++i) {
+    const float* row = rows.row(i, rows.dim(2));
+    columns.values.insert(columns.values.end(), row + begin, row + end);
+  }
+  return columns;
+}
+
 // The box of four numbers: centre, width and height.
 CornerBox CenteredAt(const float* v) { return Centered(v[0], v[1], v[2], v[3]); }
 
@@ -98,20 +108,23 @@ void DetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& foun
 
 // Scores or logits of each class, of which none is the background, and boxes as those of DETR, in an output
 // of their own or before the scores.
-void RtDetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+void RtDetrBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
   const bool apart = outputs.FindIfAny({1, kAny, 4}, {"box", "det"});
-  const HeadValues boxes = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, {"box", "det"});
+  const HeadValues first = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, {"box", "det"});
+  if (!apart && first.dim(2) <= 4) outputs.Fail("the scores have no class", "a class or more");
+  const HeadValues boxes = ColumnsOf(first, 0, 4);
   const HeadValues scores = apart ? outputs.Find("scores", {1, boxes.dim(1), kAny},
-                                                 {"logit", "score", "class", "label"}, boxes.name)
-                                  : boxes;
-  const int64_t before = apart ? 0 : 4, width = scores.dim(2);
-  if (width <= before) outputs.Fail("the scores have no class", "a class or more");
+                                                 {"logit", "score", "class", "label"}, first.name)
+                                  : ColumnsOf(first, 4, first.dim(2));
+  const int64_t classes = scores.dim(2);
+  if (classes < 1) outputs.Fail("the scores have no class", "a class or more");
+  if (ArePixels(boxes.values))
+    outputs.Fail("the boxes are pixels of the input", "shares of it, as RT-DETR has them");
+  outputs.CheckShown(classes, input.settings.head);
   const bool logits = LackSigmoid(scores.values);
   for (int64_t i = 0; i < scores.dim(1); ++i) {
-    const float* row = scores.row(i, width);
-    const BestClass best = BestOf(row + before, width - before);
-    found.AddRelative(CenteredAt(boxes.row(i, boxes.dim(2))), logits ? SigmoidOf(best.score) : best.score,
-                      best.label);
+    const BestClass best = BestOf(scores.row(i, classes), classes);
+    found.AddRelative(CenteredAt(boxes.row(i, 4)), logits ? SigmoidOf(best.score) : best.score, best.label);
   }
 }
 

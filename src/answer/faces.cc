@@ -60,6 +60,7 @@ void PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<co
   const int64_t count = int64_t(priors.size());
   const HeadOutput* any_points = outputs.FindIfAny({1, count, 2 * kFacePoints}, {"land", "point"});
   const HeadValues points = any_points ? outputs.ValuesOf(*any_points) : HeadValues();
+  outputs.RefuseIntegers(points);
   for (int64_t i = 0; i < count; ++i) {
     const PriorBox& prior = priors[size_t(i)];
     const float* v = offsets.row(i, 4);

@@ -46,10 +46,11 @@ float MeanDistance(const float* v) {
 
 // Channels of 1x(5+C)xHxW: whether there is an object, centre (tanh, in cells), width and height (sigmoid, of
 // the input), and the classes. The powers of the score are those of the network's author.
-void FastestDetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+void FastestDetBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
   const HeadValues grid = outputs.Find("grid of boxes", {1, kAny, kAny, kAny});
   const int64_t classes = grid.dim(1) - 5, height = grid.dim(2), width = grid.dim(3), cells = height * width;
   if (classes < 1) outputs.Fail("the grid has too few channels", "6 or more");
+  outputs.CheckShown(classes, input.settings.head);
   for (int64_t cell = 0; cell < cells; ++cell) {
     const BestClass best = BestOf(grid.values.data() + 5 * cells + cell, classes, cells);
     const float score = std::pow(At(grid, 0, cell), 0.6f) * std::pow(best.score, 0.4f);
@@ -61,7 +62,7 @@ void FastestDetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates
 }
 
 // Peaks of heat maps 1xCxHxW with sizes and offsets 1x2xHxW in cells.
-void CenterNetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+void CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
   const HeadValues heat = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"hm", "heat"});
   const int64_t height = heat.dim(2), width = heat.dim(3);
   const HeadValues sizes = outputs.Find("sizes", {1, 2, height, width}, {"wh", "size", "scale"});
@@ -70,6 +71,7 @@ void CenterNetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates&
     outputs.Fail("no three outputs can be heat maps, sizes and offsets",
                  "names with 'hm' or 'heat', 'wh' or 'size', 'reg' or 'off'");
   if (heat.values.empty()) return;  // whose number of maps may be any
+  outputs.CheckShown(heat.dim(1), input.settings.head);
   const bool logits = LackSigmoid(heat.values);
   for (int64_t c = 0; c < heat.dim(1); ++c)
     for (int64_t row = 0; row < height; ++row)

@@ -82,6 +82,10 @@ void HeadOutputs::CheckClasses(int64_t classes, const HeadSettings& settings) co
   if (settings.named > 0 && classes != settings.named)
     Fail(fmt::format("the scores are of {} classes, but {} have names", classes, settings.named),
          "a name for each class", FittingHead(all_, settings.named));
+  CheckShown(classes, settings);
+}
+
+void HeadOutputs::CheckShown(int64_t classes, const HeadSettings& settings) const {
   for (const int label : settings.classes)
     if (label >= classes)
       Fail(fmt::format("there is no class {}", label), fmt::format("0 to {}", classes - 1), "other classes");

@@ -46,8 +46,10 @@ class HeadOutputs {
   std::vector<HeadValues> OfRank(const char* what, int rank) const;
 
   void RefuseIntegers(const HeadValues& values) const;
-  // Fails if the settings name another number of classes, or one that there is not.
+  // Fails if the settings name another number of classes, or ask for one that there is not.
   void CheckClasses(int64_t classes, const HeadSettings& settings) const;
+  // Fails if the settings ask for a class, or a point, that there is not.
+  void CheckShown(int64_t classes, const HeadSettings& settings) const;
   // Fails if an output has not as many boxes as cells of the input, or as prior boxes in them.
   void CheckCount(int64_t boxes, size_t expected, const InputPlace& place) const;
 

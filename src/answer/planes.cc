@@ -65,13 +65,14 @@ void LeaveOutOthers(ClassGrid& grid, const HeadSettings& settings) {
     if (!IsShown(label, settings)) label = PictureMask::kOutside;
 }
 
-ClassGrid ClassesOf(const HeadOutputs& outputs, float least_score) {
+ClassGrid ClassesOf(const HeadOutputs& outputs, const HeadSettings& settings) {
   if (const HeadOutput* numbers = ClassNumbers(outputs))
     return GivenClasses(outputs.ValuesOf(*numbers), outputs);
   const HeadValues planes = outputs.FindOfAnyType("planes of classes", {1, kAny, kAny, kAny});
   if (planes.dim(1) < 1 || planes.dim(1) > kMostClasses)
     outputs.Fail("the output has no planes of classes", "1 to 32767 of them");
-  return BestClasses(planes, least_score);
+  outputs.CheckShown(planes.dim(1), settings);
+  return BestClasses(planes, settings.least_score);
 }
 
 // Luma and chroma as JPEG has them (ITU-R BT.601, full range).
@@ -91,7 +92,7 @@ void SetRgb(float luma, Chroma chroma, uint8_t* rgb) {
 }  // namespace
 
 PictureMask ClassMask(const HeadOutputs& outputs, const HeadInput& input) {
-  ClassGrid grid = ClassesOf(outputs, input.settings.head.least_score);
+  ClassGrid grid = ClassesOf(outputs, input.settings.head);
   LeaveOutOthers(grid, input.settings.head);
   const int64_t height = grid.height, width = grid.width;
   if (height < 1 || width < 1) outputs.Fail("the planes of classes are empty", "cells");

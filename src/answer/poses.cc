@@ -39,7 +39,9 @@ std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput
   const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
   const int64_t width = maps.dim(3), cells = maps.dim(2) * width;
   std::vector<PicturePoint> points;
-  for (int64_t k = 0; k < maps.dim(1) && cells > 0; ++k) {
+  if (cells < 1) return points;  // and the number of maps may be any
+  outputs.CheckShown(maps.dim(1), input.settings.head);
+  for (int64_t k = 0; k < maps.dim(1); ++k) {
     const BestClass best = BestOf(maps.row(k, cells), cells);
     AddPoint((double(best.label % width) + 0.5) / double(width) * input.place.input_width,
              (double(best.label / width) + 0.5) / double(maps.dim(2)) * input.place.input_height, best.score,
@@ -53,11 +55,13 @@ std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput
 std::vector<PicturePoint> PoseNetPoints(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
   const int64_t count = maps.dim(1), height = maps.dim(2), width = maps.dim(3), cells = height * width;
+  std::vector<PicturePoint> points;
+  if (cells < 1) return points;  // and the number of maps may be any
+  outputs.CheckShown(count, input.settings.head);
   const HeadValues offsets = outputs.Find("offsets", {1, 2 * count, height, width}, {"off"}, maps.name);
   const auto step = [](int pixels, int64_t of) { return of > 1 ? double(pixels - 1) / double(of - 1) : 0.0; };
   const bool logits = LackSigmoid(maps.values);
-  std::vector<PicturePoint> points;
-  for (int64_t k = 0; k < count && cells > 0; ++k) {
+  for (int64_t k = 0; k < count; ++k) {
     const BestClass best = BestOf(maps.row(k, cells), cells);
     const double down = offsets.row(k, cells)[best.label], across = offsets.row(k + count, cells)[best.label];
     AddPoint(double(best.label % width) * step(input.place.input_width, width) + across,
@@ -70,6 +74,7 @@ std::vector<PicturePoint> PoseNetPoints(const HeadOutputs& outputs, const HeadIn
 // 1x1xKx3: the points of one person as shares of the input's height and width.
 std::vector<PicturePoint> MoveNetPoints(const HeadOutputs& outputs, const HeadInput& input) {
   const HeadValues person = outputs.Find("points", {1, 1, kAny, kPointValues});
+  outputs.CheckShown(person.dim(2), input.settings.head);
   std::vector<PicturePoint> all(size_t(person.dim(2))), points;
   ReadPoints(person.values.data(), 1, PointOrder::kYFirst, all);
   for (const PicturePoint& point : all)
@@ -79,9 +84,10 @@ std::vector<PicturePoint> MoveNetPoints(const HeadOutputs& outputs, const HeadIn
 }
 
 // Rows of 1xNx56: the points of a person in the same form, and its box as top, left, bottom, right and score.
-void MoveNetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+void MoveNetBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
   constexpr int64_t kBox = kJoints * kPointValues, kWidth = kBox + 5;
   const HeadValues rows = outputs.Find("rows of persons", {1, kAny, kWidth});
+  outputs.CheckShown(1, input.settings.head);  // persons
   std::vector<PicturePoint> points(kJoints);
   for (int64_t i = 0; i < rows.dim(1); ++i) {
     const float *person = rows.row(i, kWidth), *box = person + kBox;
@@ -91,13 +97,14 @@ void MoveNetBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& f
 }
 
 // Columns of 1x(5+3*K)xN: the box as YOLOv8 has it, its score, and the points in pixels of the input.
-void YoloPoseBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
+void YoloPoseBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
   constexpr int64_t kBoxValues = 5;
   const HeadValues columns = outputs.Find("columns of boxes", {1, kAny, kAny});
   const int64_t count = columns.dim(2), of_points = columns.dim(1) - kBoxValues;
   if (of_points < kPointValues || of_points % kPointValues != 0)
     outputs.Fail("the columns are not a box, a score and points", "1x(5+3*K)xN");
-  if (count < 1) return;  // and the number of points may be any
+  if (count < 1) return;                       // and the number of points may be any
+  outputs.CheckShown(1, input.settings.head);  // persons
   std::vector<PicturePoint> points(size_t(of_points / kPointValues));
   for (int64_t i = 0; i < count; ++i) {
     const float* v = columns.values.data() + i;

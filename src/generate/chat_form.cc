@@ -8,7 +8,7 @@ namespace {
 // The texts are those of the chat templates that the models' makers ship. A token that begins a text (<s>,
 // <bos>, <|begin_of_text|>) is the tokenizer's business.
 constexpr ChatForm kForms[] = {
-    {.name = "chatml",  // Qwen, SmolLM, Hermes, OpenChat's later models
+    {.name = "chatml",  // Qwen, SmolLM, Hermes
      .system_before = "<|im_start|>system\n",
      .system_behind = "<|im_end|>\n",
      .user_before = "<|im_start|>user\n",

@@ -48,7 +48,8 @@ std::vector<Tensor> Generator::InputsFor(size_t first) const {
       case DecoderInput::kMask: inputs[i] = Integers(port, std::vector<int64_t>(tokens_.size(), 1)); break;
       case DecoderInput::kUsesCache: {
         const bool uses = first > 0;
-        inputs[i] = Tensor::Of<bool>(DType::kBool, Shape{1}, std::span(&uses, 1));
+        inputs[i] =
+            Tensor::Of<bool>(DType::kBool, port.shape.rank() == 0 ? Shape{} : Shape{1}, std::span(&uses, 1));
         break;
       }
       case DecoderInput::kPast: break;  // below

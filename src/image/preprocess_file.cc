@@ -139,6 +139,9 @@ void SetClasses(const Text& t, Preprocess& p) {
     if (!(v >= 0 && v <= kMostClass && v == std::floor(v))) t.Bad(kExpected);
     p.head.classes.push_back(int(v));
   }
+  std::vector<int>& classes = p.head.classes;
+  std::sort(classes.begin(), classes.end());
+  classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
 }
 
 TensorOrder Layout(const Text& t) { return TensorOrder(Choice(t, {"nchw", "nhwc"})); }

@@ -81,8 +81,10 @@ bool Follow(Graph& graph, const Node& node, bool folded, Varying& varying) {
 // Writes a CastLike as the Cast that it is once the type is known, so that it can be folded without the
 // tensor that it is like.
 void WriteTypeOfCast(const Graph& graph, Node& node) {
-  if (node.op != "CastLike" || graph.value(node.inputs[1]).type == DType::kUnknown) return;
-  node.attributes.Set("to", std::string(Name(graph.value(node.inputs[1]).type)));
+  // The nodes of a body that has been inlined are not verified yet.
+  const ValueId like = node.op == "CastLike" && node.inputs.size() == 2 ? node.inputs[1] : kNoValue;
+  if (like == kNoValue || graph.value(like).type == DType::kUnknown) return;
+  node.attributes.Set("to", std::string(Name(graph.value(like).type)));
   node.op = "Cast";
   node.inputs.pop_back();
 }
