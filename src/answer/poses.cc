@@ -36,7 +36,7 @@ void ReadPoints(const float* v, int64_t step, PointOrder order, std::vector<Pict
 
 // The highest cell of each heat map of 1xKxHxW.
 std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
+  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, "heat hm");
   const int64_t width = maps.dim(3), cells = maps.dim(2) * width;
   std::vector<PicturePoint> points;
   for (int64_t k = 0; k < maps.dim(1) && cells > 0; ++k) {
@@ -51,9 +51,9 @@ std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput
 // The same with offsets 1x(2*K)xHxW in pixels, those down before those across. The first and the last cells
 // lie on the first and the last pixels of the input.
 std::vector<PicturePoint> PoseNetPoints(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
+  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, "heat hm");
   const int64_t count = maps.dim(1), height = maps.dim(2), width = maps.dim(3), cells = height * width;
-  const HeadValues offsets = outputs.Find("offsets", {1, 2 * count, height, width}, {"off"}, maps.name);
+  const HeadValues offsets = outputs.Find("offsets", {1, 2 * count, height, width}, "off", maps.name);
   const auto step = [](int pixels, int64_t of) { return of > 1 ? double(pixels - 1) / double(of - 1) : 0.0; };
   const bool logits = LackSigmoid(maps.values);
   std::vector<PicturePoint> points;
