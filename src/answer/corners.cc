@@ -39,8 +39,8 @@ bool AreWhole(const std::vector<float>& values) {
 
 // Class 0 is the background.
 void CornerBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
-  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box", "loc"});
-  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1), kAny}, {"score", "conf"}, boxes.name);
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, "box loc");
+  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1), kAny}, "score conf", boxes.name);
   const int64_t classes = scores.dim(2);
   if (classes < 2) outputs.Fail("the scores have no class beside the background", "2 classes or more");
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
@@ -62,9 +62,9 @@ void SsdRows(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found)
 
 // Boxes, labels and scores of an ONNX SSD, which has left out those that overlap.
 void SsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
-  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  const HeadValues labels = outputs.FindOfAnyType("labels", {1, boxes.dim(1)}, {"label", "class"});
-  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, "box");
+  const HeadValues labels = outputs.FindOfAnyType("labels", {1, boxes.dim(1)}, "label class");
+  const HeadValues scores = outputs.Find("scores", {1, boxes.dim(1)}, "score", labels.name);
   const bool pixels = ArePixels(boxes.values);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
     const float* v = boxes.row(i, 4);
@@ -78,9 +78,9 @@ void SsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found
 // Boxes as top, left, bottom and right, classes and scores of TensorFlow's SSDs, which have left out those
 // that overlap. Files of TensorFlow 2 have names without a meaning, and either order of classes and scores.
 void TfSsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
-  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  HeadValues labels = outputs.FindOfAnyType("classes", {1, boxes.dim(1)}, {"label", "class"});
-  HeadValues scores = outputs.FindOfAnyType("scores", {1, boxes.dim(1)}, {"score"}, labels.name);
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, "box");
+  HeadValues labels = outputs.FindOfAnyType("classes", {1, boxes.dim(1)}, "label class");
+  HeadValues scores = outputs.FindOfAnyType("scores", {1, boxes.dim(1)}, "score", labels.name);
   if (!AreWhole(labels.values) && AreWhole(scores.values)) std::swap(labels, scores);
   outputs.RefuseIntegers(scores);
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
@@ -91,8 +91,8 @@ void TfSsdBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& fou
 
 // Logits, whose last class says that a query has found nothing, and centre, width and height.
 void DetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& found) {
-  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, {"box"});
-  const HeadValues logits = outputs.Find("logits", {1, boxes.dim(1), kAny}, {"logit", "class"}, boxes.name);
+  const HeadValues boxes = outputs.Find("boxes", {1, kAny, 4}, "box");
+  const HeadValues logits = outputs.Find("logits", {1, boxes.dim(1), kAny}, "logit class", boxes.name);
   const int64_t classes = logits.dim(2);
   if (classes < 2) outputs.Fail("the logits have no class beside 'nothing'", "2 classes or more");
   for (int64_t i = 0; i < boxes.dim(1); ++i) {
@@ -109,13 +109,13 @@ void DetrBoxes(const HeadOutputs& outputs, const HeadInput&, BoxCandidates& foun
 // Scores or logits of each class, of which none is the background, and boxes as those of DETR, in an output
 // of their own or before the scores.
 void RtDetrBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
-  const bool apart = outputs.FindIfAny({1, kAny, 4}, {"box", "det"});
-  const HeadValues first = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, {"box", "det"});
+  const bool apart = outputs.FindIfAny({1, kAny, 4}, "box det");
+  const HeadValues first = outputs.Find("boxes", {1, kAny, apart ? 4 : kAny}, "box det");
   if (!apart && first.dim(2) <= 4) outputs.Fail("the scores have no class", "a class or more");
   const HeadValues boxes = ColumnsOf(first, 0, 4);
-  const HeadValues scores = apart ? outputs.Find("scores", {1, boxes.dim(1), kAny},
-                                                 {"logit", "score", "class", "label"}, first.name)
-                                  : ColumnsOf(first, 4, first.dim(2));
+  const HeadValues scores =
+      apart ? outputs.Find("scores", {1, boxes.dim(1), kAny}, "logit score class label", first.name)
+            : ColumnsOf(first, 4, first.dim(2));
   const int64_t classes = scores.dim(2);
   if (classes < 1) outputs.Fail("the scores have no class", "a class or more");
   if (ArePixels(boxes.values))

@@ -52,13 +52,13 @@ FacePoints PointsOf(const float* offsets, const PriorBox& prior, float score) {
 
 void PriorBoxes(const HeadOutputs& outputs, const HeadInput& input, std::span<const PriorGrid> grids,
                 BoxCandidates& found) {
-  const HeadValues scores = outputs.Find("scores", {1, HeadOutputs::kAny, 2}, {"score", "conf"});
-  const HeadValues offsets = outputs.Find("boxes", {1, HeadOutputs::kAny, 4}, {"box", "loc"});
+  const HeadValues scores = outputs.Find("scores", {1, HeadOutputs::kAny, 2}, "score conf");
+  const HeadValues offsets = outputs.Find("boxes", {1, HeadOutputs::kAny, 4}, "box loc");
   const std::vector<PriorBox> priors = PriorsOf(grids, input.place);
   outputs.CheckCount(scores.dim(1), priors.size(), input.place);
   outputs.CheckCount(offsets.dim(1), priors.size(), input.place);
   const int64_t count = int64_t(priors.size());
-  const HeadOutput* any_points = outputs.FindIfAny({1, count, 2 * kFacePoints}, {"land", "point"});
+  const HeadOutput* any_points = outputs.FindIfAny({1, count, 2 * kFacePoints}, "land point");
   const HeadValues points = any_points ? outputs.ValuesOf(*any_points) : HeadValues();
   outputs.RefuseIntegers(points);
   for (int64_t i = 0; i < count; ++i) {

@@ -63,10 +63,10 @@ void FastestDetBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCand
 
 // Peaks of heat maps 1xCxHxW with sizes and offsets 1x2xHxW in cells.
 void CenterNetBoxes(const HeadOutputs& outputs, const HeadInput& input, BoxCandidates& found) {
-  const HeadValues heat = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"hm", "heat"});
+  const HeadValues heat = outputs.Find("heat maps", {1, kAny, kAny, kAny}, "hm heat");
   const int64_t height = heat.dim(2), width = heat.dim(3);
-  const HeadValues sizes = outputs.Find("sizes", {1, 2, height, width}, {"wh", "size", "scale"});
-  const HeadValues offsets = outputs.Find("offsets", {1, 2, height, width}, {"reg", "off"});
+  const HeadValues sizes = outputs.Find("sizes", {1, 2, height, width}, "wh size scale");
+  const HeadValues offsets = outputs.Find("offsets", {1, 2, height, width}, "reg off");
   if (sizes.name == offsets.name || heat.name == sizes.name || heat.name == offsets.name)
     outputs.Fail("no three outputs can be heat maps, sizes and offsets",
                  "names with 'hm' or 'heat', 'wh' or 'size', 'reg' or 'off'");

@@ -15,9 +15,13 @@ bool Fits(const Shape& shape, std::initializer_list<int64_t> dims) {
                     [](int64_t want, int64_t got) { return want == HeadOutputs::kAny || want == got; });
 }
 
-bool HasOneOf(std::string_view name, std::initializer_list<const char*> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](const char* part) { return name.find(part) != name.npos; });
+bool HasOneOf(std::string_view name, std::string_view words) {
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(' '));
+    if (name.find(word) != name.npos) return true;
+    words.remove_prefix(std::min(words.size(), word.size() + 1));
+  }
+  return false;
 }
 
 // Returns which head could have that many classes in one of the outputs.
@@ -97,8 +101,7 @@ void HeadOutputs::CheckCount(int64_t boxes, size_t expected, const InputPlace& p
          fmt::format("{} for {}x{}", expected, place.input_width, place.input_height));
 }
 
-const HeadOutput* HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
-                                         std::initializer_list<const char*> names,
+const HeadOutput* HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims, std::string_view names,
                                          std::string_view except) const {
   const HeadOutput* found = nullptr;
   for (const HeadOutput& output : all_) {
@@ -110,15 +113,14 @@ const HeadOutput* HeadOutputs::FindIfAny(std::initializer_list<int64_t> dims,
 }
 
 HeadValues HeadOutputs::FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
-                                      std::initializer_list<const char*> names,
-                                      std::string_view except) const {
+                                      std::string_view names, std::string_view except) const {
   const HeadOutput* found = FindIfAny(dims, names, except);
   if (!found) Fail(fmt::format("no output can be the {}", what), DimsText(dims));
   return ValuesOf(*found);
 }
 
-HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims,
-                             std::initializer_list<const char*> names, std::string_view except) const {
+HeadValues HeadOutputs::Find(const char* what, std::initializer_list<int64_t> dims, std::string_view names,
+                             std::string_view except) const {
   HeadValues found = FindOfAnyType(what, dims, names, except);
   RefuseIntegers(found);
   return found;

@@ -30,16 +30,15 @@ class HeadOutputs {
       : head_(head), all_(outputs), planes_(planes) {}
 
   // Returns the output whose dimensions are these. Of several outputs it is the first whose name contains one
-  // of `names`, or the first; never that called `except`. Error if there is none, or if it is integers that
-  // stand for unknown numbers; `what` names it in the message.
-  HeadValues Find(const char* what, std::initializer_list<int64_t> dims,
-                  std::initializer_list<const char*> names = {}, std::string_view except = {}) const;
+  // of the words of `names`, or the first; never that called `except`. Error if there is none, or if it is
+  // integers that stand for unknown numbers; `what` names it in the message.
+  HeadValues Find(const char* what, std::initializer_list<int64_t> dims, std::string_view names = {},
+                  std::string_view except = {}) const;
   // The same, and integers are what they are: numbers of classes, or pixels.
-  HeadValues FindOfAnyType(const char* what, std::initializer_list<int64_t> dims,
-                           std::initializer_list<const char*> names = {}, std::string_view except = {}) const;
+  HeadValues FindOfAnyType(const char* what, std::initializer_list<int64_t> dims, std::string_view names = {},
+                           std::string_view except = {}) const;
   // The same, or nothing.
-  const HeadOutput* FindIfAny(std::initializer_list<int64_t> dims,
-                              std::initializer_list<const char*> names = {},
+  const HeadOutput* FindIfAny(std::initializer_list<int64_t> dims, std::string_view names = {},
                               std::string_view except = {}) const;
   HeadValues ValuesOf(const HeadOutput& output) const;
   // Returns all outputs with this number of dimensions. Errors as Find().

@@ -36,7 +36,7 @@ void ReadPoints(const float* v, int64_t step, PointOrder order, std::vector<Pict
 
 // The highest cell of each heat map of 1xKxHxW.
 std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
+  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, "heat hm");
   const int64_t width = maps.dim(3), cells = maps.dim(2) * width;
   std::vector<PicturePoint> points;
   if (cells < 1) return points;  // and the number of maps may be any
@@ -53,12 +53,12 @@ std::vector<PicturePoint> HeatPoints(const HeadOutputs& outputs, const HeadInput
 // The same with offsets 1x(2*K)xHxW in pixels, those down before those across. The first and the last cells
 // lie on the first and the last pixels of the input.
 std::vector<PicturePoint> PoseNetPoints(const HeadOutputs& outputs, const HeadInput& input) {
-  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, {"heat", "hm"});
+  const HeadValues maps = outputs.Find("heat maps", {1, kAny, kAny, kAny}, "heat hm");
   const int64_t count = maps.dim(1), height = maps.dim(2), width = maps.dim(3), cells = height * width;
   std::vector<PicturePoint> points;
   if (cells < 1) return points;  // and the number of maps may be any
   outputs.CheckShown(count, input.settings.head);
-  const HeadValues offsets = outputs.Find("offsets", {1, 2 * count, height, width}, {"off"}, maps.name);
+  const HeadValues offsets = outputs.Find("offsets", {1, 2 * count, height, width}, "off", maps.name);
   const auto step = [](int pixels, int64_t of) { return of > 1 ? double(pixels - 1) / double(of - 1) : 0.0; };
   const bool logits = LackSigmoid(maps.values);
   for (int64_t k = 0; k < count; ++k) {

@@ -6,7 +6,6 @@
 #include <charconv>
 #include <cmath>
 #include <filesystem>
-#include <initializer_list>
 #include <optional>
 
 #include "base/error.h"
@@ -115,15 +114,18 @@ void SetCropFraction(const Text& t, Preprocess& p) {
   p.letterbox = false;
 }
 
-// Returns the index of the text in `names`.
-int Choice(const Text& t, std::initializer_list<const char*> names) {
-  const auto found = std::find(names.begin(), names.end(), t.value);
-  if (found != names.end()) return int(found - names.begin());
-  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value,
-          ExpectedOneOf(t.value, {names.begin(), names.end()}));
+// Returns the index of the text in `names`, which have '|' between them.
+int Choice(const Text& t, std::string_view names) {
+  std::vector<std::string> known;
+  while (!names.empty()) {
+    known.emplace_back(names.substr(0, names.find('|')));
+    if (known.back() == t.value) return int(known.size()) - 1;
+    names.remove_prefix(std::min(names.size(), known.back().size() + 1));
+  }
+  Invalid(t.where, "bad value for '{}'; got '{}'{}", t.key, t.value, ExpectedOneOf(t.value, known));
 }
 
-bool Truth(const Text& t) { return Choice(t, {"false", "true"}) == 1; }
+bool Truth(const Text& t) { return Choice(t, "false|true") == 1; }
 
 void SetLetterbox(const Text& t, Preprocess& p) {
   p.letterbox = Truth(t);
@@ -144,7 +146,7 @@ void SetClasses(const Text& t, Preprocess& p) {
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
 }
 
-TensorOrder Layout(const Text& t) { return TensorOrder(Choice(t, {"nchw", "nhwc"})); }
+TensorOrder Layout(const Text& t) { return TensorOrder(Choice(t, "nchw|nhwc")); }
 
 void SetRecipe(const Text& t, Preprocess& p);
 
@@ -171,13 +173,11 @@ constexpr Field kFields[] = {
     {{"interpolation", "antialias|bilinear|bicubic",
       "resize as Pillow's bilinear does (antialias, the default), OpenCV's, or Pillow's bicubic"},
      [](const Text& t, Preprocess& p) {
-       p.interpolation = Interpolation(Choice(t, {"antialias", "bilinear", "bicubic"}));
+       p.interpolation = Interpolation(Choice(t, "antialias|bilinear|bicubic"));
      }},
     {{"channels", "rgb|bgr|gray",
       "order of the channels (default: rgb, or gray for an input of one channel)"},
-     [](const Text& t, Preprocess& p) {
-       p.channels = ChannelOrder(Choice(t, {"rgb", "bgr", "gray"}));
-     }},
+     [](const Text& t, Preprocess& p) { p.channels = ChannelOrder(Choice(t, "rgb|bgr|gray")); }},
     {{"mean", "a[,b,c]", "subtract this from the pixels 0 to 255; one number, or one a channel"},
      [](const Text& t, Preprocess& p) { p.mean = Channels(t); },
      true},
@@ -190,7 +190,7 @@ constexpr Field kFields[] = {
     {{"type", "f32|u8|i8", "type of the elements (default: the input's)"},
      [](const Text& t, Preprocess& p) {
        constexpr DType kTypes[] = {DType::kF32, DType::kU8, DType::kI8};
-       p.type = kTypes[Choice(t, {"f32", "u8", "i8"})];
+       p.type = kTypes[Choice(t, "f32|u8|i8")];
      }},
     {{"labels", "FILE", "names of the classes, one a line"},
      [](const Text& t, Preprocess& p) { p.labels = t.value; }},

@@ -253,7 +253,7 @@ def answer_seeds():
     """The numbers of a head, of its layout, of whether classes are chosen, and of names; then outputs: the number of a name, a rank and dimensions; and the
     values of all of them."""
     source = (HERE.parents[1] / "src/answer/answer.cc").read_text()
-    heads = re.findall(r'\{"([\w-]+)", AnswerKind::', source)
+    heads = re.findall(r'"([\w-]+)",\s+(?:\.kind = )?AnswerKind::', source)
 
     def outputs(*shapes):
         return bytes([len(shapes)]) + b"".join(bytes([name, len(shape), *shape]) for name, shape in shapes)
