@@ -61,6 +61,8 @@ def difference(ours, theirs):
     """The share of equal elements of all outputs, and the largest difference, as the table has it."""
     equal, relative, steps = [], 0.0, 0
     for name, reference in theirs.items():
+        if name not in ours:
+            raise RuntimeError(f"there is no output '{name}'; got {', '.join(ours)}")
         a, b = ours[name].astype(float), reference.astype(float)
         if a.shape != b.shape:
             return 0.0, f"{'x'.join(map(str, a.shape))} for {'x'.join(map(str, b.shape))}"
@@ -71,7 +73,9 @@ def difference(ours, theirs):
         elif most > 0:
             relative = max(relative, most / max(numpy.nanmax(numpy.abs(b)), 1e-30))
     integers = any(numpy.issubdtype(value.dtype, numpy.integer) for value in theirs.values())
-    return float(numpy.mean(numpy.concatenate(equal))), f"{steps} steps" if integers else f"{relative:.0e}"
+    floats = any(numpy.issubdtype(value.dtype, numpy.floating) for value in theirs.values())
+    largest = ", ".join([f"{relative:.0e}"] * floats + [f"{steps} steps"] * integers)
+    return float(numpy.mean(numpy.concatenate(equal))) if equal else 1.0, largest
 
 
 class Table:
@@ -102,6 +106,9 @@ class Table:
         print(f"| {name:44} | {a:9.3f} | {b:15.3f} | {a / b:6.2f} | {100 * equal:5.1f} % | {largest:>18} |", flush=True)
 
     def end(self):
+        if not self.ratios:
+            print("\nno network was compared")
+            return 1
         print(f"\ngeometric mean of the ratios: {statistics.geometric_mean(self.ratios):.2f}, of {len(self.ratios)} files; "
               f"{sum(ratio <= 1 for ratio in self.ratios)} at most 1.00")
         return 1 if self.failed else 0

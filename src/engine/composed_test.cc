@@ -276,7 +276,7 @@ TEST(Composed, ATransformKnowsNoShapeWhileItIsImported) {
   };
   expect_same("STFT", {"step", "", "count"}, {2, 19}, 0);
   expect_same("STFT", {"step", "", "count"}, {2, 19, 1}, 0);
-  for (const int64_t axis : {-3, -2, 1, 2}) expect_same("DFT", {"count"}, {2, 5, 9, 1}, axis);
+  for (const int64_t axis : {-3, -2, 0, 1}) expect_same("DFT", {"count"}, {2, 5, 9, 1}, axis);
 }
 
 std::string ErrorOf(OneNodeModel n) {

@@ -321,9 +321,13 @@ class Text(unittest.TestCase):
     def test_a_chat_has_the_form_of_its_model(self):
         # Each of these pieces is one token; the model's n-th token is the piece with the number n.
         pieces = ["<unk>", "<|im_start|>", "\n", *"abcdeimnrstuy", *"GHIJKL", "<|im_end|>", *(chr(0x100 + i) for i in range(60))]
-        special = [{"id": i, "content": text, "special": True} for i, text in enumerate(pieces) if text.startswith("<")]
-        vocabulary = {text: i for i, text in enumerate(pieces)}
-        (self.root / "chat.json").write_text(json.dumps({"added_tokens": special, "model": {"type": "BPE", "vocab": vocabulary, "merges": []}}))
+
+        def write_tokenizer():
+            special = [{"id": i, "content": text, "special": True} for i, text in enumerate(pieces) if text.startswith("<")]
+            vocabulary = {text: i for i, text in enumerate(pieces)}
+            (self.root / "chat.json").write_text(json.dumps({"added_tokens": special, "model": {"type": "BPE", "vocab": vocabulary, "merges": []}}))
+
+        write_tokenizer()
         (self.root / "chat.onnx").write_bytes(counter(len(pieces)))
         chat = ("run", self.root / "chat.onnx", "--tokenizer", self.root / "chat.json", "--json")
 
@@ -341,6 +345,10 @@ class Text(unittest.TestCase):
         self.assertEqual(answers("--template", "chatml", "--most-tokens", 1, stdin="a\nb\n"), [[20], [20 + 23]])
         # The system's turn, "<|im_start|>system\nabc<|im_end|>\n", has 13 tokens.
         self.assertEqual(answers("--template", "chatml", "--system", "abc", "--most-tokens", 1, stdin="a\n"), [[33]])
+        # Another special token ends an answer, too, but not the turn, whose end follows.
+        pieces[22], pieces[40] = "<|stop|>", "<|im_end|>"
+        write_tokenizer()
+        self.assertEqual(answers("--template", "chatml", "--most-tokens", 3, stdin="a\nb\n"), [[20, 21], [45, 46, 47]])
         self.assertEqual(answers("--most-tokens", 3, stdin="a\n"), [[]])  # the first token is "<|im_start|>"
         self.assertIn("try --template chatml", mete(*chat[:-1], "--prompt", "a").stderr)
         self.assertNotIn("try --template", mete(*chat[:-1], "--prompt", "a", "--template", "chatml").stderr)

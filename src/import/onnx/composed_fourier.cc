@@ -314,6 +314,8 @@ void TransformOfUnknownRank(Upgrade& u, const Transform& t, ValueId x) {
   if (length < 1) return u.Unsupported("neither its dft_length nor the shape of its input is known");
   const auto axis = ConstantAxis(u, Shape::kMaxRank);
   if (!axis || !CheckLength(u, t, length)) return;
+  if (*axis > 1)
+    return u.Unsupported("its axis is counted from the first one, and the shape of its input is not known");
   TransformAlong(u, t, x, DimsOf(u, x, 0, *axis), DimOf(u, x, *axis), DimsOf(u, x, *axis + 1, -1), length);
 }
 
@@ -350,7 +352,10 @@ namespace {
 // Returns the length of a frame; -1 if it is not known before the model runs.
 int64_t KnownFrame(Upgrade& u, ValueId signal) {
   if (u.input(3) != kNoValue) return ConstantCount(u, u.input(3));
-  if (u.input(2) == kNoValue) return u.shapes->Of(u.graph, signal)[1];
+  if (u.input(2) == kNoValue) {
+    const Shape of = u.shapes->Of(u.graph, signal);
+    return of.known() ? of[1] : -1;
+  }
   const Shape window = u.shapes->Of(u.graph, u.input(2));
   return window.known() && window.rank() == 1 ? window[0] : -1;
 }
@@ -367,7 +372,10 @@ void ExpandStft(Upgrade& u) {
   t.onesided = u.node.attributes.Int("onesided", 1) != 0;
   t.parts = PartsOf(u, t, signal, 3);
   if (t.parts == 0 || !CheckSides(u, t)) return;
-  if (rank < 0) signal = Reshaped(u, signal, {0, -1, 1});  // of batch x samples as well
+  if (rank < 0 && u.input(2) == kNoValue && u.input(3) == kNoValue)
+    return u.Unsupported("neither its frame_length nor the shape of its input is known");
+  // Of batch x samples as well; of complex numbers the numbers of elements differ.
+  if (rank < 0) signal = ShapedAs(u, signal, {DimsOf(u, signal, 0, 2), Constant(u, {1})});
   const ValueId samples = DimsOf(u, signal, 1, 2), window = u.input(2);
   t.length = samples;
   if (u.input(3) != kNoValue) t.length = AsCount(u, u.input(3));

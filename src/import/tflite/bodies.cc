@@ -14,10 +14,17 @@ constexpr int kMostDepth = 32;  // as the front end for ONNX
 // Each body is converted a few times, until the shapes of what it hands on are found.
 constexpr int64_t kTimesEach = 16, kMore = 1000;
 
-int64_t OperatorsIn(const File& network) {
-  size_t count = network.operators.size();
-  for (const File& other : network.others) count += other.operators.size();
-  return int64_t(count);
+// What it takes to convert a graph: about the same time for an operator, a tensor and 64 bytes of names.
+int64_t CostOf(const File& graph) {
+  size_t names = 0;
+  for (const TensorInfo& tensor : graph.tensors) names += tensor.name.size();
+  return int64_t(graph.operators.size() + graph.tensors.size() + names / 64) + 1;
+}
+
+int64_t CostOfAll(const File& network) {
+  int64_t cost = CostOf(network);
+  for (const File& other : network.others) cost += CostOf(other);
+  return cost;
 }
 
 }  // namespace
@@ -43,8 +50,8 @@ Builder::Builder(Builder& outer, int number, const std::string& where)
   for (; network->outer_; network = network->outer_, ++depth)
     if (network->number_ == number) Invalid(where, "subgraph {} runs itself", number);
   if (depth > kMostDepth) Invalid(where, "subgraphs nest deeper than {}; expected less", kMostDepth);
-  if (network->left_ == 0) network->left_ = kTimesEach * OperatorsIn(network_) + kMore;
-  network->left_ -= int64_t(file_.operators.size()) + 1;
+  if (network->left_ == 0) network->left_ = kTimesEach * CostOfAll(network_) + kMore;
+  network->left_ -= CostOf(file_);
   if (network->left_ < 1) {
     network->left_ = 1;
     mete::Fail(Code::kUnimplemented, where, "subgraphs run each other too often");

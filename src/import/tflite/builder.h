@@ -37,7 +37,7 @@ class Builder {
   // `file` is the network.
   Builder(const File& file, const ImportOptions& options, ImportProblems& problems);
   // Builds a body (graph/bodies.h) from subgraph `number`, for an operator of `outer`. The limit on the
-  // operators of all bodies keeps subgraphs that run each other many times from taking memory without end.
+  // cost of all bodies keeps subgraphs that run each other many times from taking memory without end.
   Builder(Builder& outer, int number, const std::string& where);
 
   void AddInputs();
@@ -99,7 +99,7 @@ class Builder {
   const File& file_;  // the network, or the subgraph of a body
   Builder* const outer_ = nullptr;
   const int number_ = 0;  // of the subgraph
-  int64_t left_ = 0;      // operators that bodies may still have, of the network's builder
+  int64_t left_ = 0;      // cost that bodies may still have, of the network's builder
   const ImportOptions& options_;
   ImportProblems& problems_;
   Imported result_;

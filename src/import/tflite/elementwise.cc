@@ -1,4 +1,5 @@
 // Conversions of element-wise operators, of Softmax and of changes of type.
+#include "base/visit_type.h"
 #include "import/tflite/builder.h"
 
 namespace mete::tflite_import {
@@ -40,7 +41,7 @@ void SquaredDifference(Op& op) {
 void FloorDiv(Op& op) {
   const Order order = op.AnyOrder();
   const ValueId a = op.Operand(0, order), b = op.Operand(1, order);
-  if (op.NumberType(0) == DType::kF32) return op.Out(0, order, op.Emit("Floor", {op.Emit("Div", {a, b})}));
+  if (IsFloat(op.NumberType(0))) return op.Out(0, order, op.Emit("Floor", {op.Emit("Div", {a, b})}));
   // Integers are divided towards zero. Without its remainder, which has the divisor's sign, nothing is cut
   // off.
   const ValueId divisible = op.Emit("Sub", {a, op.Emit("Mod", {a, b})});

@@ -52,19 +52,44 @@ class Reader {
       Fail(Code::kUnimplemented, where(), "the format's version is {}; expected 3", model_->version());
     if (SizeOf(model_->subgraphs()) == 0)
       Fail(Code::kDataLoss, where(), "the model has no subgraph; it may be truncated");
-    std::vector<File> others;
-    for (unsigned i = 1; i < model_->subgraphs()->size(); ++i) {
-      ReadGraph(*model_->subgraphs()->Get(i), fmt::format("subgraph {}", i));
-      others.push_back(std::exchange(file_, {}));
-    }
     ReadGraph(*model_->subgraphs()->Get(0), "the model");
-    file_.description = model_->description() ? Text(model_->description()) : "";
-    file_.others = std::move(others);
-    return std::move(file_);
+    File network = std::exchange(file_, {});
+    network.description = model_->description() ? Text(model_->description()) : "";
+    network.others.resize(model_->subgraphs()->size() - 1);
+    ReadReached(network);
+    return network;
   }
 
  private:
   const std::string& where() const { return problems_.model(); }
+
+  // Reads the subgraphs that operators run. Others belong to other signatures of the model.
+  void ReadReached(File& network) {
+    std::vector<bool> reached(network.others.size() + 1);
+    std::vector<int> next = RunBy(network);
+    while (!next.empty()) {
+      const int number = next.back();
+      next.pop_back();
+      if (number < 1 || size_t(number) >= reached.size() || reached[size_t(number)]) continue;
+      reached[size_t(number)] = true;
+      ReadGraph(*model_->subgraphs()->Get(unsigned(number)), fmt::format("subgraph {}", number));
+      const std::vector<int> more = RunBy(file_);
+      next.insert(next.end(), more.begin(), more.end());
+      network.others[size_t(number) - 1] = std::exchange(file_, {});
+    }
+  }
+
+  // Returns the numbers of the subgraphs that operators of a graph run.
+  static std::vector<int> RunBy(const File& graph) {
+    std::vector<int> numbers;
+    for (const OperatorInfo& op : graph.operators) {
+      if (const auto* o = op.source->builtin_options_as_IfOptions())
+        numbers.insert(numbers.end(), {o->then_subgraph_index(), o->else_subgraph_index()});
+      if (const auto* o = op.source->builtin_options_as_WhileOptions())
+        numbers.insert(numbers.end(), {o->cond_subgraph_index(), o->body_subgraph_index()});
+    }
+    return numbers;
+  }
 
   void ReadGraph(const tflite::SubGraph& graph, const std::string& what) {
     file_.name = graph.name() ? Text(graph.name()) : "";
@@ -228,7 +253,11 @@ class Reader {
   void ReadSparse(const tflite::Tensor& source, std::span<const std::byte> data, TensorInfo& info) {
     if (!info.unsupported.empty()) return;
     constexpr size_t kMostZeros = 64;
-    Spend(size_t(info.shape.Elements()) * mete::SizeOf(info.type) / kMostZeros + data.size());
+    const size_t cost = size_t(info.shape.Elements()) * mete::SizeOf(info.type) / kMostZeros + data.size();
+    if (cost > budget_)
+      Invalid(info.name, "sparse tensors have more than {} times as many zeros as the file has bytes; got {}",
+              kMostZeros, ToString(info.shape));
+    Spend(cost);
     info.constant = DenseOf(*source.sparsity(), data, info.type, info.shape, info.name);
   }
 

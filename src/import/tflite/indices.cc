@@ -102,6 +102,12 @@ void DynamicUpdateSlice(Op& op) {
   op.Out(0, Order::kFile, y, in);
 }
 
+// ONNX counts indices below zero from the end. Here they are outside, as those from the depth on are.
+ValueId CountedFromZero(const Op& op, ValueId at) {
+  constexpr int64_t kOutside = std::numeric_limits<int64_t>::max();
+  return op.Emit("Where", {op.Emit("Less", {at, op.Integer(0)}), op.Integer(kOutside), at});
+}
+
 // Returns the shape of SEGMENT_SUM's output: as many rows as the largest number of a segment says.
 ValueId SegmentSizes(const Op& op) {
   const Shape in = op.shape();
@@ -109,7 +115,8 @@ ValueId SegmentSizes(const Op& op) {
   if (const auto segments = op.KnownInts(1)) {
     sizes[0] = 0;
     for (const int64_t segment : *segments) {
-      if (segment < 0) op.Bad("a segment must be from 0 on; got {}", segment);
+      if (segment < 0 || segment > std::numeric_limits<int32_t>::max())
+        op.Bad("a segment must be from 0 to 2147483647; got {}", segment);
       sizes[0] = std::max(sizes[0], segment + 1);
     }
     return op.Ints(sizes);
@@ -123,15 +130,13 @@ void SegmentSum(Op& op) {
   const Shape in = op.shape();
   if (in.rank() < 1 || op.shape(1) != Shape{in[0]})
     op.Bad("{} needs a segment for each row; got {} for {}", op.kind(), ToString(op.shape(1)), ToString(in));
-  op.Out(0, Order::kFile, Scattered(op, SegmentSizes(op), op.Reshape(op.Indices(1), {in[0], 1}), 0));
+  op.Out(0, Order::kFile,
+         Scattered(op, SegmentSizes(op), op.Reshape(CountedFromZero(op, op.Indices(1)), {in[0], 1}), 0));
 }
 
-// ONNX counts indices below zero from the end. Here they are outside, as those from the depth on are.
 void OneHot(Op& op) {
-  constexpr int64_t kOutside = std::numeric_limits<int64_t>::max();
   const auto* o = op.Find<tflite::OneHotOptions>();
-  const ValueId at = op.Indices(0);
-  const ValueId inside = op.Emit("Where", {op.Emit("Less", {at, op.Integer(0)}), op.Integer(kOutside), at});
+  const ValueId inside = CountedFromZero(op, op.Indices(0));
   const ValueId off_on = op.Emit("Concat", {op.Reshape(op.in(3), {1}), op.Reshape(op.in(2), {1})}, AxisOf(0));
   op.Out(0, Order::kFile, op.Emit("OneHot", {inside, op.Sizes(1), off_on}, AxisOf(o ? o->axis() : -1)));
 }

@@ -27,7 +27,7 @@ Order Op::AnyOrder() const {
   for (int i = 0; i < inputs(); ++i) {
     if (!has(i)) continue;
     const int rank = builder_.ShapeOf(input(i)).rank();  // -1 if it depends on the data of a run
-    if (rank > 4) return Order::kFile;
+    if (rank < 0 || rank > 4) return Order::kFile;
     planar |= rank == 4 && OrderOf(i) == Order::kPlanar;
   }
   return planar ? Order::kPlanar : Order::kFile;
@@ -120,7 +120,9 @@ ValueId Op::Bias(int i, int x, int w) const {
 
 ValueId Op::Reshape(ValueId x, const Shape& shape) const {
   if (builder_.graph().value(x).shape == shape) return x;
-  return Emit("Reshape", {x, Ints(mete::Ints(shape.begin(), shape.end()))});
+  Attributes attributes;
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) attributes.Set("allowzero", int64_t{1});
+  return Emit("Reshape", {x, Ints(mete::Ints(shape.begin(), shape.end()))}, std::move(attributes));
 }
 
 ValueId Op::Transpose(ValueId x, const mete::Ints& perm) const {

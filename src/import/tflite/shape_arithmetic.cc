@@ -86,6 +86,7 @@ bool FoldRange(Op& op, int64_t first, int64_t limit, int64_t step) {
 bool FoldProduct(Op& op, const Ints& list, const Ints& axes) {
   const auto* o = op.Find<tflite::ReducerOptions>();
   if (op.shape().rank() != 1 || axes.empty()) return false;
+  for (const int64_t axis : axes) (void)op.Axis(axis, 1);  // which refuses others
   uint64_t product = 1;
   for (const int64_t n : list) product *= uint64_t(n);
   op.OutInts(0, {int64_t(product)}, o && o->keep_dims() ? Shape{1} : Shape{});
@@ -106,7 +107,8 @@ bool FoldInts(Op& op) {
     joined.insert(joined.end(), ints->begin(), ints->end());
     if (joined.size() > kMost) return false;
   }
-  const bool scalars = joined.size() == inputs.size();
+  const bool scalars =
+      std::all_of(inputs.begin(), inputs.end(), [](const Ints& list) { return list.size() == 1; });
   switch (op.code()) {
     case Code::CAST: return op.OutInts(0, inputs[0], op.shape()), true;
     case Code::CONCATENATION: return op.OutInts(0, joined, {int64_t(joined.size())}), true;

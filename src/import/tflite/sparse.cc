@@ -77,7 +77,8 @@ class Densifier {
     ReadLevels(layout);
     for (const Level& level : levels_)
       if (!level.is_dense) CheckSegments(level);
-    Walk(0, 0, 0);
+    if (dense_.elements() > 0) Walk(0, 0, 0);  // otherwise other dimensions may be of any size
+    if (copied_ != count_) Fail("elements that have no place");
     return std::move(dense_);
   }
 
@@ -154,6 +155,7 @@ class Densifier {
       if (at < 0 || at >= count_) Fail("too few elements");
       std::memcpy(static_cast<std::byte*>(dense_.mutable_view().data) + size_t(to) * width_,
                   data_.data() + size_t(at) * width_, width_);
+      ++copied_;
       return;
     }
     const Level& level = levels_[number];
@@ -172,6 +174,7 @@ class Densifier {
   const std::span<const std::byte> data_;
   const size_t width_;
   const int64_t count_;
+  int64_t copied_ = 0;
   Tensor dense_;
   std::vector<Level> levels_;
 };

@@ -73,11 +73,17 @@ TEST(SparseTensor, IsRefusedWhereItsLayoutDoesNotFit) {
   EXPECT_TELLS(rows({0, 1}, {2, 0, 3}), "got too few segments");
   EXPECT_TELLS(rows({0, 1, 1, 3}, {2, 0, 3}, {1, 2}), "got too few elements");
   EXPECT_TELLS(rows({0, 1, 1, 3}, {2, 0, 3}, {1, 2, 3}, 2), "got a level of another size");
+  EXPECT_TELLS(rows({0, 1, 1, 2}, {2, 0, 3}), "got elements that have no place");
   EXPECT_TELLS(Dense({3, 4}, {1}, {0}, {}, {{3}}), "got another number of levels");
   EXPECT_TELLS(Dense({3, 4}, {1}, {0, 0}, {}, {{3}, {4}}), "got an order that is none");
   EXPECT_TELLS(Dense({3, 4}, {1}, {0, 1, 2}, {2}, {{3}, {4}, {2}}),
                "got blocks of a dimension that there is not");
   EXPECT_TELLS(Dense({3, 4}, {1}, {0, 1, 2}, {0}, {{3}, {4}, {2}}), "got blocks that do not fill the tensor");
+}
+
+TEST(SparseTensor, HasNoStepsWhereItHasNoElements) {
+  EXPECT_EQ(Dense({1 << 20, 1 << 10, 0}, {}, {0, 1, 2}, {}, {{1 << 20}, {1 << 10}, {0}}),
+            std::vector<float>());
 }
 
 TEST(SparseTensor, IsAConstantOfANetwork) {
