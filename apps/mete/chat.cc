@@ -127,7 +127,8 @@ class Conversation {
   std::vector<int64_t> TokensOf(const std::string& prompt) const {
     const bool first = generator_.seen() == 0;
     std::string text = prompt;
-    if (form_) text = first ? FirstTurn(*form_, flags_.system, prompt) : LaterTurn(*form_, prompt, last_ == end_);
+    if (form_)
+      text = first ? FirstTurn(*form_, flags_.system, prompt) : LaterTurn(*form_, prompt, last_ == end_);
     std::vector<int64_t> tokens =
         tokenizer_->Encode(text, first ? Tokenizer::Place::kFirst : Tokenizer::Place::kLater);
     if (last_ >= 0) tokens.insert(tokens.begin(), last_);  // which the model has given but not seen
