@@ -52,27 +52,33 @@ class PartsForTerminals {
   std::string held_;
 };
 
+// Returns the token that is this text, or -1.
+int64_t TokenOf(const Tokenizer& tokenizer, std::string_view text) {
+  try {
+    const std::vector<int64_t> tokens = tokenizer.Encode(text, Tokenizer::Place::kLater);
+    return tokens.size() == 1 ? tokens[0] : -1;
+  } catch (const Error&) {  // the tokenizer has no piece for a character of it
+    return -1;
+  }
+}
+
 // Returns the token that ends an answer in this form. Error INVALID_ARGUMENT if the tokenizer has none.
 int64_t EndOf(const ChatForm& form, const Tokenizer& tokenizer) {
-  const std::vector<int64_t> tokens = tokenizer.Encode(form.end, Tokenizer::Place::kLater);
-  if (tokens.size() != 1)
-    Invalid("--template",
-            "the tokenizer is none of a chat model of this form; got {} tokens for '{}', expected one; try "
-            "another template or the tokenizer.json of the model",
-            tokens.size(), form.end);
-  return tokens[0];
+  const int64_t end = TokenOf(tokenizer, form.end);
+  if (end < 0)
+    Invalid(
+        "--template",
+        "the tokenizer is none of a chat model of this form; got no token '{}', expected one; try another "
+        "template or the tokenizer.json of the model",
+        form.end);
+  return end;
 }
 
 // Returns the form whose end the tokenizer has as a token, or nullptr. Many tokenizers have "</s>", also
 // those of other models.
 const ChatForm* FormOf(const Tokenizer& tokenizer) {
-  for (const ChatForm& form : ChatForms()) {
-    if (form.end == "</s>") continue;
-    try {
-      if (tokenizer.Encode(form.end, Tokenizer::Place::kLater).size() == 1) return &form;
-    } catch (const Error&) {  // the tokenizer has no piece for a character of it
-    }
-  }
+  for (const ChatForm& form : ChatForms())
+    if (form.end != "</s>" && TokenOf(tokenizer, form.end) >= 0) return &form;
   return nullptr;
 }
 

@@ -144,12 +144,18 @@ TEST(TfliteOperator, ValuesWhoseShapeDependsOnDataJoinOthersInTheFilesOrder) {
   const int taken = m.Op(Code::GATHER_ND, {table, places});
   const int sums = m.Conv(x, m.Floats({2, 1, 1, 3}, {1, 1, 1, 2, 2, 2}), m.Floats({2}, {0, 0}),
                           tflite::Padding::SAME, {m.Value({1, 1, 2, 2})});
-  m.outputs = {m.Op(Code::CONCATENATION, {taken, sums}, Kind::ConcatenationOptions,
-                    tflite::CreateConcatenationOptions(m.builder, 3))};
-  const Tensor y = RunBytes(m.Finish(), {Tensor::Floats({2}, Floats{0, 1}),
-                                         Tensor::Floats({1, 1, 2, 3}, Floats{1, 2, 3, 4, 5, 6})})[0];
-  EXPECT_EQ(y.shape(), (Shape{1, 1, 2, 5}));
-  EXPECT_EQ(ElementsOf<float>(y), (Floats{7, 8, 9, 6, 12, 10, 11, 12, 15, 30}));
+  const Graph g = ImportOutput(m, m.Op(Code::CONCATENATION, {taken, sums}, Kind::ConcatenationOptions,
+                                       tflite::CreateConcatenationOptions(m.builder, 3)))
+                      .graph;
+  const Node& joined = g.nodes.back();
+  ASSERT_EQ(joined.op, "Concat");
+  EXPECT_EQ(joined.attributes.Int("axis", 0), 3);
+  EXPECT_EQ(g.value(joined.inputs[1]).shape, (Shape{1, 1, 2, 2}));
+  for (const Node& node : g.nodes) {
+    if (node.outputs[0] == joined.inputs[0]) {
+      EXPECT_EQ(node.op, "GatherND");
+    }
+  }
 }
 
 TEST(TfliteOperator, GatherInBatchesChecksItsDimensions) {
