@@ -165,6 +165,7 @@ TEST_F(ServerTest, ScoresOfBytesAreNumbers) {
   fs::remove_all(folder);
   fs::create_directories(folder);
   fs::copy_file(net, folder / "model.tflite");
+  std::ofstream(folder / "model.toml") << "preprocess = \"mobilenet\"\n";
   Start({});
   const Outcome outcome = Classify(TextOf("models/digit.png"), 3);
   ASSERT_EQ(outcome.error, "");
