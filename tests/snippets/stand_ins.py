@@ -93,9 +93,10 @@ def tokenizer():
 
 
 def tokenizer_json():
-    """Hugging Face's form, with as many words as there are classes."""
-    words = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, **{f"word{i}": i for i in range(1, CLASSES)}}}
-    return json.dumps({"model": words, "decoder": {"type": "WordPiece"}}).encode()
+    """Hugging Face's form, with as many words and marks of a chat (chatml) as there are classes."""
+    marks = [{"id": CLASSES - 2 + i, "content": f"<|im_{name}|>", "special": True} for i, name in enumerate(("start", "end"))]
+    words = {"type": "WordPiece", "unk_token": "[UNK]", "vocab": {"[UNK]": 0, **{f"word{i}": i for i in range(1, CLASSES - 2)}}}
+    return json.dumps({"model": words, "decoder": {"type": "WordPiece"}, "added_tokens": marks}).encode()
 
 
 BY_NAME = {"bert.onnx": language_model, "decoder.onnx": decoder, "detector.onnx": detector, "encoder.onnx": encoder, "ids.npy": words, "mask.npy": words,
