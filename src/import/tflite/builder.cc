@@ -165,6 +165,21 @@ void Builder::Set(int tensor, Order order, ValueId raw) {
   state.made_in = order;
 }
 
+void Builder::SetComplex(int tensor, const Complex& parts) {
+  const TensorInfo& of = info(tensor);
+  State& state = states_[size_t(tensor)];
+  if (!of.complex) Invalid(of.name, "the operator makes complex numbers; the file says {}", Name(of.type));
+  if (IsMade(tensor)) Invalid(of.name, "the tensor is made twice; expected one operator");
+  state.raw[0] = parts.real;
+  state.imaginary = parts.imaginary;
+}
+
+std::optional<Complex> Builder::ComplexOf(int tensor) const {
+  const State& state = states_[size_t(tensor)];
+  if (state.imaginary == kNoValue) return std::nullopt;
+  return Complex{state.raw[0], state.imaginary};
+}
+
 namespace {
 
 template <class T>

@@ -32,6 +32,11 @@ inline int64_t AxisIn(Order order, int64_t axis) {
   return order == Order::kPlanar ? PermTo(Order::kFile)[size_t(axis)] : axis;
 }
 
+// A tensor of complex numbers as two values of one shape.
+struct Complex {
+  ValueId real = kNoValue, imaginary = kNoValue;
+};
+
 class Builder {
  public:
   // `file` is the network.
@@ -74,6 +79,10 @@ class Builder {
   ValueId Numbers(int tensor, Order order);
   // Gives the tensor its value. Throws if it has one.
   void Set(int tensor, Order order, ValueId raw);
+  // The same of a tensor of complex numbers, which has no value of its own.
+  void SetComplex(int tensor, const Complex& parts);
+  // Returns the parts that such a tensor got; nothing for others.
+  std::optional<Complex> ComplexOf(int tensor) const;
 
   // Returns the scale and the zero point of a tensor with scales as inputs of a QuantizeLinear.
   std::vector<ValueId> ScaleOf(int tensor);
@@ -88,6 +97,7 @@ class Builder {
     ValueId raw[2] = {kNoValue, kNoValue};      // by order
     ValueId numbers[2] = {kNoValue, kNoValue};  // by order; the same as raw for tensors without scales
     std::vector<ValueId> scale;
+    ValueId imaginary = kNoValue;  // of complex numbers, whose real parts are raw
     Order made_in = Order::kFile;
     bool failed = false;
   };
@@ -140,6 +150,7 @@ class Op {
   // Returns the order for an operator that works in any: that of its inputs.
   Order AnyOrder() const;
   Order OrderOf(int i) const { return builder_.OrderOf(input(i)); }
+  std::optional<Complex> ComplexOf(int i = 0) const { return builder_.ComplexOf(input(i)); }
   bool is_computed(int i) const { return !builder_.graph().value(raw(i)).is_constant(); }
   // Returns the integers of a constant input; throws for others. `what` names it in the message.
   mete::Ints IntsOf(int i, const char* what) const;
@@ -190,6 +201,8 @@ class Op {
   void Out(int i, Order order, ValueId numbers, const Shape& shape = Shape::Unknown()) const;
   // Makes output i of a value as the file has it.
   void OutRaw(int i, Order order, ValueId raw) const;
+  // Makes output 0 of complex numbers.
+  void OutComplex(const Complex& parts) const { builder_.SetComplex(source_.outputs[0], parts); }
   // Makes output i of integers that are known now.
   void OutInts(int i, const mete::Ints& values, const Shape& shape) const;
 
@@ -254,6 +267,7 @@ std::span<const Row> MakeRows();         // makes.cc
 std::span<const Row> IndexRows();        // indices.cc
 std::span<const Row> SliceRows();        // slices.cc
 std::span<const Row> SequenceRows();     // sequence.cc
+std::span<const Row> SpectrumRows();     // spectra.cc
 std::span<const Row> ControlRows();      // control.cc
 std::span<const Row> DetectionRows();    // detections.cc
 void ConvertDetections(Op& op);          // detections.cc: TFLite_Detection_PostProcess

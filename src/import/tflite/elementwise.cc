@@ -133,9 +133,11 @@ void Select(Op& op) {
   op.Out(0, order, op.Emit("Where", {op.Operand(0, order), op.Operand(1, order), op.Operand(2, order)}));
 }
 
+// Of complex numbers it takes the real part.
 void Cast(Op& op) {
   const Order order = op.AnyOrder();
   if (!op.out_info().unsupported.empty()) op.Unsupported(op.out_info().unsupported);
+  if (const auto z = op.ComplexOf()) return op.OutRaw(0, order, op.Cast(z->real, op.out_info().type));
   op.OutRaw(0, order, op.Cast(op.raw(0, order), op.out_info().type));
 }
 

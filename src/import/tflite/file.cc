@@ -166,6 +166,7 @@ class Reader {
     info.type = DTypeOf(source.type());
     if (info.type == DType::kUnknown)
       info.unsupported = fmt::format("its type is {}", tflite::EnumNameTensorType(source.type()));
+    info.complex = source.type() == tflite::TensorType::COMPLEX64;
     if (source.is_variable()) info.unsupported = "it is a variable, which keeps its value from run to run";
     if (!ReadShape(source, info)) return;
     ReadScales(source, info);

@@ -30,6 +30,7 @@ struct TensorInfo {
   DType type = DType::kUnknown;
   Shape shape;
   std::optional<Scales> scales;
+  bool complex = false;     // of f32; `unsupported` says so, for operators that take real numbers alone
   Tensor constant;          // has a value for weights
   std::string unsupported;  // why Mete cannot read the tensor; empty: it can
 };

@@ -8,7 +8,8 @@ namespace mete::tflite_import {
 namespace {
 
 // Returns the shape that a RESHAPE asks for: in its second input, or in files without that in its options.
-// A first dimension that is the batch of the file follows the caller's batch.
+// A first dimension that is the batch of the file follows the caller's batch, but not in a shape that follows
+// from those of other tensors.
 Ints ReshapedTo(const Op& op) {
   Ints shape;
   const auto* o = op.Find<tflite::ReshapeOptions>();
@@ -16,10 +17,17 @@ Ints ReshapedTo(const Op& op) {
   else if (o && o->new_shape() && o->new_shape()->size() <= unsigned(Shape::kMaxRank))
     shape.assign(o->new_shape()->begin(), o->new_shape()->end());
   else op.Bad("{} has no new shape", op.kind());
-  if (op.is_open()) return shape;
+  if (op.is_open() || (op.has(1) && !op.info(1).constant.has_value())) return shape;
   const Shape &in_file = op.info(0).shape, in = op.shape();
   if (in.rank() > 0 && !shape.empty() && in[0] != in_file[0] && shape[0] == in_file[0]) shape[0] = in[0];
   return shape;
+}
+
+// Makes output 0 of input 0 in another shape, which holds as many elements.
+void OutReshaped(Op& op, const Shape& shape) {
+  const auto z = op.ComplexOf();
+  if (!z) return op.Out(0, Order::kFile, op.in(), shape);
+  op.OutComplex({op.Reshape(z->real, shape), op.Reshape(z->imaginary, shape)});
 }
 
 void Reshape(Op& op) {
@@ -32,7 +40,10 @@ void Reshape(Op& op) {
   if (std::any_of(shape.begin(), shape.end(), [](int64_t d) { return d < -1; }))
     op.Bad("the new shape has a negative dimension; got {}", fmt::join(shape, "x"));
   if (std::find(shape.begin(), shape.end(), 0) != shape.end()) a.Set("allowzero", int64_t{1});
-  op.Out(0, Order::kFile, op.Emit("Reshape", {op.in(), op.Ints(shape)}, std::move(a)));
+  const auto z = op.ComplexOf();
+  if (!z) return op.Out(0, Order::kFile, op.Emit("Reshape", {op.in(), op.Ints(shape)}, std::move(a)));
+  op.OutComplex({op.Emit("Reshape", {z->real, op.Ints(shape)}, a),
+                 op.Emit("Reshape", {z->imaginary, op.Ints(shape)}, a)});
 }
 
 void Squeeze(Op& op) {
@@ -50,7 +61,7 @@ void Squeeze(Op& op) {
   Shape out;
   for (int i = 0; i < in.rank(); ++i)
     if (!goes[size_t(i)]) out.push_back(in[i]);
-  op.Out(0, Order::kFile, op.in(), out);
+  OutReshaped(op, out);
 }
 
 void ExpandDims(Op& op) {
@@ -59,7 +70,7 @@ void ExpandDims(Op& op) {
   Shape out(in.dims().first(size_t(axis)));
   out.push_back(1);
   for (int i = axis; i < in.rank(); ++i) out.push_back(in[i]);
-  op.Out(0, Order::kFile, op.in(), out);
+  OutReshaped(op, out);
 }
 
 void Transpose(Op& op) {

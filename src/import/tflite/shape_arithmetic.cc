@@ -93,6 +93,40 @@ bool FoldProduct(Op& op, const Ints& list, const Ints& axes) {
   return true;
 }
 
+// Returns the shape that a RESHAPE of `count` integers asks for, if it is that of a list or a scalar.
+std::optional<Shape> ShapeOfList(const Ints& shape, size_t count) {
+  if (shape.empty() && count == 1) return Shape{};
+  if (shape.size() != 1 || (shape[0] != -1 && shape[0] != int64_t(count))) return std::nullopt;
+  return Shape{int64_t(count)};
+}
+
+bool FoldReshape(Op& op, const Ints& list, const Ints& shape) {
+  const auto of = ShapeOfList(shape, list.size());
+  if (of) op.OutInts(0, list, *of);
+  return of.has_value();
+}
+
+// Divides a list into parts of these sizes.
+bool FoldSplit(Op& op, const Ints& list, Ints sizes) {
+  if (op.shape().rank() != 1 || int(sizes.size()) != op.outputs()) return false;
+  int64_t rest = int64_t(list.size());
+  for (const int64_t size : sizes) {
+    if (size > int64_t(list.size())) return false;
+    rest -= std::max<int64_t>(size, 0);
+  }
+  const auto open = std::find(sizes.begin(), sizes.end(), -1);
+  if (open != sizes.end()) rest -= (*open = rest);
+  if (rest != 0 || *std::min_element(sizes.begin(), sizes.end()) < 0)
+    return false;  // the conversion tells it
+  auto next = list.begin();
+  for (int i = 0; i < op.outputs(); ++i) {
+    const int64_t size = sizes[size_t(i)];
+    op.OutInts(i, Ints(next, next + size), {size});
+    next += size;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool FoldInts(Op& op) {
@@ -116,6 +150,8 @@ bool FoldInts(Op& op) {
       return scalars && op.shape().rank() == 0 && (op.OutInts(0, joined, {int64_t(joined.size())}), true);
     case Code::GATHER: return inputs.size() == 2 && FoldGather(op, inputs[0], inputs[1]);
     case Code::RANGE: return inputs.size() == 3 && scalars && FoldRange(op, joined[0], joined[1], joined[2]);
+    case Code::RESHAPE: return inputs.size() == 2 && FoldReshape(op, inputs[0], inputs[1]);
+    case Code::SPLIT_V: return inputs.size() == 3 && FoldSplit(op, inputs[0], inputs[1]);
     case Code::REDUCE_PROD: return inputs.size() == 2 && FoldProduct(op, inputs[0], inputs[1]);
     default: return inputs.size() == 2 && FoldBinary(op, inputs[0], inputs[1]);
   }

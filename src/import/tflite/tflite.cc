@@ -26,8 +26,9 @@ const Row* Find(const OperatorInfo& source) {
       if (source.kind == custom.name) return &custom.row;
     return nullptr;
   }
-  for (auto family : {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), MakeRows(),
-                      IndexRows(), SliceRows(), SequenceRows(), DetectionRows(), ControlRows()})
+  for (auto family :
+       {ProductRows(), ImageRows(), ElementwiseRows(), ReduceRows(), MoveRows(), MakeRows(), IndexRows(),
+        SliceRows(), SequenceRows(), SpectrumRows(), DetectionRows(), ControlRows()})
     for (const Row& row : family)
       if (row.code == source.code) return &row;
   return nullptr;
