@@ -64,10 +64,10 @@ Work DirectWork(const NodeInRun& at, const ConvShape& s) {
   const Sizes sizes = SizesOf(s);
   const double k = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
   const double pixels = double(s.out_pixels()),
-               weights = kFloatBytes * k * double(plan.split.padded_columns() * s.groups);
+               weights = kFloatBytes * k * double(plan.gemm.packed_columns() * s.groups);
   if (plan.as_gemm && s.out_pixels() == 1) return OneRowWork(at, s, weights, sizes.in, sizes.out);
   Amounts a(at, KernelName(s, ConvAlgorithm::kDirect), s.out_pixels() == 1 ? "one row" : "");
-  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), k);
+  a.AddTiles(plan.split, double(s.groups), pixels, double(plan.row_step), double(plan.gemm.steps));
   a.AddWeights(weights, plan.as_gemm ? pixels : std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
   a.AddData(at.node.inputs[0], sizes.in, sizes.out, plan.tap_length >= kShortSum);

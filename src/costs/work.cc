@@ -38,9 +38,8 @@ Work MatrixWork(const NodeInRun& at, const Product& p) {
   if (p.is_vector()) return VectorWork(at, p, constant);
   const GemmPlan plan = PlanGemm(p.n, p.k);
   Amounts a(at, p.kernel(), constant ? "" : kBothComputed);
-  a.AddTiles(plan.split, batch, m, double(plan.row_step), k);
-  const double weights = kFloatBytes * k * double(plan.split.padded_columns()),
-               out = kFloatBytes * batch * m * n;
+  a.AddTiles(plan.split, batch, m, double(plan.row_step), double(plan.steps));
+  const double weights = kFloatBytes * k * double(plan.packed_columns()), out = kFloatBytes * batch * m * n;
   if (constant) {
     a.AddWeights(weights, m);
     a.AddColdWeights(plan.split, weights, m, double(plan.row_step), k);

@@ -12,6 +12,7 @@
 #include "hwy/highway.h"
 
 #include "kernels/fast/target/name-inl.h"
+#include "kernels/fast/tile/dots-inl.h"
 #include "kernels/fast/tile/tile-inl.h"
 
 #ifndef METE_CONV_ONCE
@@ -20,9 +21,11 @@ namespace mete {
 
 struct ConvCode {
   const char* target;
-  // Runs all chunks of one panel. The caller has set the strip's rows (see tile.h). `packed` is the panel,
+  // Runs all chunks of one panel. The caller has set the strip's rows (tile.h). `packed` is the panel,
   // which has `width` columns.
   void (*run_panel)(const ConvPlan&, Strip, const float* packed, int64_t width);
+  // The same where the plan has dots.
+  void (*run_dots)(const ConvPlan&, Strip, const float* packed, int64_t width);
 };
 
 }  // namespace mete
@@ -47,6 +50,14 @@ inline void RunConvChunk(const ConvPlan& plan, Strip s, const float* packed, int
   RunPanel(s);
 }
 
+// Runs a panel of few columns, whose lanes hold elements of K.
+void RunConvDots(const ConvPlan& plan, Strip s, const float* packed, int64_t) {
+  s.taps = static_cast<size_t>(plan.taps);
+  s.k = static_cast<size_t>(plan.tap_length);
+  s.panel = packed;
+  RunDots(s);
+}
+
 // Runs a panel in chunks. A chunk consists of whole taps if several taps fit, otherwise of a part of one
 // tap's channels.
 void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t width) {
@@ -65,7 +76,7 @@ void RunConvPanel(const ConvPlan& plan, Strip s, const float* packed, int64_t wi
 }
 
 const ConvCode* GetConvCode() {
-  static constexpr ConvCode code = {TargetName(), RunConvPanel};
+  static constexpr ConvCode code = {TargetName(), RunConvPanel, RunConvDots};
   return &code;
 }
 
@@ -93,12 +104,19 @@ int64_t PackedLength(const ConvPlan& plan) {
 
 PanelPlace PlaceOf(const ConvPlan& plan, int64_t panel) { return {plan.split, SumLength(plan), panel}; }
 
-// Packs one panel as [ky][kx][c][width].
+// Packs one panel as [ky][kx][c][width], or as [column][ky][kx][c] for dots.
 void PackPanel(const ConvPlan& plan, const float* weights, int64_t first, const PanelPlace& place,
                float* to) {
   const int64_t taps = plan.shape.kernel_height * plan.shape.kernel_width, columns = place.columns.size();
   const float* from =
       weights + (place.group * plan.group_outputs + place.columns.begin - first) * plan.group_channels * taps;
+  if (plan.gemm.dots) {
+    for (int64_t j = 0; j < columns; ++j)
+      for (int64_t tap = 0; tap < taps; ++tap)
+        for (int64_t c = 0; c < plan.group_channels; ++c)
+          *to++ = from[(j * plan.group_channels + c) * taps + tap];
+    return;
+  }
   // The loop over channels is the outer one, so that the weights are read nearly in order.
   for (int64_t c = 0; c < plan.group_channels; ++c) {
     for (int64_t tap = 0; tap < taps; ++tap) {
@@ -123,9 +141,10 @@ void RunColumns(const ConvCall& call, Strip s, Range pass, int64_t panel) {
   s.offset = static_cast<size_t>(place.group * plan.group_channels);
   s.columns = static_cast<size_t>(place.columns.size());
   const float* packed = call.packed + place.packed;
+  const auto run = plan.gemm.dots ? plan.code->run_dots : plan.code->run_panel;
   if (plan.shape.out_row_stride == 0) {
     s.PointAt(call.output, pass.begin, column);
-    return plan.code->run_panel(plan, s, packed, place.width);
+    return run(plan, s, packed, place.width);
   }
   // A strip has one distance between its outputs, so it ends with the output row.
   const int64_t width = plan.shape.out_width;
@@ -135,7 +154,7 @@ void RunColumns(const ConvCall& call, Strip s, Range pass, int64_t panel) {
     const int64_t row = y * plan.shape.out_row_stride;
     s.PointAt(call.output + row, pixel - y * width, column);
     if (s.residual) s.residual += row;
-    plan.code->run_panel(plan, s, packed, place.width);
+    run(plan, s, packed, place.width);
     s.rows += s.row_count;
     pixel = end;
   }
@@ -156,6 +175,9 @@ ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors) {
   plan.row_step = plan.gemm.row_step;
   plan.panels = plan.split.count() * shape.groups;
   static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, sizeof(float));
+  const int64_t lanes = plan.split.lanes();
+  plan.gemm.dots = TakesDots(plan.group_outputs, plan.taps, plan.tap_length, lanes);
+  plan.gemm.steps = plan.gemm.dots ? DotSteps(plan.group_outputs, plan.taps, plan.tap_length, lanes) : length;
   return plan;
 }
 

@@ -57,7 +57,7 @@ struct ConvPlan : ConvTaps {
   int64_t panels = 0;    // panels of all groups, group by group; a `Range panels` below counts them
   int64_t row_step = 0;  // pixels of a register tile
   bool as_gemm = false;  // 1x1, stride 1, no padding, one group: RunGemm() computes it
-  GemmPlan gemm;         // the product of one group: its panels are `split`, its tile is the convolution's
+  GemmPlan gemm;  // the product of one group: its panels are `split`, its tile and dots the convolution's
   const ConvCode* code = nullptr;
 };
 

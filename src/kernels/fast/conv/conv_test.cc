@@ -48,14 +48,15 @@ TEST(ConvF32, OddShapesMatchTheSumInDouble) {
 }
 
 // The cases have two panels of which the last ends within a vector, a 3x3 convolution and a product, a sum in
-// several chunks, and epilogues with and without a residual.
+// several chunks, two columns alone, and epilogues with and without a residual.
 TEST(ConvF32, EveryActivationMatchesTheSumInDouble) {
   OnEveryTarget([](const std::string&) {
     uint32_t seed = 200;
     for (const FusedOp op : kAllActivations) {
       for (const ConvShape& shape : {Sized({1, 5, 6, 20, 1, 1, 75, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
                                      Sized({1, 3, 7, 9, 1, 1, 64, 1, 1, 1, 1, 1, 1, 0, 0, 1, 13, 67}, 0, 0),
-                                     Sized({1, 3, 3, 600, 1, 1, 10, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1)}) {
+                                     Sized({1, 3, 3, 600, 1, 1, 10, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1),
+                                     Sized({1, 5, 6, 50, 1, 1, 2, 3, 3, 1, 1, 1, 1, 1, 1, 1}, 1, 1)}) {
         SCOPED_TRACE(::testing::Message() << "activation " << Name(op) << " seed " << seed);
         Problem problem(shape, op, seed++);
         problem.Check(problem.RunWhole());
@@ -143,6 +144,20 @@ TEST(ConvF32, PlainOneByOneIsAMatrixProduct) {
   EXPECT_TRUE(PlanConv(s).as_gemm);
   s.stride_x = 2;
   EXPECT_FALSE(PlanConv(s).as_gemm);
+}
+
+TEST(ConvF32, FewOutputsAreDotProducts) {
+  ConvShape s;
+  s.in_channels = 64;
+  s.kernel_height = s.kernel_width = 3;
+  const int64_t lanes = PlanConv(s).split.lanes();
+  for (const int64_t outputs : {1, 2, 4, 8, 16}) {
+    s.out_channels = outputs;
+    EXPECT_EQ(PlanConv(s).gemm.dots, 2 * outputs <= lanes) << outputs;
+  }
+  s.out_channels = 1;
+  s.in_channels = 1;  // taps of one element are no runs
+  EXPECT_FALSE(PlanConv(s).gemm.dots);
 }
 
 TEST(ConvF32, AFirstLayerReadsWholeKernelRows) {

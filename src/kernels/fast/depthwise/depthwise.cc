@@ -333,7 +333,7 @@ namespace mete {
 HWY_EXPORT(GetDepthwiseCode);
 
 bool IsDepthwise(const ConvShape& shape) {
-  return shape.groups == shape.in_channels && shape.in_channels == shape.out_channels;
+  return shape.groups == shape.in_channels && shape.in_channels == shape.out_channels && shape.groups > 1;
 }
 
 DepthwisePlan PlanDepthwise(const ConvShape& shape) {

@@ -22,7 +22,8 @@ struct DepthwisePlan {
   const DepthwiseCode* code = nullptr;
 };
 
-// IsDepthwise() returns whether in_channels == out_channels == groups, which PlanDepthwise() requires.
+// IsDepthwise() returns whether in_channels == out_channels == groups, which PlanDepthwise() requires, and
+// there are several channels: a convolution of one is a product, whose lanes hold taps or pixels.
 bool IsDepthwise(const ConvShape& shape);
 DepthwisePlan PlanDepthwise(const ConvShape& shape);
 

@@ -11,6 +11,7 @@
 #include "hwy/highway.h"
 
 #include "kernels/fast/target/name-inl.h"
+#include "kernels/fast/tile/dots-inl.h"
 #include "kernels/fast/tile/tile-inl.h"
 
 #ifndef METE_GEMM_ONCE
@@ -59,6 +60,11 @@ inline void RunColumns(const GemmCall& g, Range rows, int64_t panel, Strip& s) {
   s.residual_stride = static_cast<size_t>(residual_stride);
   s.epilogue = &g.epilogue;
   s.PointAt(g.c, rows.begin, column);
+  if (g.plan.dots) {
+    s.k = static_cast<size_t>(g.plan.k);
+    s.panel = g.packed;
+    return RunDots(s);
+  }
   const EvenPieces chunks(std::max<int64_t>(g.plan.k, 1), ChunkLength(width));
   for (int64_t i = 0; i < chunks.count(); ++i) {
     const Range k = g.plan.k > 0 ? chunks[i] : Range{0, 0};
@@ -115,6 +121,8 @@ GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors) {
   plan.split = Panels(n, plan.code->lanes, most_vectors > 0 ? most_vectors : plan.code->most_vectors);
   plan.panels = plan.split.count();
   plan.row_step = plan.code->row_step;
+  plan.dots = TakesDots(n, 1, k, plan.code->lanes);
+  plan.steps = plan.dots ? DotSteps(n, 1, k, plan.code->lanes) : k;
   return plan;
 }
 
@@ -132,6 +140,7 @@ std::vector<Tile> GemmTiles(const GemmPlan& plan, int64_t rows, bool in_order) {
   // ways. This value is a guess.
   constexpr int64_t kFewRows = 4;
   std::vector<Tile> tiles{{}};
+  if (plan.dots) return tiles;
   if (SizeOf(plan, {0, true}).vectors < SizeOf(plan, {}).vectors)
     tiles.insert(in_order && plan.code->halves_in_order ? tiles.begin() : tiles.end(), Tile{0, true});
   if (rows > kFewRows && SizeOf(plan, {}).rows > kFewRows) tiles.push_back({kFewRows, false});
@@ -150,20 +159,36 @@ TileSize SizeOf(const GemmPlan& plan, const Tile& tile) {
 const char* TargetOf(const GemmPlan& plan) { return plan.code->target; }
 
 size_t PackedGemmBytes(const GemmPlan& plan) {
-  return static_cast<size_t>(plan.split.padded_columns() * plan.k) * sizeof(float);
+  return static_cast<size_t>(plan.packed_columns() * plan.k) * sizeof(float);
 }
 
+namespace {
+
+// Copies `count` elements of B from row `k` and column `column` on, along the columns or, if `down`, along
+// the rows.
+void CopyScaled(const GemmWeights& w, int64_t k, int64_t column, int64_t count, bool down, float* to) {
+  column -= w.first;
+  const float* from = w.transposed ? w.b + column * w.stride + k : w.b + k * w.stride + column;
+  const int64_t step = down != w.transposed ? w.stride : 1;
+  for (int64_t j = 0; j < count; ++j) to[j] = w.scale * from[j * step];
+}
+
+// Packs the only panel as [column][k].
+void PackDots(const GemmPlan& plan, const GemmWeights& weights, float* packed) {
+  for (int64_t column = 0; column < plan.n; ++column)
+    CopyScaled(weights, 0, column, plan.k, true, packed + column * plan.k);
+}
+
+}  // namespace
+
 void PackGemm(const GemmPlan& plan, const GemmWeights& weights, Range panels, float* packed) {
-  const auto& [b, stride, transposed, scale, skipped] = weights;
+  if (plan.dots) return panels.size() > 0 ? PackDots(plan, weights, packed) : void();
   for (int64_t p = panels.begin; p < panels.end; ++p) {
     const int64_t first = plan.split.Columns(p).begin, columns = plan.split.Columns(p).size(),
                   width = plan.split.Width(p);
     float* to = packed + first * plan.k;
     for (int64_t k = 0; k < plan.k; ++k, to += width) {
-      const int64_t column = first - skipped;
-      const float* from = transposed ? b + column * stride + k : b + k * stride + column;
-      const int64_t step = transposed ? stride : 1;
-      for (int64_t j = 0; j < columns; ++j) to[j] = scale * from[j * step];
+      CopyScaled(weights, k, first, columns, false, to);
       std::fill(to + columns, to + width, 0.0f);
     }
   }

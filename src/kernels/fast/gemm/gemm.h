@@ -23,8 +23,13 @@ struct GemmPlan {
   Panels split;          // the panels of the columns
   int64_t panels = 0;    // split.count()
   int64_t row_step = 0;  // rows of a register tile; blocks with a multiple of it run fastest
-  Tile tile;             // may change at any time, because all tiles read the same packed weights
+  bool dots = false;     // the columns are too few to fill a vector: lanes hold elements of K (tile.h)
+  int64_t steps =
+      0;      // multiply-adds of a row and a vector of columns, or what takes as long: k, or DotSteps()
+  Tile tile;  // may change at any time, because all tiles read the same packed weights
   const GemmCode* code = nullptr;
+
+  int64_t packed_columns() const { return dots ? n : split.padded_columns(); }
 };
 
 // Plans a product. Requires n > 0 and k >= 0 (for k == 0 the output is activation(bias + residual)).

@@ -90,7 +90,8 @@ TEST(GemmF32, OddShapesMatchTheSumInDouble) {
     uint32_t seed = 1;
     for (const Case& c :
          {Case{1, 1, 1}, Case{1, 5, 7}, Case{3, 32, 16}, Case{8, 64, 64}, Case{9, 33, 257}, Case{13, 31, 300},
-          Case{49, 70, 19}, Case{7, 16, 1030}, Case{300, 17, 5}, Case{2, 3, 0}}) {
+          Case{49, 70, 19}, Case{7, 16, 1030}, Case{300, 17, 5}, Case{2, 3, 0}, Case{9, 1, 100},
+          Case{13, 2, 65}, Case{11, 3, 130}, Case{6, 4, 1030}, Case{5, 7, 259}}) {
       SCOPED_TRACE(::testing::Message() << c.m << "x" << c.n << "x" << c.k);
       for (const bool transposed : {false, true}) {
         Case with = c;

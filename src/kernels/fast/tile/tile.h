@@ -100,6 +100,19 @@ class PiecesOfRows {
   EvenPieces pieces_;
 };
 
+// Returns the steps that the dot products of a row take whose lanes hold elements of K (dots-inl.h), for a
+// sum over `taps` runs of `k` elements: a multiply-add for each column and vector, a load, and the sum of the
+// lanes in some 8 instructions (log2 of the lanes shuffles and additions).
+inline int64_t DotSteps(int64_t columns, int64_t taps, int64_t k, int64_t lanes) {
+  return taps * ((k + lanes - 1) / lanes) * (columns + 1) + 8 * columns;
+}
+
+// Returns whether they are faster than a register tile, which takes a step for each element of K, whether its
+// columns fill the vector or not.
+inline bool TakesDots(int64_t columns, int64_t taps, int64_t k, int64_t lanes) {
+  return 2 * columns <= lanes && DotSteps(columns, taps, k, lanes) < taps * k;
+}
+
 // Returns the length of the longest chunk of K whose part of a panel stays in the second-level cache while
 // the tiles of a block read it. With four vectors per row, the weights are read at a third of the rate of the
 // multiply-adds, which a second-level cache sustains. Of chunks of 32, 64, 128 and 256 KiB, measured with
