@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <fstream>
 #include <random>
 
@@ -141,6 +143,16 @@ TEST(JsonTokenizer, ACharacterWithoutATokenIsAnErrorWhereNoneStandsForIt) {
       "t.json");
   EXPECT_EQ(t.Encode("aa", Place::kFirst), (Ids{0, 0}));
   EXPECT_TELLS(t.Encode("ab", Place::kFirst), "no piece for a character; got 'b'");
+}
+
+TEST(JsonTokenizer, WithoutADecoderSpacesJoinThePieces) {
+  for (const char* decoder : {"", R"(, "decoder": null)"}) {
+    const JsonTokenizer t = JsonTokenizer::Parse(
+        fmt::format(R"({{"model": {{"type": "BPE", "vocab": {{"a": 0, "b": 1}}, "merges": []}}{}}})",
+                    decoder),
+        "t.json");
+    EXPECT_EQ(t.Decode(Ids{0, 1, 0}), "a b a");
+  }
 }
 
 TEST(JsonTokenizer, ATextThatChangesMakeEndlesslyLongerIsAnError) {

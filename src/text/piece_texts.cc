@@ -90,6 +90,9 @@ void Read(JsonPart part, bool& fused, std::vector<PieceChange>& changes) {
 }  // namespace
 
 void ReadPieceChanges(JsonPart part, std::vector<PieceChange>& changes) {
+  if (!part.given())  // spaces join the pieces
+    return changes.push_back(
+        [](const std::string& piece, bool is_first) { return (is_first ? "" : " ") + piece; });
   bool fused = false;
   Read(std::move(part), fused, changes);
 }
