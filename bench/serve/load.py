@@ -3,12 +3,10 @@
 The load generator (load.cc) runs on the same machine and takes processor time from the server; how much is a column. Requests arrive by
 themselves, at random, and their time begins when they arrive. Standard library only.
 """
-import array
 import contextlib
 import http.client
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -22,6 +20,7 @@ sys.path[:0] = [os.path.join(_root, "bench", "common"), os.path.join(_root, "tes
 import common_flags
 import machine
 import networks
+from bodies import request_of
 from output import kBadFile, kFailure, kSuccess, report, say
 from served import Served
 from tables import aligned, listed, number
@@ -43,19 +42,6 @@ def arguments():
     p.add_argument("--serve", nargs="*", default=[], metavar="WORD", help="flags for mete serve, without the dashes in front: threads=2")
     common_flags.add_report(p)
     return common_flags.parsed(p)
-
-
-def request_of(flags, path):
-    """(body, bytes of its JSON): a tensor of seeded numbers in bytes."""
-    tensor, = networks.mete(flags.mete, "inspect", path)["inputs"]
-    elements = 1
-    for dim in tensor["shape"]:
-        elements *= dim
-    values = random.Random(flags.seed)
-    data = array.array("f", (values.uniform(-2, 2) for _ in range(elements))).tobytes()
-    text = json.dumps({"inputs": [{"name": tensor["name"], "datatype": "FP32", "shape": tensor["shape"],
-                                   "parameters": {"binary_data_size": len(data)}}], "parameters": {"binary_data_output": True}}).encode()
-    return text + data, len(text)
 
 
 class Watched:
@@ -139,7 +125,7 @@ def measure_model(flags, name, path):
         repository = os.path.join(folder, "repository")
         os.mkdir(repository)
         shutil.copyfile(path, os.path.join(repository, "net.onnx"))
-        body, json_bytes = request_of(flags, path)
+        body, json_bytes = request_of(flags.mete, path, flags.seed)
         say(f"{name}: loading")
         words = [word for pair in flags.serve for word in ("--" + pair).split("=", 1)]
         server = stack.enter_context(Served(flags.mete, repository, *words, log="none", env={"METE_CACHE": os.path.join(folder, "cache")}))
