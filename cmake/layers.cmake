@@ -143,7 +143,7 @@ foreach(rewrites byte_tables concat_in_place depth_taps fold_blocks fuse_element
         inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization slice_convolution slice_resize transposed_convolutions transposes volume_convolutions)
   set_source_files_properties(src/passes/${rewrites}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 endforeach()
-foreach(reads attributes bodies external flex_attention functions importer microsoft microsoft_attended microsoft_attention microsoft_build
+foreach(reads attributes bodies composed composed_fourier composed_signal external flex_attention functions importer microsoft microsoft_attended microsoft_attention microsoft_build
         microsoft_embedding microsoft_few_bits microsoft_fused microsoft_group_query microsoft_images onnx shapes upgrade upgrade_attributes
         upgrade_meaning upgrade_old)
   set_source_files_properties(src/import/onnx/${reads}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
@@ -157,7 +157,7 @@ set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timel
                             src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
                             src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
-                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/packed_in_use.cc src/processor/cpu/prepare/packer.cc src/processor/tuning/tuner.cc src/base/trace.cc
+                            src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/conv_ways.cc src/engine/npy.cc src/plan/pool/program_verify.cc src/processor/cpu/prepare/packed_in_use.cc src/processor/cpu/prepare/packer.cc src/processor/tuning/tuner.cc src/base/trace.cc
                             src/run/keeper.cc src/run/pool_members.cc src/run/trial.cc src/run/corrected_plans.cc src/run/compare_plans.cc src/run/member_processor.cc src/plan/pool/program.cc
                             src/base/child.cc src/costs/describe.cc src/costs/gpu_estimate.cc src/plan/pool/chip_planners.cc src/plan/pool/instead.cc src/plan/pool/named.cc src/plan/pool/regression.cc src/simulate/pool/estimate_pool.cc
                             PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
