@@ -6,6 +6,7 @@ their ONNX twins), the zoo, and small ones of control flow and of com.microsoft'
 ONNX Runtime's sums (--onnxruntime-sums); accuracy.py shows how often sums of integers give another class.
 Needs numpy, onnx and onnxruntime: against_onnxruntime.sh makes the virtual environment and calls this.
 """
+import multiprocessing
 import pathlib
 import subprocess
 import sys
@@ -49,6 +50,30 @@ def onnxruntime_outputs(path, inputs):
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
     return dict(zip([o.name for o in session.get_outputs()], session.run(None, inputs)))
+
+
+def in_a_process(function, *arguments):
+    """What the function returns in a process of its own: a crash in it, as ONNX Runtime has on some processors, is an error here."""
+    processes = multiprocessing.get_context("fork")
+    here, there = processes.Pipe(duplex=False)
+
+    def work():
+        try:
+            there.send((function(*arguments), None))
+        except Exception as error:  # ONNX Runtime's have no common type
+            there.send((None, str(error)))
+
+    process = processes.Process(target=work)
+    process.start()
+    there.close()
+    try:
+        result, problem = here.recv()
+    except EOFError:
+        result, problem = None, "its process crashed"
+    process.join()
+    if problem is not None:
+        raise RuntimeError(problem)
+    return result
 
 
 def mete_outputs(flags, path, inputs, work):
@@ -127,8 +152,8 @@ def check_made(cases, flags, table, work):
         path = work / "made.onnx"
         onnx.save(model, path)
         try:
-            theirs = onnxruntime_outputs(path, inputs)
-        except Exception as error:  # its errors have no common type
+            theirs = in_a_process(onnxruntime_outputs, path, inputs)
+        except RuntimeError as error:
             print(f"{name}: ONNX Runtime: {str(error)[:120]}")
             continue
         try:
