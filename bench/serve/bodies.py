@@ -7,6 +7,7 @@ library only.
 import argparse
 import array
 import json
+import math
 import os
 import pathlib
 import random
@@ -21,10 +22,11 @@ from onnx_files import message, varint
 
 def tensor_of(mete, path, seed):
     """(name, shape, bytes) of seeded numbers for the input of a model."""
-    tensor, = networks.mete(mete, "inspect", path)["inputs"]
-    elements = 1
-    for dim in tensor["shape"]:
-        elements *= dim
+    inputs = networks.mete(mete, "inspect", path)["inputs"]
+    if len(inputs) != 1 or inputs[0]["type"] != "f32" or not all(isinstance(dim, int) and dim > 0 for dim in inputs[0]["shape"]):
+        got = ", ".join(f"{port['type']} {port['shape']}" for port in inputs)
+        raise networks.BadModel(f"[{path}] no requests can be made for its inputs; got {got}, expected one of f32 with known sizes")
+    tensor, elements = inputs[0], math.prod(inputs[0]["shape"])
     values = random.Random(seed)
     return tensor["name"], tensor["shape"], array.array("f", (values.uniform(-2, 2) for _ in range(elements))).tobytes()
 
@@ -52,10 +54,14 @@ def main():
     p.add_argument("name", metavar="NAME", nargs="?", default="net", help="of the model at the server (default: net)")
     p.add_argument("--mete", default=os.path.join(_root, "build", "release", "mete"), metavar="FILE", help="the program")
     flags = p.parse_args()
+    try:
+        body, json_bytes = request_of(flags.mete, flags.model, 1)
+        message_of_grpc = framed_message(flags.mete, flags.model, 1, flags.name)
+    except networks.BadModel as problem:
+        sys.exit(f"bodies.py: {problem}")
     flags.folder.mkdir(parents=True, exist_ok=True)
-    body, json_bytes = request_of(flags.mete, flags.model, 1)
     (flags.folder / "rest.body").write_bytes(body)
-    (flags.folder / "grpc.body").write_bytes(framed_message(flags.mete, flags.model, 1, flags.name))
+    (flags.folder / "grpc.body").write_bytes(message_of_grpc)
     print(json_bytes)
 
 

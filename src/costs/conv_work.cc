@@ -194,6 +194,7 @@ Work PlainWork(const NodeInRun& at, const ConvShape& s) {
 }
 
 // Each piece is a product, to which the sums of the pieces before it are added.
+// The order of the sums is given, so that they are no dot products.
 Work PiecesWork(const NodeInRun& at, const Convolution& conv) {
   const ConvShape& s = conv.shape;
   const ConvPlan plan = PlanConv(s);

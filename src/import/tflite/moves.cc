@@ -7,9 +7,21 @@
 namespace mete::tflite_import {
 namespace {
 
+// Returns whether the input has as many elements as a new shape. One with a dimension that is open has as
+// many for any batch; it is taken as it is where it was computed from other tensors, whose batch it follows.
+bool Fits(const Op& op, const Ints& shape) {
+  if (std::find(shape.begin(), shape.end(), -1) != shape.end())
+    return op.has(1) && !op.info(1).constant.has_value();
+  int64_t left = op.shape().Elements();
+  for (const int64_t d : shape) {
+    if (d <= 0 || left % d != 0) return false;
+    left /= d;
+  }
+  return left == 1;
+}
+
 // Returns the shape that a RESHAPE asks for: in its second input, or in files without that in its options.
-// A first dimension that is the batch of the file follows the caller's batch, but not in a shape that follows
-// from those of other tensors.
+// A first dimension that is the batch of the file follows the caller's batch.
 Ints ReshapedTo(const Op& op) {
   Ints shape;
   const auto* o = op.Find<tflite::ReshapeOptions>();
@@ -17,7 +29,7 @@ Ints ReshapedTo(const Op& op) {
   else if (o && o->new_shape() && o->new_shape()->size() <= unsigned(Shape::kMaxRank))
     shape.assign(o->new_shape()->begin(), o->new_shape()->end());
   else op.Bad("{} has no new shape", op.kind());
-  if (op.is_open() || (op.has(1) && !op.info(1).constant.has_value())) return shape;
+  if (op.is_open() || Fits(op, shape)) return shape;
   const Shape &in_file = op.info(0).shape, in = op.shape();
   if (in.rank() > 0 && !shape.empty() && in[0] != in_file[0] && shape[0] == in_file[0]) shape[0] = in[0];
   return shape;

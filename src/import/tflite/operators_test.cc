@@ -92,6 +92,33 @@ TEST(TfliteOperator, KnownIntegersAreComputedWhileTheModelIsRead) {
   EXPECT_EQ(known(4), (std::vector<int32_t>{30}));
 }
 
+TEST(TfliteOperator, KnownListsAreDividedAsTheyAre) {
+  const auto divided = [](const std::vector<int32_t>& sizes, int32_t axis, Type type) {
+    Model m;
+    const std::vector<int> parts = {m.Value({}, type), m.Value({}, type)};
+    m.Op(Code::SPLIT_V,
+         {m.Ints({1, 2, 3}), m.Ints(sizes), m.Constant({}, std::vector<int32_t>{axis}, Type::INT32)},
+         Kind::NONE, flatbuffers::Offset<void>(), parts);
+    m.Input({1});
+    m.outputs = parts;
+    const Graph g = ImportBytes(m.Finish()).graph;
+    return ElementsOf<int32_t>(g.value(g.outputs[1]).constant);
+  };
+  EXPECT_EQ(divided({1, -1}, 0, Type::INT32), (std::vector<int32_t>{2, 3}));
+  EXPECT_EQ(divided({3, 0}, -1, Type::INT32), std::vector<int32_t>());
+  EXPECT_TELLS(divided({1, 2}, 1, Type::INT32), "axis is out of range; got 1, expected -1 to 0");
+  EXPECT_TELLS(divided({1, 2}, 0, Type::INT64), "the operator makes another type than the file says");
+}
+
+// Writers say 1 of sizes that they do not know: a shape of such sizes is no batch.
+TEST(TfliteOperator, ANewShapeThatFitsHasNoOtherBatch) {
+  Model m;
+  const int known = m.Op(Code::RESHAPE, {m.Input({6}), m.Ints({2, 3})}, Kind::NONE,
+                         flatbuffers::Offset<void>(), {m.Value({1, 1})});
+  const Graph g = ImportOutput(m, m.Op(Code::RESHAPE, {known, m.Ints({1, 2, 3})})).graph;
+  EXPECT_EQ(g.value(g.outputs[0]).shape, (Shape{1, 2, 3}));
+}
+
 // A table of words stays in bytes: rows are taken before they become numbers.
 TEST(TfliteOperator, RowsOfBytesBecomeNumbersWhenTheyAreTaken) {
   for (const Scale& scale : {Scale{{0.5f}, {-2}}, Scale{{0.5f, 2, 0.25f}, {0, 0, 0}}}) {

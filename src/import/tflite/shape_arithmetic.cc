@@ -100,15 +100,20 @@ std::optional<Shape> ShapeOfList(const Ints& shape, size_t count) {
   return Shape{int64_t(count)};
 }
 
+bool KeepsType(const Op& op) { return op.info(0).type == op.out_info().type; }
+
 bool FoldReshape(Op& op, const Ints& list, const Ints& shape) {
   const auto of = ShapeOfList(shape, list.size());
-  if (of) op.OutInts(0, list, *of);
-  return of.has_value();
+  if (!of || !KeepsType(op)) return false;
+  op.OutInts(0, list, *of);
+  return true;
 }
 
 // Divides a list into parts of these sizes.
-bool FoldSplit(Op& op, const Ints& list, Ints sizes) {
-  if (op.shape().rank() != 1 || int(sizes.size()) != op.outputs()) return false;
+bool FoldSplit(Op& op, const Ints& list, Ints sizes, const Ints& axis) {
+  if (op.shape().rank() != 1 || int(sizes.size()) != op.outputs() || axis.size() != 1 || !KeepsType(op))
+    return false;
+  (void)op.Axis(axis[0], 1);  // which refuses others
   int64_t rest = int64_t(list.size());
   for (const int64_t size : sizes) {
     if (size > int64_t(list.size())) return false;
@@ -151,7 +156,7 @@ bool FoldInts(Op& op) {
     case Code::GATHER: return inputs.size() == 2 && FoldGather(op, inputs[0], inputs[1]);
     case Code::RANGE: return inputs.size() == 3 && scalars && FoldRange(op, joined[0], joined[1], joined[2]);
     case Code::RESHAPE: return inputs.size() == 2 && FoldReshape(op, inputs[0], inputs[1]);
-    case Code::SPLIT_V: return inputs.size() == 3 && FoldSplit(op, inputs[0], inputs[1]);
+    case Code::SPLIT_V: return inputs.size() == 3 && FoldSplit(op, inputs[0], inputs[1], inputs[2]);
     case Code::REDUCE_PROD: return inputs.size() == 2 && FoldProduct(op, inputs[0], inputs[1]);
     default: return inputs.size() == 2 && FoldBinary(op, inputs[0], inputs[1]);
   }

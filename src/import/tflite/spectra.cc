@@ -6,9 +6,11 @@
 namespace mete::tflite_import {
 namespace {
 
-// The longest transform: its matrices of a sine and a cosine for each of 4096 numbers and 2049 frequencies
-// take 64 MiB in f32.
-constexpr int64_t kMostLength = 4096;
+// The most numbers along the rows and along the columns of a transform: no matrix has more than 4096 x 2049
+// elements, for which constant folding takes half a GiB (some 56 bytes for each, of i64, f64 and f32), a
+// third of what it may have for a file (passes/pass.h). Matrices of further transforms are computed in each
+// run.
+constexpr int64_t kMostInRow = 4096, kMostInColumn = 2048;
 constexpr double kTurn = 6.283185307179586;  // 2 pi
 
 struct Waves {
@@ -89,9 +91,9 @@ void RealTransform(Op& op) {
            ToString(in));
   if (lengths.size() != 2 || lengths[0] < 1 || lengths[1] < 1)
     op.Bad("the lengths must be 2 positive numbers; got {}", fmt::join(lengths, ", "));
-  if (lengths[0] > kMostLength || lengths[1] > kMostLength)
-    op.Unsupported(fmt::format("a transform of {} by {} numbers; expected at most {} along an axis",
-                               lengths[0], lengths[1], kMostLength));
+  if (lengths[0] > kMostInColumn || lengths[1] > kMostInRow)
+    op.Unsupported(fmt::format("a transform of {} by {} numbers; expected at most {} by {}", lengths[0],
+                               lengths[1], kMostInColumn, kMostInRow));
   Complex z = AlongRows(op, op.in(), lengths[1]);
   if (lengths[0] != 1 || in[in.rank() - 2] != 1) z = AlongColumns(op, z, lengths[0]);
   op.OutComplex(z);

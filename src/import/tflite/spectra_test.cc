@@ -21,8 +21,8 @@ TEST(TfliteSpectrum, TransformChecksItsLengths) {
   EXPECT_TELLS(read({2, 8}, {1}), "the lengths must be 2 positive numbers; got 1");
   EXPECT_TELLS(read({2, 8}, {0, 8}), "the lengths must be 2 positive numbers; got 0, 8");
   EXPECT_TELLS(read({8}, {1, 8}), "RFFT2D needs floats of at least 2 dimensions; got f32 8");
-  EXPECT_TELLS(read({2, 8}, {1, 8192}),
-               "a transform of 1 by 8192 numbers; expected at most 4096 along an axis");
+  EXPECT_TELLS(read({2, 8}, {1, 8192}), "a transform of 1 by 8192 numbers; expected at most 2048 by 4096");
+  EXPECT_TELLS(read({2, 8}, {4096, 8}), "a transform of 4096 by 8 numbers; expected at most 2048 by 4096");
 }
 
 TEST(TfliteSpectrum, ComplexNumbersAreNoValuesForOthers) {

@@ -99,10 +99,14 @@ bool IsGemm(const ConvShape& s) {
 int64_t SumLength(const ConvPlan& plan) { return plan.taps * plan.tap_length; }
 
 int64_t PackedLength(const ConvPlan& plan) {
-  return plan.shape.groups * plan.split.padded_columns() * SumLength(plan);
+  return plan.shape.groups * plan.gemm.packed_columns() * SumLength(plan);
 }
 
-PanelPlace PlaceOf(const ConvPlan& plan, int64_t panel) { return {plan.split, SumLength(plan), panel}; }
+PanelPlace PlaceOf(const ConvPlan& plan, int64_t panel) {
+  PanelPlace place(plan.split, SumLength(plan), panel);
+  if (plan.gemm.dots) place.packed = place.group * plan.gemm.packed_columns() * SumLength(plan);
+  return place;
+}
 
 // Packs one panel as [ky][kx][c][width], or as [column][ky][kx][c] for dots.
 void PackPanel(const ConvPlan& plan, const float* weights, int64_t first, const PanelPlace& place,
@@ -170,14 +174,18 @@ ConvPlan PlanConv(const ConvShape& shape, int64_t most_vectors) {
   plan.group_outputs = shape.out_channels / shape.groups;
   plan.as_gemm = IsGemm(shape);
   const int64_t length = plan.group_channels * shape.kernel_height * shape.kernel_width;
-  plan.gemm = PlanGemm(plan.group_outputs, length, most_vectors);
+  plan.gemm =
+      PlanGemm(plan.group_outputs, length, most_vectors, SumOrder::kInOrder);  // the taps decide on dots
   plan.split = plan.gemm.split;
-  plan.row_step = plan.gemm.row_step;
   plan.panels = plan.split.count() * shape.groups;
-  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.row_step, sizeof(float));
-  const int64_t lanes = plan.split.lanes();
-  plan.gemm.dots = TakesDots(plan.group_outputs, plan.taps, plan.tap_length, lanes);
-  plan.gemm.steps = plan.gemm.dots ? DotSteps(plan.group_outputs, plan.taps, plan.tap_length, lanes) : length;
+  static_cast<ConvTaps&>(plan) = PlanTaps(shape, plan.gemm.row_step, sizeof(float));
+  if (const int64_t lanes = plan.split.lanes();
+      TakesDots(plan.group_outputs, plan.taps, plan.tap_length, lanes)) {
+    plan.gemm.dots = true;
+    plan.gemm.row_step = kRowsOfDots;
+    plan.gemm.steps = DotSteps(plan.group_outputs, plan.taps, plan.tap_length, lanes);
+  }
+  plan.row_step = plan.gemm.row_step;
   return plan;
 }
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "kernels/fast/depthwise/depthwise.h"
-
 namespace mete {
 namespace {
 
@@ -43,7 +41,7 @@ PhaseAxis PhaseOf(const Axis& a, int64_t rest) {
 int64_t JoinedPhases(const ConvShape& s) {
   const bool alike = s.kernel_width == s.stride_x && s.dilation_x == 1 && s.pad_left == 0 &&
                      s.out_width == s.in_width * s.stride_x;
-  return alike && s.groups == 1 && !IsDepthwise(s) ? s.stride_x : 1;
+  return alike && s.groups == 1 ? s.stride_x : 1;
 }
 
 std::vector<PhaseAxis> PhasesOf(const Axis& a) {

@@ -113,15 +113,15 @@ HWY_AFTER_NAMESPACE();
 namespace mete {
 HWY_EXPORT(GetGemmCode);
 
-GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors) {
+GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors, SumOrder order) {
   GemmPlan plan;
   plan.code = HWY_DYNAMIC_DISPATCH(GetGemmCode)();
   plan.n = n;
   plan.k = k;
   plan.split = Panels(n, plan.code->lanes, most_vectors > 0 ? most_vectors : plan.code->most_vectors);
   plan.panels = plan.split.count();
-  plan.row_step = plan.code->row_step;
-  plan.dots = TakesDots(n, 1, k, plan.code->lanes);
+  plan.dots = order == SumOrder::kAny && TakesDots(n, 1, k, plan.code->lanes);
+  plan.row_step = plan.dots ? kRowsOfDots : plan.code->row_step;
   plan.steps = plan.dots ? DotSteps(n, 1, k, plan.code->lanes) : k;
   return plan;
 }

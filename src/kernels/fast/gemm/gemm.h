@@ -22,20 +22,23 @@ struct GemmPlan {
   int64_t n = 0, k = 0;  // columns of B and C; length of the sums
   Panels split;          // the panels of the columns
   int64_t panels = 0;    // split.count()
-  int64_t row_step = 0;  // rows of a register tile; blocks with a multiple of it run fastest
-  bool dots = false;     // the columns are too few to fill a vector: lanes hold elements of K (tile.h)
-  int64_t steps =
-      0;      // multiply-adds of a row and a vector of columns, or what takes as long: k, or DotSteps()
-  Tile tile;  // may change at any time, because all tiles read the same packed weights
+  int64_t row_step = 0;  // rows of a tile; blocks with a multiple of it run fastest
+  bool dots = false;     // the lanes hold elements of K, because the columns would fill few of them (tile.h)
+  int64_t steps = 0;     // of a row and a panel: k of a register tile, or DotSteps()
+  Tile tile;             // may change at any time, because all tiles read the same packed weights
   const GemmCode* code = nullptr;
 
   int64_t packed_columns() const { return dots ? n : split.padded_columns(); }
 };
 
+// Which order the sums of a product have. kInOrder: each is rounded after each element of K, from the first
+// one on.
+enum class SumOrder { kAny, kInOrder };
+
 // Plans a product. Requires n > 0 and k >= 0 (for k == 0 the output is activation(bias + residual)).
 // `most_vectors` is the largest number of vectors in a panel, and so in the register tile; 0 means the
 // target's widest tile. A narrower tile has more rows. The result has the same bits for every `most_vectors`.
-GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0);
+GemmPlan PlanGemm(int64_t n, int64_t k, int64_t most_vectors = 0, SumOrder order = SumOrder::kAny);
 
 // Returns the candidates for `most_vectors`: those that divide the columns differently, the target's widest
 // first.
@@ -71,7 +74,7 @@ void PackGemm(const GemmPlan& plan, const GemmWeights& weights, Range panels, fl
 // rows of `c` are `c_stride` elements apart. Both pointers, and those of the epilogue, point at row 0 and
 // column 0 for every block. Requires 0 <= rows.begin <= rows.end and
 // 0 <= panels.begin <= panels.end <= plan.panels. `after` points to the packed weights that the caller needs
-// next, which are prefetched while the last panel is used; null means the first of `panels`.
+// next, which are prefetched while the last panel is used, but not by dots; null means the first of `panels`.
 void RunGemm(const GemmPlan& plan, const float* a, int64_t a_stride, const float* packed,
              const Epilogue& epilogue, Range rows, Range panels, float* c, int64_t c_stride,
              const float* after = nullptr);

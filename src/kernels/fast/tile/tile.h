@@ -100,6 +100,10 @@ class PiecesOfRows {
   EvenPieces pieces_;
 };
 
+// A block of rows runs fastest as dot products if it has a multiple of this number, of the rows of a tile of
+// one column (dots-inl.h).
+inline constexpr int64_t kRowsOfDots = 8;
+
 // Returns the steps that the dot products of a row take whose lanes hold elements of K (dots-inl.h), for a
 // sum over `taps` runs of `k` elements: a multiply-add for each column and vector, a load, and the sum of the
 // lanes in some 8 instructions (log2 of the lanes shuffles and additions).
@@ -107,8 +111,9 @@ inline int64_t DotSteps(int64_t columns, int64_t taps, int64_t k, int64_t lanes)
   return taps * ((k + lanes - 1) / lanes) * (columns + 1) + 8 * columns;
 }
 
-// Returns whether they are faster than a register tile, which takes a step for each element of K, whether its
-// columns fill the vector or not.
+// Returns whether dot products are faster than a register tile, which takes a step for each element of K,
+// whether its columns fill the vector or not. Columns that fill more than half of a vector win less than 2;
+// that limit is a guess.
 inline bool TakesDots(int64_t columns, int64_t taps, int64_t k, int64_t lanes) {
   return 2 * columns <= lanes && DotSteps(columns, taps, k, lanes) < taps * k;
 }

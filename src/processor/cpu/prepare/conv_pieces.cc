@@ -44,7 +44,7 @@ class ConvPiecesStep : public PreparedNode {
   };
 
   void AddPiece(Range k) {
-    pieces_.push_back({k, PlanGemm(n_, k.size()), elements_});
+    pieces_.push_back({k, PlanGemm(n_, k.size(), 0, SumOrder::kInOrder), elements_});
     elements_ += (int64_t(PackedGemmBytes(pieces_.back().plan)) + 63) / 64 * 16;
   }
 

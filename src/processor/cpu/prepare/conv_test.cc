@@ -102,6 +102,8 @@ TEST(ConvAlgorithm, TheEstimateAgreesWithMeasurements) {
   EXPECT_EQ(chosen(14, 512, 512), "winograd_f2");
   EXPECT_EQ(chosen(7, 512, 512), "direct");
   EXPECT_EQ(chosen(224, 3, 64), "direct");
+  EXPECT_EQ(chosen(160, 64, 1), "direct");  // dot products
+  EXPECT_EQ(chosen(160, 64, 4), "direct");
 }
 
 TEST(CpuConv, WinogradWritesItsSlice) {
@@ -221,7 +223,7 @@ TEST(CpuConv, WritesNothingButItsSlice) {
 // targets but sse4 and scalar).
 TEST(CpuConv, SumsInPiecesInTheGivenOrder) {
   for (const auto& [k, n, piece] : std::vector<std::tuple<int64_t, int64_t, int64_t>>{
-           {5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}}) {
+           {5, 33, 5}, {7, 3, 2}, {130, 40, 128}, {300, 17, 64}, {64, 4, 64}, {130, 1, 128}, {300, 2, 64}}) {
     OneNode node(
         fmt::format("Conv(2x3x5x{0}, const {1}x{0}x1x1, const {1}) {{layout=\"NHWC\", sum_piece={2}}}", k, n,
                     piece),

@@ -33,7 +33,13 @@ double Estimate(const ConvShape& s, ConvAlgorithm algorithm) {
                m = WinogradTile(algorithm);
   const double taps = double(s.kernel_height * s.kernel_width * s.in_channels / s.groups);
   const double products = taps * outputs * double(s.out_pixels()), weights = taps * outputs * kWeight;
-  if (algorithm == ConvAlgorithm::kDirect) return products + weights;
+  if (algorithm == ConvAlgorithm::kDirect) {
+    const GemmPlan plan = PlanConv(s).gemm;
+    if (!plan.dots) return products + weights;
+    const double steps =
+        double(plan.steps * plan.split.lanes() * s.groups);  // a step takes as long as a multiply-add
+    return steps * double(s.out_pixels()) + taps * double(s.out_channels) * kWeight;
+  }
   if (const Precision rounded = OperandsOf(algorithm); rounded != Precision::kF32)
     return EstimateHalf(s, rounded, products, weights);
   const double positions = (m + 2) * (m + 2);
