@@ -37,8 +37,10 @@ class ReferenceQueue {
     if (draining_) return {Refusal::kDraining};
     const bool has_place = HasPlace(arrival.model);
     refused_share_ += ((has_place ? 0 : 1) - refused_share_) / 64;
+    in_overload_ = refused_share_ * 3 > 1 ? in_overload_ + 1 : 0;
+    if (!has_place) ++(in_overload_ > 0 ? refused_in_overload : refused);
+    if (in_overload_ == 16384 * limits_.slots) refused_share_ = 0;
     if (!has_place) {
-      ++(refused_share_ * 3 > 1 ? refused_in_overload : refused);
       Nanoseconds next = INT64_MAX;
       for (const Slot& slot : slots_)
         next = std::min(next, slot.busy ? std::max(slot.ends - now, int64_t(0)) : 0);
@@ -137,8 +139,8 @@ class ReferenceQueue {
     const int64_t places = int64_t(limits_.slots) * per_slot;
     const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
     if (most_own > 0 && own >= most_own) return false;
-    const int64_t more = own == 0 ? int64_t(std::ceil(double(places) / 4)) : 0;
-    return requests() < places + more;
+    if (own > 0) return requests() < places;
+    return requests() < int64_t(std::ceil(limits_.slots * limits_.waiting_per_slot * 1.25));
   }
 
   bool IsWide(const Arrival& first, size_t ahead) const {
@@ -200,6 +202,7 @@ class ReferenceQueue {
   std::vector<Slot> slots_;
   std::pair<Arrival, int> started_;  // the last start: its first request, and its rows
   double refused_share_ = 0;
+  int in_overload_ = 0;  // arrivals
   bool draining_ = false;
   bool playing_ = false;  // which slots requests take is not certain: own work waits for all
 };

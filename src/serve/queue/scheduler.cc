@@ -17,6 +17,11 @@ constexpr int64_t kShareOfOthers = 4;
 // an exponential average. A load of 0.8 with one place for each slot is refused less often on any number of
 // slots, so that an overload that has ended is seen to have ended (simulation_test.cc).
 constexpr double kOverloaded = 1.0 / 3, kArrivals = 64;
+// After so many arrivals for each slot the server forgets that it is overloaded, and finds out anew: callers
+// that at once send again what was refused keep the share of refusals up, although all of them would find a
+// place. At twice the capacity it takes some 70 arrivals to find out, and then the longer queue ends, so that
+// of the accepted requests fewer than 1 % wait in it.
+constexpr int64_t kLooksAgain = 1 << 14;
 // Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
 constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
 
@@ -107,6 +112,8 @@ std::vector<uint64_t> Scheduler::Drain() {
 
 void Scheduler::CountArrival(bool has_place) {
   refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
+  if (refused_share_ <= kOverloaded) arrivals_in_overload_ = 0;
+  else if (++arrivals_in_overload_ == kLooksAgain * limits_.slots) refused_share_ = 0;
 }
 
 Admission Scheduler::Full(Nanoseconds now) const {
@@ -120,9 +127,10 @@ bool Scheduler::HasPlace(const QueuedModel& model) const {
   const bool overloaded = refused_share_ > kOverloaded;
   const int per_slot =
       overloaded ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
-  const int64_t places = int64_t(limits_.slots) * per_slot;
-  const int64_t more = model.waiting == 0 ? (places + kShareOfOthers - 1) / kShareOfOthers : 0;
-  return waiting() < places + more;
+  if (model.waiting > 0) return waiting() < int64_t(limits_.slots) * per_slot;
+  // The longer queue may still be full when an overload is found out.
+  const int64_t most = int64_t(limits_.slots) * limits_.waiting_per_slot;
+  return waiting() < most + (most + kShareOfOthers - 1) / kShareOfOthers;
 }
 
 Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {

@@ -28,7 +28,8 @@ struct QueueLimits {
   // The requests that may wait, for each slot. More are refused. Four, so that requests at random at 0.8 of
   // the capacity find a place: on two slots 0.9 % do not, with three it is 1.6 % (simulation_test.cc prints
   // it). While the server is overloaded, a long queue would only make all wait longer: then as many may wait
-  // as the next start of each slot takes, which is one, or a batch.
+  // as the next start of each slot takes, which is one, or a batch. Now and then it has the longer queue for
+  // a moment, to see whether the overload has ended.
   int waiting_per_slot = 4;
 };
 
@@ -126,7 +127,8 @@ class Scheduler {
   std::deque<Waiting> waiting_;  // in the order of their arrival
   int own_waiting_ = 0;          // of them
   std::vector<Slot> slots_;
-  double refused_share_ = 0;  // of what has arrived lately: what found no place
+  double refused_share_ = 0;          // of what has arrived lately: what found no place
+  int64_t arrivals_in_overload_ = 0;  // since it began
   bool draining_ = false;
 };
 

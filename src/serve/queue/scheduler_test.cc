@@ -219,6 +219,34 @@ TEST(SchedulerTest, FewerWaitWhileTheServerIsOverloaded) {
   EXPECT_EQ(places(), 4);
 }
 
+// Five callers fit into a slot and its queue. Where three of them are refused, and each sends again at once
+// what was refused, nearly all that arrives is refused.
+TEST(SchedulerTest, CallersThatSendAgainAtOnceDoNotKeepUpAnOverload) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10});
+  queue.ArriveAll(4, {.model = net});
+  for (int i = 0; i < 64; ++i) queue.Arrive({.model = net});
+  const auto send = [&](int callers) {  // returns those that are refused
+    int refused = 0;
+    for (int i = 0; i < callers; ++i) refused += queue.Arrive({.model = net}).refusal == Refusal::kFull;
+    queue.Begin();
+    return refused;
+  };
+  const auto refusals_of = [&](int computed) {
+    int count = 0;
+    for (int i = 0; i < computed; ++i) {
+      queue.Begin();
+      int callers = 5 - queue.scheduler.waiting() - queue.scheduler.under_way();
+      for (int times = 0; times < 20; ++times) count += callers = send(callers);  // while one is computed
+      queue.End();
+    }
+    return count;
+  };
+  EXPECT_GT(refusals_of(100), 5000);
+  refusals_of(400);
+  EXPECT_EQ(refusals_of(100), 0);
+}
+
 TEST(SchedulerTest, ABatchMayWaitWhileTheServerIsOverloaded) {
   Numbered queue({.slots = 1, .waiting_per_slot = 4});
   const int net = queue.scheduler.AddModel({.narrow = 10, .most_in_batch = 3});
