@@ -7,6 +7,7 @@
 
 #include "costs/amounts.h"
 #include "dispatch/conv_algorithms.h"
+#include "dispatch/halves.h"
 #include "kernels/fast/conv/conv.h"
 #include "kernels/fast/conv/phases.h"
 #include "kernels/fast/depthwise/depthwise.h"
@@ -80,7 +81,8 @@ double ElementsOf(const HalfConvPlan& plan) { return double(plan.taps * plan.ste
 
 }  // namespace
 
-Work HalfConvWork(const NodeInRun& at, const ConvShape& s, Precision operands, double products) {
+Work HalfConvWork(const NodeInRun& at, const ConvShape& s, Precision operands, double products,
+                  bool rounded) {
   const HalfConvPlan plan = PlanHalfConv(s, operands);
   const Sizes sizes = SizesOf(s);
   // Without an instruction for halves, a pair is multiplied as two numbers of f32 are.
@@ -91,7 +93,8 @@ Work HalfConvWork(const NodeInRun& at, const ConvShape& s, Precision operands, d
   a.AddWeights(weights, std::min(pixels, double(plan.pass)));
   a.AddColdWeights(plan.split, weights, pixels, double(plan.row_step), k);
   // An input that is rounded is read, and written and read again in half of its bytes.
-  a.AddData(at.node.inputs[0], products * (RoundsInputs(plan) ? 2 : 1) * sizes.in, products * sizes.out,
+  const double reads = !RoundsInputs(plan) ? 1 : rounded ? 0.5 : 2;
+  a.AddData(at.node.inputs[0], products * reads * sizes.in, products * sizes.out,
             plan.tap_length >= kShortSum);
   a.AddEpilogue(products * sizes.out);
   Work work = a.Take();
@@ -252,13 +255,18 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv) {
   return works;
 }
 
-// The sum of the phases' works, whose kernels are those of a Conv.
+// The sum of the phases' works, whose kernels are those of a Conv. The first phase in halves stands for the
+// rounding of the input, too.
 Work TransposedConvWork(const NodeInRun& at, const TransposedConvolution& conv) {
-  Work all{.kernel = conv.kernel(), .regime = {}, .amounts = {}};
+  const Precision precision = PrecisionOf(conv);
+  const bool half = IsHalf(precision);
+  Work all{.kernel = half ? conv.kernels().back() : conv.kernel(), .regime = {}, .amounts = {}};
   for (const ConvPhase& phase : PhasesOf(conv.shape)) {
-    const Work work = PlainWork(at, phase.conv);
+    const Work work =
+        half ? HalfConvWork(at, phase.conv, precision, 1, !all.amounts.empty()) : PlainWork(at, phase.conv);
     for (const auto& [unit, amount] : work.amounts) all.amounts[unit] += double(conv.shape.batch) * amount;
-    all.stand_in = work.kernel;
+    // Profiles have the faster half alone (profile/probes.cc).
+    all.stand_in = half && precision != FastHalf() ? work.stand_in : work.kernel;
   }
   return all;
 }

@@ -14,7 +14,9 @@ std::vector<Work> ConvWorks(const NodeInRun& at, const Convolution& conv);  // b
 Work TransposedConvWork(const NodeInRun& at, const TransposedConvolution& conv);
 
 // The work of a convolution, or of products as convolutions of 1x1, whose operands are halves: kBf16 or kF16.
-Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, Precision operands, double products = 1);
+// `rounded`: the inputs are rounded already.
+Work HalfConvWork(const NodeInRun& at, const ConvShape& shape, Precision operands, double products = 1,
+                  bool rounded = false);
 
 std::vector<Work> QuantizedConvWorks(const NodeInRun& at, const QuantizedConvolution& conv);  // by algorithm
 

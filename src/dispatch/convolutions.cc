@@ -9,6 +9,7 @@
 #include "graph/fused.h"
 #include "kernels/fast/conv/window.h"
 #include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/half/half_conv.h"
 
 namespace mete {
 namespace {
@@ -74,6 +75,23 @@ std::string TransposedConvolution::kernel() const {
   return IsDepthwise(shape) ? "transposed_depthwise_f32" : "transposed_conv_f32";
 }
 
+std::vector<std::string> TransposedConvolution::kernels() const {
+  if (!IsHalf(operands) || IsDepthwise(shape)) return {kernel()};
+  return {kernel(), std::string("transposed_conv_") + Name(operands)};
+}
+
+Precision PrecisionOf(const TransposedConvolution& conv) {
+  // As for products of matrices (dispatch/products.cc): an input is rounded in the time of some ten
+  // multiply-adds, and half of its multiply-adds are saved, of which it has one for each weight of its group.
+  // This value is a guess.
+  constexpr int64_t kLeast = 32;
+  const ConvShape& s = conv.shape;
+  const int64_t multiplied = s.out_channels / s.groups * s.kernel_height * s.kernel_width;
+  const bool sooner = IsHalf(conv.operands) && !IsDepthwise(s) && multiplied >= kLeast &&
+                      IsFast(PlanHalfConv(s, conv.operands));
+  return sooner ? conv.operands : Precision::kF32;
+}
+
 std::optional<TransposedConvolution> TransposedConvolutionOf(const Graph& graph, const Node& node,
                                                              std::string* why) {
   if (const char* reason = WhyNotFast(graph, node)) return No(reason, why);
@@ -102,7 +120,8 @@ std::optional<TransposedConvolution> TransposedConvolutionOf(const Graph& graph,
                                 .dilation_x = columns.dilation,
                                 .pad_top = rows.pad,
                                 .pad_left = columns.pad,
-                                .groups = node.attributes.Int("group", 1)}};
+                                .groups = node.attributes.Int("group", 1)},
+                               OperandsOf(node)};
 }
 
 }  // namespace mete

@@ -34,10 +34,15 @@ std::optional<Convolution> ConvolutionOf(const Graph& graph, const Node& node, c
                                          std::string* why);
 
 struct TransposedConvolution {
-  ConvShape shape;  // as of PhasesOf()
+  ConvShape shape;                       // as of PhasesOf()
+  Precision operands = Precision::kF32;  // that they may be rounded to (graph/fused.h, 10)
 
-  std::string kernel() const;
+  std::string kernel() const;                // of f32
+  std::vector<std::string> kernels() const;  // of the precisions that PrecisionOf() chooses from
 };
+
+// Returns the precision in which this processor computes it: the one of `operands` where that is sooner.
+Precision PrecisionOf(const TransposedConvolution& conv);
 
 // Returns the transposed convolution of a ConvTranspose, which the kernels of a Conv compute phase by phase
 // (kernels/fast/conv/phases.h). Returns nothing if only the reference kernel can compute it; `why` then

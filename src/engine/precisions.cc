@@ -33,10 +33,16 @@ struct Candidate {
   double error = 0;  // of this node alone
 };
 
-// Returns whether a product, or one of a recurrent node, is sooner with operands of this precision.
+// Returns whether a product, a transposed convolution, or a product of a recurrent node is sooner with
+// operands of this precision.
 bool Takes(const FastKernel& kernel, Precision precision) {
   if (const Product* product = std::get_if<Product>(&kernel)) {
     Product rounded = *product;
+    rounded.operands = precision;
+    return PrecisionOf(rounded) == precision;
+  }
+  if (const auto* transposed = std::get_if<TransposedConvolution>(&kernel)) {
+    TransposedConvolution rounded = *transposed;
     rounded.operands = precision;
     return PrecisionOf(rounded) == precision;
   }

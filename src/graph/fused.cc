@@ -114,7 +114,8 @@ constexpr const char* kProductOfBytes = "QLinearConv";
 
 bool TakesOperands(const Graph& graph, const Node& node) {
   if (node.op == kProductOfBytes) return true;
-  constexpr const char* kProducts[] = {"Conv", "Gemm", "MatMul", "mete.MatMul", "LSTM", "GRU", "RNN"};
+  constexpr const char* kProducts[] = {"Conv",        "ConvTranspose", "Gemm", "MatMul",
+                                       "mete.MatMul", "LSTM",          "GRU",  "RNN"};
   return std::find(std::begin(kProducts), std::end(kProducts), node.op) != std::end(kProducts) &&
          graph.value(node.inputs[0]).type == DType::kF32;
 }

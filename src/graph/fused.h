@@ -72,12 +72,13 @@
 //    output is clamped to these levels. A Clip or Relu before the rounding becomes such bounds without a change
 //    of any bit, because rounding is monotone.
 //
-// 10. operands (kOperands) = "bf16" or "f16" on a Conv, Gemm, MatMul, mete.MatMul, LSTM, GRU or RNN of f32: a
-// kernel may
-//    round inputs 0 and 1 to these halves, of the latter three also input 2 and the states; with "f16"
+// 10. operands (kOperands)
+//    "bf16" or "f16" on a Conv, ConvTranspose, Gemm, MatMul, mete.MatMul, LSTM, GRU or RNN of f32: a kernel
+//    may round inputs 0 and 1 to these halves, of the latter three also input 2 and the states; with "f16"
 //    constant weights are numbers of f16 once they are rounded, of at most 65504. "w8" or "w4" on a Gemm,
-//    MatMul, LSTM, GRU or RNN: it may round these constant weights to 8 or 4 bits. Sums, bias, residual and output are f32. The reference kernel rounds nothing. The pass
-//    round-operands writes the attribute where the user allows it.
+//    MatMul, LSTM, GRU or RNN: it may round these constant weights to 8 or 4 bits. Sums, bias, residual and
+//    output are f32. The reference kernel rounds nothing. The pass round-operands writes the attribute where
+//    the user allows it.
 //    "f32" on a QLinearConv: a kernel may sum the products, of inputs and weights minus their zero points, in
 //    f32 and in another order. Where the scaled sum lies next to the middle between two levels, an output may
 //    be the other one of them, if the error of the sum is below a level (kernels/fast/winograd/winograd.h).

@@ -18,8 +18,11 @@ namespace {
 
 // A depthwise convolution does not multiply enough with each element that it reads.
 bool IsDepthwise(const Graph& graph, const Node& node) {
-  return node.op == "Conv" && node.attributes.Int("group", 1) > 1 &&
-         graph.value(node.inputs[1]).shape[1] == 1;
+  if (node.op != "Conv" && node.op != "ConvTranspose") return false;
+  const int64_t groups = node.attributes.Int("group", 1);
+  const Shape& weights = graph.value(node.inputs[1]).shape;
+  // Both have an input channel for each group.
+  return groups > 1 && (node.op == "Conv" ? weights[1] == 1 : weights[0] == groups);
 }
 
 // Returns whether all weights, times Gemm's alpha, are numbers of f16 once they are rounded: larger ones

@@ -31,6 +31,22 @@ TEST(RoundOperands, MarksProductsOtherThanDepthwiseOnes) {
   EXPECT_EQ(marked, 3) << "all but the depthwise convolution";
 }
 
+TEST(RoundOperands, MarksTransposedConvolutionsOtherThanDepthwiseOnes) {
+  for (const auto& [groups, marks] : {std::pair{1, true}, {2, true}, {16, false}}) {
+    Builder b;
+    Attributes a;
+    a.Set("group", int64_t{groups});
+    a.Set("strides", Ints{2, 2});
+    const ValueId weights = b.Weight({16, 32 / groups, 3, 3});
+    Graph& g = b.Output(b.Op("ConvTranspose", {b.Input({1, 16, 6, 6}), weights}, a));
+    (void)RunPasses(g, {.precision = Precision::kBf16});
+    const auto node =
+        std::find_if(g.nodes.begin(), g.nodes.end(), [](const Node& n) { return n.op == "ConvTranspose"; });
+    ASSERT_NE(node, g.nodes.end());
+    EXPECT_EQ(OperandsOf(*node), marks ? Precision::kBf16 : Precision::kF32) << groups << " groups";
+  }
+}
+
 TEST(RoundOperands, MarksNothingWhereTheUserWantsF32) {
   Builder b;
   Graph& g = b.Output(b.Conv(b.Input({1, 8, 6, 6}), 8, 8, 3));

@@ -33,6 +33,7 @@ void InferConvTranspose(InferContext& c) {
   CheckWindow(c, ResolveTransposedWindow(c.attributes, x, kernel, window));
   const Shape y = InputShape(x, outputs, window, order);
   CheckEpilogue(c, c.type(0), y);
+  CheckOperands(c);
   c.Output(0, c.type(0), y);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/fast/conv/indirection.h"
+#include "kernels/fast/conv/strip_rows.h"
 #include "kernels/fast/target/targets.h"
 #include "kernels/fast/tile/tile.h"
 
@@ -146,22 +147,8 @@ void RunColumns(const ConvCall& call, Strip s, Range pass, int64_t panel) {
   s.columns = static_cast<size_t>(place.columns.size());
   const float* packed = call.packed + place.packed;
   const auto run = plan.gemm.dots ? plan.code->run_dots : plan.code->run_panel;
-  if (plan.shape.out_row_stride == 0) {
-    s.PointAt(call.output, pass.begin, column);
-    return run(plan, s, packed, place.width);
-  }
-  // A strip has one distance between its outputs, so it ends with the output row.
-  const int64_t width = plan.shape.out_width;
-  for (int64_t pixel = pass.begin; pixel < pass.end;) {
-    const int64_t y = pixel / width, end = std::min(pass.end, (y + 1) * width);
-    s.row_count = static_cast<size_t>(end - pixel);
-    const int64_t row = y * plan.shape.out_row_stride;
-    s.PointAt(call.output + row, pixel - y * width, column);
-    if (s.residual) s.residual += row;
-    run(plan, s, packed, place.width);
-    s.rows += s.row_count;
-    pixel = end;
-  }
+  RunByRows(plan.shape, s, pass, column, call.output,
+            [&](const Strip& strip) { run(plan, strip, packed, place.width); });
 }
 
 }  // namespace

@@ -2,19 +2,28 @@
 
 #include <gtest/gtest.h>
 
+#include "base/half.h"
 #include "kernels/fast/depthwise/depthwise.h"
+#include "kernels/fast/half/half_conv.h"
 #include "kernels/fast/test_util.h"
 
 namespace mete {
 namespace {
 
-// A transposed convolution with random operands, phase by phase, and as a plain sum in double.
+// A transposed convolution with random operands, phase by phase, and as a plain sum in double. With operands
+// of kBf16 or kF16 these are halves, so that the kernels round none of them.
 class TransposedProblem {
  public:
-  TransposedProblem(const ConvShape& shape, FusedOp op, uint32_t seed) : s_(shape) {
+  TransposedProblem(const ConvShape& shape, FusedOp op, uint32_t seed, Precision operands = Precision::kF32)
+      : s_(shape), operands_(operands) {
     RandomData random(seed);
     input_ = random.Floats(s_.batch * s_.in_height * s_.in_width * s_.in_channels);
     weights_ = random.Floats(s_.in_channels * GroupOutputs() * s_.kernel_height * s_.kernel_width);
+    for (std::vector<float>* values : {&input_, &weights_})
+      for (float& v : *values)
+        v = operands == Precision::kBf16  ? BF16ToF32(F32ToBF16(v))
+            : operands == Precision::kF16 ? F16ToF32(F32ToF16(v))
+                                          : v;
     bias_ = random.Floats(s_.out_channels);
     residual_ = random.Floats(s_.out_pixels() * s_.out_channels);
     epilogue_.activation = {op, 0.1f, 3};
@@ -67,12 +76,29 @@ class TransposedProblem {
       PackDepthwise(plan, weights.data(), packed.data());
       return RunDepthwise(plan, x, packed.data(), epilogue, rows, {0, conv.out_channels}, out + image);
     }
+    const Range pixels{rows.begin * conv.out_width, rows.end * conv.out_width};
+    if (operands_ != Precision::kF32) return RunHalves(conv, weights, epilogue, x, pixels, out + image);
     const ConvPlan plan = PlanConv(conv);
     std::vector<float> packed(PackedConvBytes(plan) / sizeof(float));
     std::vector<double> scratch(ConvScratchBytes(plan) / sizeof(double) + 1);
     PackConv(plan, weights.data(), {0, plan.panels}, packed.data());
-    RunConv(plan, x, packed.data(), epilogue, {rows.begin * conv.out_width, rows.end * conv.out_width},
-            {0, plan.panels}, out + image, scratch.data());
+    RunConv(plan, x, packed.data(), epilogue, pixels, {0, plan.panels}, out + image, scratch.data());
+  }
+
+  void RunHalves(const ConvShape& conv, const std::vector<float>& weights, const Epilogue& epilogue,
+                 const float* x, Range pixels, float* out) const {
+    const HalfConvPlan plan = PlanHalfConv(conv, operands_);
+    std::vector<float> packed(PackedHalfConvBytes(plan) / sizeof(float) + 1);
+    std::vector<double> scratch(HalfConvScratchBytes(plan) / sizeof(double) + 1);
+    const int64_t length = conv.in_channels / conv.groups * conv.kernel_height * conv.kernel_width;
+    PackHalfConv(plan, {weights.data(), length, true}, {0, plan.panels}, packed.data());
+    const Range panels{0, plan.panels};
+    if (!RoundsInputs(plan))
+      return RunHalfConv(plan, x, packed.data(), epilogue, pixels, panels, out, scratch.data());
+    const int64_t inputs = s_.in_height * s_.in_width * s_.in_channels;
+    std::vector<uint16_t> halves(static_cast<size_t>(inputs));
+    RoundInputs(plan, x, inputs, halves.data());
+    RunHalfConv(plan, halves.data(), packed.data(), epilogue, pixels, panels, out, scratch.data());
   }
 
   double Sum(int64_t pixel, int64_t m, double* magnitude) const {
@@ -99,6 +125,7 @@ class TransposedProblem {
   }
 
   ConvShape s_;
+  Precision operands_;
   std::vector<float> input_, weights_, bias_, residual_;
   Epilogue epilogue_;
   bool with_residual_ = false;
@@ -114,62 +141,78 @@ ConvShape SizedOutput(ConvShape s, int64_t more) {
   return s;
 }
 
+void CheckRandomShapes(Precision operands, uint32_t seeds) {
+  for (uint32_t seed = 1; seed <= seeds; ++seed) {
+    RandomData random(seed);
+    const bool depthwise = seed % 4 == 0 && operands == Precision::kF32;
+    const int64_t groups = depthwise ? random.Int(1, 40) : random.Int(1, 3);
+    ConvShape s;
+    s.batch = random.Int(1, 2);
+    s.in_height = random.Int(1, 6);
+    s.in_width = random.Int(1, 20);
+    s.groups = groups;
+    s.in_channels = groups * (depthwise ? 1 : random.Int(1, 20));
+    s.out_channels = groups * (depthwise ? 1 : random.Int(1, 40));
+    s.kernel_height = random.Int(1, 5);
+    s.kernel_width = random.Int(1, 6);
+    s.stride_y = random.Int(1, 4);
+    s.stride_x = random.Int(1, 4);
+    s.dilation_y = random.Int(1, 3);
+    s.dilation_x = random.Int(1, 4);
+    s.pad_top = random.Int(0, 4);
+    s.pad_left = random.Int(0, 4);
+    s = SizedOutput(s, random.Int(-2, 2));
+    SCOPED_TRACE(::testing::Message() << "seed " << seed << " " << Name(operands));
+    const TransposedProblem problem(s, kAllActivations[seed % std::size(kAllActivations)], seed, operands);
+    const std::vector<float> whole = problem.Run(INT32_MAX);
+    problem.Check(whole);
+    ASSERT_EQ(problem.Run(random.Int(1, 3)), whole) << "blocks of rows change bits";
+    if (::testing::Test::HasFailure()) return;
+  }
+}
+
 TEST(ConvPhases, RandomShapesMatchTheSumInDouble) {
-  OnEveryTarget([](const std::string&) {
-    for (uint32_t seed = 1; seed <= 80; ++seed) {
-      RandomData random(seed);
-      const bool depthwise = seed % 4 == 0;
-      const int64_t groups = depthwise ? random.Int(1, 40) : random.Int(1, 3);
-      ConvShape s;
-      s.batch = random.Int(1, 2);
-      s.in_height = random.Int(1, 6);
-      s.in_width = random.Int(1, 20);
-      s.groups = groups;
-      s.in_channels = groups * (depthwise ? 1 : random.Int(1, 20));
-      s.out_channels = groups * (depthwise ? 1 : random.Int(1, 40));
-      s.kernel_height = random.Int(1, 5);
-      s.kernel_width = random.Int(1, 6);
-      s.stride_y = random.Int(1, 4);
-      s.stride_x = random.Int(1, 4);
-      s.dilation_y = random.Int(1, 3);
-      s.dilation_x = random.Int(1, 4);
-      s.pad_top = random.Int(0, 4);
-      s.pad_left = random.Int(0, 4);
-      s = SizedOutput(s, random.Int(-2, 2));
-      SCOPED_TRACE(::testing::Message() << "seed " << seed);
-      const TransposedProblem problem(s, kAllActivations[seed % std::size(kAllActivations)], seed);
-      const std::vector<float> whole = problem.Run(INT32_MAX);
-      problem.Check(whole);
-      ASSERT_EQ(problem.Run(random.Int(1, 3)), whole) << "blocks of rows change bits";
-      if (::testing::Test::HasFailure()) return;
-    }
+  OnEveryTarget([](const std::string&) { CheckRandomShapes(Precision::kF32, 80); });
+}
+
+TEST(ConvPhases, OfHalvesMatchTheSumInDouble) {
+  OnEveryTargetAndFeature([] {
+    for (const Precision half : {Precision::kBf16, Precision::kF16}) CheckRandomShapes(half, 20);
   });
 }
 
+void CheckJoinedPhases(Precision operands) {
+  uint32_t seed = 0;
+  for (const int64_t stride : {2, 3})
+    for (const int64_t height : {2, 5})
+      for (const int64_t channels : {1, 7, 33}) {
+        ConvShape s;
+        s.batch = 2;
+        s.in_height = 3;
+        s.in_width = 5;
+        s.in_channels = 9;
+        s.out_channels = channels;
+        s.kernel_height = height;
+        s.stride_y = 2;
+        s.pad_top = height / 3;
+        s.kernel_width = s.stride_x = stride;
+        s = SizedOutput(s, 0);
+        EXPECT_EQ(PhasesOf(s).size(), 2u) << "one for each rest of the rows";
+        const TransposedProblem problem(s, FusedOp::kRelu, ++seed, operands);
+        const std::vector<float> whole = problem.Run(INT32_MAX);
+        problem.Check(whole);
+        ASSERT_EQ(problem.Run(1), whole) << "blocks of rows change bits";
+        if (::testing::Test::HasFailure()) return;
+      }
+}
+
 TEST(ConvPhases, OfARowAreJoinedWhereTheKernelIsAsWideAsTheStride) {
-  OnEveryTarget([](const std::string&) {
-    uint32_t seed = 0;
-    for (const int64_t stride : {2, 3})
-      for (const int64_t height : {2, 5})
-        for (const int64_t channels : {1, 7, 33}) {
-          ConvShape s;
-          s.batch = 2;
-          s.in_height = 3;
-          s.in_width = 5;
-          s.in_channels = 9;
-          s.out_channels = channels;
-          s.kernel_height = height;
-          s.stride_y = 2;
-          s.pad_top = height / 3;
-          s.kernel_width = s.stride_x = stride;
-          s = SizedOutput(s, 0);
-          EXPECT_EQ(PhasesOf(s).size(), 2u) << "one for each rest of the rows";
-          const TransposedProblem problem(s, FusedOp::kRelu, ++seed);
-          const std::vector<float> whole = problem.Run(INT32_MAX);
-          problem.Check(whole);
-          ASSERT_EQ(problem.Run(1), whole) << "blocks of rows change bits";
-          if (::testing::Test::HasFailure()) return;
-        }
+  OnEveryTarget([](const std::string&) { CheckJoinedPhases(Precision::kF32); });
+}
+
+TEST(ConvPhases, OfHalvesAreJoinedAsThoseOfFloats) {
+  OnEveryTargetAndFeature([] {
+    for (const Precision half : {Precision::kBf16, Precision::kF16}) CheckJoinedPhases(half);
   });
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/half.h"
 #include "kernels/fast/conv/indirection.h"
+#include "kernels/fast/conv/strip_rows.h"
 #include "kernels/fast/target/features.h"
 #include "kernels/fast/target/targets.h"
 
@@ -231,7 +232,7 @@ void RunPanel(const HalfConvCode& code, const HalfStrip<uint16_t>& s) { code.run
 void RunPanel(const HalfConvCode& code, const HalfStrip<float>& s) { code.run_floats(s); }
 
 template <class Input>
-void RunColumns(const HalfConvCall& call, HalfStrip<Input> s, int64_t first_pixel, int64_t panel) {
+void RunColumns(const HalfConvCall& call, HalfStrip<Input> s, Range pass, int64_t panel) {
   const HalfConvPlan& plan = call.plan;
   const PanelPlace place = PlaceOf(plan, panel);
   const int64_t column = place.group * plan.group_outputs + place.columns.begin;
@@ -239,8 +240,8 @@ void RunColumns(const HalfConvCall& call, HalfStrip<Input> s, int64_t first_pixe
   s.columns = static_cast<size_t>(place.columns.size());
   s.width = static_cast<size_t>(place.width);
   s.panel = call.packed + place.packed;
-  s.PointAt(call.output, first_pixel, column);
-  RunPanel(*plan.code, s);
+  RunByRows(plan.shape, s, pass, column, call.output,
+            [&](const HalfStrip<Input>& strip) { RunPanel(*plan.code, strip); });
 }
 
 template <class Input>
@@ -266,7 +267,7 @@ void RunPixels(const HalfConvCall& call, const Input* input, const Epilogue& epi
     strip.out_stride = static_cast<size_t>(out_stride);
     strip.residual_stride = static_cast<size_t>(residual_stride);
     strip.epilogue = &epilogue;
-    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass.begin, p);
+    for (int64_t p = panels.begin; p < panels.end; ++p) RunColumns(call, strip, pass, p);
   }
 }
 

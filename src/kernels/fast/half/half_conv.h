@@ -38,8 +38,8 @@ struct HalfConvPlan : ConvTaps {
   const HalfConvCode* code = nullptr;
 };
 
-// Plans a convolution with operands of kBf16 or kF16. Requires sizes > 0, pads >= 0, and in_channels and
-// out_channels that are multiples of groups.
+// Plans a convolution with operands of kBf16 or kF16. Requires sizes > 0, and in_channels and out_channels
+// that are multiples of groups.
 HalfConvPlan PlanHalfConv(const ConvShape& shape, Precision operands);
 
 std::string TargetOf(const HalfConvPlan& plan);  // "avx512 bf16"

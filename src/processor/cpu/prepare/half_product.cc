@@ -22,15 +22,6 @@ GemmWeights WeightsOf(const Product& p, const float* b = nullptr) {
 // This value is a guess: so many elements are rounded in about a microsecond.
 constexpr int64_t kRoundedAtOnce = 8 << 10;
 
-// Rounds with all threads, in so many blocks.
-void RoundAll(ThreadPool& pool, const HalfConvPlan& plan, const float* from, int64_t count, int64_t blocks,
-              uint16_t* to) {
-  pool.For(blocks, [&](int, int64_t begin, int64_t end) {
-    const int64_t first = count * begin / blocks, last = count * end / blocks;
-    RoundInputs(plan, from + first, last - first, to + first);
-  });
-}
-
 std::string KernelOf(Precision operands, const HalfConvPlan& plan) {
   return fmt::format("conv_{} {}", Name(operands), TargetOf(plan));
 }
@@ -77,8 +68,8 @@ class ComputedHalfStep : public PreparedNode {
         p_(p),
         plan_(PlanHalfConv(AsConvolution(p), p.operands)),
         matrices_(p.b_step == 0 ? 1 : p.batch),
-        inputs_(of.graph.value(of.node.inputs[0]).shape.Elements()),
-        inputs_bytes_(RoundedUp(inputs_ * int64_t{sizeof(uint16_t)})),
+        input_(plan_, of.graph.value(of.node.inputs[0]).shape.Elements(), of.pool()),
+        inputs_bytes_(RoundedUp(input_.bytes())),
         packed_bytes_(RoundedUp(int64_t(PackedHalfConvBytes(plan_)))) {
     epilogue_.activation = *FastActivation(of.node);
     if (p.bias != kNoValue) epilogue_.bias = of.graph.value(p.bias).constant.as<float>();
@@ -87,15 +78,13 @@ class ComputedHalfStep : public PreparedNode {
     const bool many = p.batch >= pool_.step_threads();
     grid_ = MakeGrid({p.m, plan_.row_step, row_bytes, plan_.panels, packed_bytes_},
                      many ? speeds.first(1) : speeds);
-    roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
     pool_.ReserveShared(inputs_bytes_ + matrices_ * packed_bytes_);
     pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const float *a = in[0].as<float>(), *b = in[1].as<float>();
-    uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
-    RoundAll(pool_, plan_, a, inputs_, roundings_, rounded);
+    const float* b = in[1].as<float>();
+    input_.Round(in[0].as<float>());
     pool_.For(matrices_ * plan_.panels, [&](int, int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) Pack(b, i / plan_.panels, i % plan_.panels);
     });
@@ -140,13 +129,29 @@ class ComputedHalfStep : public PreparedNode {
   ThreadPool& pool_;
   const Product p_;
   const HalfConvPlan plan_;
-  const int64_t matrices_, inputs_, inputs_bytes_, packed_bytes_;
-  int64_t roundings_ = 1;
+  const int64_t matrices_;
+  const RoundedInput input_;
+  const int64_t inputs_bytes_, packed_bytes_;
   Epilogue epilogue_;
   Grid grid_;
 };
 
 }  // namespace
+
+RoundedInput::RoundedInput(const HalfConvPlan& plan, int64_t elements, ThreadPool& pool)
+    : plan_(plan),
+      elements_(elements),
+      blocks_(BlocksOf(elements, kRoundedAtOnce, pool.step_threads())),
+      pool_(pool) {}
+
+const uint16_t* RoundedInput::Round(const float* from) const {
+  uint16_t* to = reinterpret_cast<uint16_t*>(pool_.shared());
+  pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {
+    const int64_t first = elements_ * begin / blocks_, last = elements_ * end / blocks_;
+    RoundInputs(plan_, from + first, last - first, to + first);
+  });
+  return to;
+}
 
 HalfProduct::HalfProduct(const ConvShape& shape, Precision operands, const Tensor& weights,
                          const GemmWeights& matrix, Packer& packer)
@@ -167,8 +172,8 @@ HalfProduct::HalfProduct(const ConvShape& shape, Precision operands, const Tenso
                    pool_.step_speeds());
   pool_.ReserveScratch(int64_t(HalfConvScratchBytes(plan_)));
   if (!RoundsInputs(plan_)) return;
-  roundings_ = BlocksOf(inputs_, kRoundedAtOnce, pool_.step_threads());
-  pool_.ReserveShared(inputs_ * int64_t{sizeof(uint16_t)});
+  rounded_.emplace(plan_, inputs_, pool_);
+  pool_.ReserveShared(rounded_->bytes());
 }
 
 void HalfProduct::Pack(const Tensor& weights, GemmWeights matrix, Range panels, void* packed) const {
@@ -183,10 +188,8 @@ void HalfProduct::Pack(const Tensor& weights, GemmWeights matrix, Range panels, 
 }
 
 void HalfProduct::Run(const float* input, const Epilogue& epilogue, float* output) {
-  if (!RoundsInputs(plan_)) return Multiply(input, epilogue, output);
-  uint16_t* rounded = reinterpret_cast<uint16_t*>(pool_.shared());
-  RoundAll(pool_, plan_, input, inputs_, roundings_, rounded);
-  Multiply(rounded, epilogue, output);
+  if (rounded_) Multiply(rounded_->Round(input), epilogue, output);
+  else Multiply(input, epilogue, output);
 }
 
 template <class Input>

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "dispatch/products.h"
@@ -13,6 +14,23 @@
 #include "processor/cpu/prepare/prepare.h"
 
 namespace mete {
+
+// The input of a product, rounded to the beginning of the pool's shared memory, of which the caller reserves
+// bytes().
+class RoundedInput {
+ public:
+  // Requires RoundsInputs(plan).
+  RoundedInput(const HalfConvPlan& plan, int64_t elements, ThreadPool& pool);
+
+  int64_t bytes() const { return elements_ * int64_t{sizeof(uint16_t)}; }
+  // Rounds `from` with all threads, and returns the halves.
+  const uint16_t* Round(const float* from) const;
+
+ private:
+  const HalfConvPlan plan_;
+  const int64_t elements_, blocks_;
+  ThreadPool& pool_;
+};
 
 class HalfProduct {
  public:
@@ -37,8 +55,8 @@ class HalfProduct {
   ThreadPool& pool_;
   const Precision operands_;
   HalfConvPlan plan_;
-  int64_t inputs_ = 0;     // elements of the input
-  int64_t roundings_ = 1;  // blocks of them
+  int64_t inputs_ = 0;  // elements of the input
+  std::optional<RoundedInput> rounded_;
   Tensor packed_;
   Grid grid_;
 };

@@ -1,11 +1,15 @@
-// Transposed convolutions of f32 over NHWC: the convolutions of their phases.
+// Transposed convolutions of f32 over NHWC: the convolutions of their phases. Operands that are rounded to
+// halves (PrecisionOf) are those of all phases, which read one rounded input.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <type_traits>
 
 #include "dispatch/activations.h"
 #include "kernels/fast/conv/phases.h"
 #include "kernels/fast/depthwise/depthwise.h"
+#include "processor/cpu/prepare/half_product.h"
 #include "processor/cpu/prepare/prepare.h"
 #include "processor/cpu/prepare/weight_rows.h"
 
@@ -15,21 +19,31 @@ namespace {
 // The convolution of a phase, by the kernel that fits its channels, and the place of its packed weights.
 struct PreparedPhase {
   ConvPhase phase;
-  std::optional<ConvPlan> product;  // one of the two is set
+  std::optional<ConvPlan> product;  // one of the three is set
+  std::optional<HalfConvPlan> halves;
   std::optional<DepthwisePlan> by_channel;
   int64_t packed = 0;  // index of the first element
 
   int64_t rows() const { return phase.conv.out_height; }
   size_t packed_bytes() const {
-    return product ? PackedConvBytes(*product) : PackedDepthwiseBytes(*by_channel);
+    return product  ? PackedConvBytes(*product)
+           : halves ? PackedHalfConvBytes(*halves)
+                    : PackedDepthwiseBytes(*by_channel);
   }
-  const char* target() const { return product ? TargetOf(*product) : TargetOf(*by_channel); }
+  size_t scratch_bytes() const {
+    return product ? ConvScratchBytes(*product) : halves ? HalfConvScratchBytes(*halves) : 0;
+  }
+  std::string target() const {
+    return product ? TargetOf(*product) : halves ? TargetOf(*halves) : TargetOf(*by_channel);
+  }
 };
 
-PreparedPhase PlanPhase(ConvPhase phase) {
-  PreparedPhase prepared{std::move(phase), {}, {}};
-  if (IsDepthwise(prepared.phase.conv)) prepared.by_channel = PlanDepthwise(prepared.phase.conv);
-  else prepared.product = PlanConv(prepared.phase.conv);
+PreparedPhase PlanPhase(ConvPhase phase, Precision operands) {
+  PreparedPhase prepared{std::move(phase), {}, {}, {}};
+  const ConvShape& conv = prepared.phase.conv;
+  if (IsHalf(operands)) prepared.halves = PlanHalfConv(conv, operands);
+  else if (IsDepthwise(conv)) prepared.by_channel = PlanDepthwise(conv);
+  else prepared.product = PlanConv(conv);
   return prepared;
 }
 
@@ -40,7 +54,8 @@ class TransposedConvStep : public PreparedNode {
       : pool_(of.pool()), conv_(conv), residual_(of.node.attributes.Has("residual")) {
     const Node& node = of.node;
     epilogue_.activation = *FastActivation(node);
-    for (ConvPhase& phase : PhasesOf(conv.shape)) AddPhase(PlanPhase(std::move(phase)));
+    for (ConvPhase& phase : PhasesOf(conv.shape)) AddPhase(PlanPhase(std::move(phase), precision_));
+    RoundInput();
     if (node.input(2) != kNoValue) {
       const float* bias = of.graph.value(node.inputs[2]).constant.as<float>();
       bias_ = PhaseBias(conv.shape, phases_[0].phase, bias);
@@ -52,9 +67,33 @@ class TransposedConvStep : public PreparedNode {
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
-    const auto* x = in[0].as<float>();
-    auto* y = out[0].as<float>();
     const float* residual = residual_ ? in[3].as<float>() : nullptr;
+    const float* x = in[0].as<float>();
+    if (rounded_) RunAll(rounded_->Round(x), residual, out[0].as<float>());
+    else RunAll(x, residual, out[0].as<float>());
+  }
+
+  Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
+  std::string kernel() const override {
+    const std::string name = IsHalf(precision_) ? conv_.kernels().back() : conv_.kernel();
+    return fmt::format("{} {}", name, phases_[0].target());
+  }
+  std::string reason() const override {
+    return fmt::format("{} phase{}{}", phases_.size(), phases_.size() == 1 ? "" : "s",
+                       IsHalf(precision_) ? fmt::format(", rounded to {}", Name(precision_)) : "");
+  }
+  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
+
+ private:
+  // All phases round or none does.
+  void RoundInput() {
+    if (!phases_[0].halves || !RoundsInputs(*phases_[0].halves)) return;
+    rounded_.emplace(*phases_[0].halves, conv_.shape.batch * in_elements_, pool_);
+    pool_.ReserveShared(rounded_->bytes());
+  }
+
+  template <class Input>
+  void RunAll(const Input* x, const float* residual, float* y) {
     pool_.For(conv_.shape.batch * rows_, [&](int worker, int64_t begin, int64_t end) {
       while (begin < end) {
         const int64_t image = begin / rows_, last = std::min(end, (image + 1) * rows_);
@@ -66,19 +105,11 @@ class TransposedConvStep : public PreparedNode {
     });
   }
 
-  Reads reads(size_t input) const override { return input == 1 ? Reads::kNothing : Reads::kElements; }
-  std::string kernel() const override { return fmt::format("{} {}", conv_.kernel(), phases_[0].target()); }
-  std::string reason() const override {
-    return fmt::format("{} phase{}", phases_.size(), phases_.size() == 1 ? "" : "s");
-  }
-  int64_t packed_bytes() const override { return int64_t(packed_.bytes()); }
-
- private:
   void AddPhase(PreparedPhase phase) {
     phase.packed = packed_elements_;
     packed_elements_ += (int64_t(phase.packed_bytes()) + 63) / 64 * 16;  // whole lines of 64 bytes
     rows_ += phase.rows();
-    if (phase.product) pool_.ReserveScratch(int64_t(ConvScratchBytes(*phase.product)));
+    pool_.ReserveScratch(int64_t(phase.scratch_bytes()));
     phases_.push_back(std::move(phase));
   }
 
@@ -101,12 +132,16 @@ class TransposedConvStep : public PreparedNode {
 
   void PackPhase(const PreparedPhase& p, const float* weights, float* packed) const {
     const std::vector<float> of_phase = PhaseWeights(conv_.shape, p.phase, weights);
-    if (p.product) PackConv(*p.product, of_phase.data(), {0, p.product->panels}, packed + p.packed);
-    else PackDepthwise(*p.by_channel, of_phase.data(), packed + p.packed);
+    if (p.product) return PackConv(*p.product, of_phase.data(), {0, p.product->panels}, packed + p.packed);
+    if (p.by_channel) return PackDepthwise(*p.by_channel, of_phase.data(), packed + p.packed);
+    const ConvShape& s = p.phase.conv;
+    const int64_t length = s.in_channels / s.groups * s.kernel_height * s.kernel_width;
+    PackHalfConv(*p.halves, {of_phase.data(), length, true}, {0, p.halves->panels}, packed + p.packed);
   }
 
   // Runs rows of one image, numbered over its phases.
-  void RunRows(int worker, Range rows, const float* x, const float* residual, float* y) {
+  template <class Input>
+  void RunRows(int worker, Range rows, const Input* x, const float* residual, float* y) {
     int64_t first = 0;
     for (const PreparedPhase& p : phases_) {
       const Range own{std::max<int64_t>(rows.begin - first, 0), std::min(rows.end - first, p.rows())};
@@ -117,23 +152,32 @@ class TransposedConvStep : public PreparedNode {
     }
   }
 
-  void RunPhase(int worker, const PreparedPhase& p, Range rows, const float* x, const Epilogue& epilogue,
+  template <class Input>
+  void RunPhase(int worker, const PreparedPhase& p, Range rows, const Input* x, const Epilogue& epilogue,
                 float* y) {
     const ConvShape& s = p.phase.conv;
     const float* packed = packed_.as<float>() + p.packed;
-    if (p.by_channel) return RunDepthwise(*p.by_channel, x, packed, epilogue, rows, {0, s.out_channels}, y);
-    RunConv(*p.product, x, packed, epilogue, {rows.begin * s.out_width, rows.end * s.out_width},
-            {0, p.product->panels}, y, pool_.scratch(worker));
+    const Range pixels{rows.begin * s.out_width, rows.end * s.out_width};
+    std::byte* scratch = pool_.scratch(worker);
+    if (p.halves)
+      return RunHalfConv(*p.halves, x, packed, epilogue, pixels, {0, p.halves->panels}, y, scratch);
+    if constexpr (std::is_same_v<Input, float>) {
+      if (p.product)
+        return RunConv(*p.product, x, packed, epilogue, pixels, {0, p.product->panels}, y, scratch);
+      RunDepthwise(*p.by_channel, x, packed, epilogue, rows, {0, s.out_channels}, y);
+    }
   }
 
   ThreadPool& pool_;
   const TransposedConvolution conv_;
+  const Precision precision_ = PrecisionOf(conv_);
   const bool residual_;
   const int64_t in_elements_ = conv_.shape.in_height * conv_.shape.in_width * conv_.shape.in_channels,
                 out_elements_ = conv_.shape.out_height * conv_.shape.out_width * conv_.shape.out_channels;
   std::vector<float> bias_;  // of a phase: all have as many output channels
   Epilogue epilogue_;
   std::vector<PreparedPhase> phases_;
+  std::optional<RoundedInput> rounded_;
   int64_t rows_ = 0;  // of all phases of an image
   int64_t packed_elements_ = 0;
   Tensor packed_;
@@ -142,6 +186,7 @@ class TransposedConvStep : public PreparedNode {
 }  // namespace
 
 std::unique_ptr<PreparedNode> Prepare(const TransposedConvolution& conv, const Preparation& of) {
+  of.pool().BeginStep(0);
   return std::make_unique<TransposedConvStep>(conv, of);
 }
 
