@@ -9,6 +9,7 @@
 #include "passes/fold_work.h"
 #include "passes/inline_bodies.h"
 #include "passes/inline_sequences.h"
+#include "passes/loop_invariants.h"
 #include "passes/pass.h"
 #include "passes/stack_sequences.h"
 
@@ -118,7 +119,8 @@ bool FoldConstants(Graph& graph, const FoldOptions& options) {
   do {
     if (options.varying) options.varying->resize(graph.values.size());
     Walk(graph, options, budget, scratch);
-  } while (InlineBodies(graph) || InlineSequences(graph) || StackSequences(graph));
+  } while (MoveLoopInvariants(graph) || InlineBodies(graph) || InlineSequences(graph) ||
+           StackSequences(graph));
   return true;
 }
 

@@ -1,0 +1,14 @@
+// What each run of a Loop would compute or carry again is computed before it.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace mete {
+
+// Makes captures of the values that a Loop carries without a change, which is how exporters hand weights to a
+// body, and moves products and sums of captures and constants out of its body. For example,
+// `Loop(n, -, state, w, x) {body: state + x * w, w, x}` becomes `Loop(n, -, state, x * w)`. Returns true if
+// the graph has changed; types and shapes of new values are to be inferred.
+bool MoveLoopInvariants(Graph& graph);
+
+}  // namespace mete
