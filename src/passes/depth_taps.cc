@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "base/fused.h"
 #include "passes/made_nodes.h"
 #include "passes/rewrite.h"
 
@@ -20,15 +21,14 @@ ValueId AddView(Graph& graph, const char* op_of_one, const std::string& name, co
 }
 
 ValueId Padded(Graph& graph, const std::string& name, SlicesOfBatch slices, const WindowAxis& depth,
-               float fill) {
+               ValueId fill) {
   const int64_t begin = depth.pad * slices.batch, end = PadEnd(depth) * slices.batch;
   if (begin == 0 && end == 0) return slices.id;
   Shape shape = graph.value(slices.id).shape;
   shape[0] += begin + end;
   const int64_t pads[] = {begin, 0, 0, 0, end, 0, 0, 0};
-  ValueId inputs[] = {slices.id, AddList(graph, name, ".pads", pads), kNoValue};
-  if (fill != 0) inputs[2] = graph.AddConstant(name + ".fill", Tensor::Floats({}, {&fill, 1}));
-  return AddMade(graph, "Pad", name, ".pad", std::span(inputs, fill != 0 ? 3 : 2), shape);
+  const ValueId inputs[] = {slices.id, AddList(graph, name, ".pads", pads), fill};
+  return AddMade(graph, "Pad", name, ".pad", std::span(inputs, fill == kNoValue ? 2 : 3), shape);
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ Attributes OfSlices(const Attributes& attributes) {
   Attributes a;
   for (const Attributes::Item& item : attributes) {
     const Ints* list = std::get_if<Ints>(&item.second);
-    if (!list) {
+    if (!list || item.first == kLevels) {
       a.Set(item.first, item.second);
       continue;
     }
@@ -111,7 +111,7 @@ int64_t PadEnd(const WindowAxis& depth) {
 }
 
 DepthTaps::DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const WindowAxis& depth,
-                     float fill)
+                     ValueId fill)
     : graph_(graph),
       name_(std::move(name)),
       depth_(depth),

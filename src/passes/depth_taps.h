@@ -53,10 +53,11 @@ Attributes OfSlices(const Attributes& attributes);
 // file states, and with ceil_mode behind it.
 int64_t PadEnd(const WindowAxis& depth);
 
-// The taps of a window along the depth. Padding has the value `fill`.
+// The taps of a window along the depth. Padding has the value `fill`, one element; kNoValue: 0.
 class DepthTaps {
  public:
-  DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const WindowAxis& depth, float fill);
+  DepthTaps(Graph& graph, std::string name, SlicesOfBatch slices, const WindowAxis& depth,
+            ValueId fill = kNoValue);
 
   int64_t size() const { return depth_.kernel; }
   // Adds the nodes that make the slices which tap `k` reads, one for each slice of the output. A tap is added

@@ -1,6 +1,6 @@
-// Replaces DequantizeLinear -> Conv, MatMul, Gemm, Add, Mul or a pool -> [Clip or Relu] -> QuantizeLinear by
-// the operator on bytes that it represents. Products have exact sums of integers and one rounding. A product
-// of bytes whose result stays in floats gets the same sums, times the scales.
+// Replaces DequantizeLinear -> Conv, ConvTranspose, MatMul, Gemm, Add, Mul or a pool -> [Clip or Relu] ->
+// QuantizeLinear by the operator on bytes that it represents. Products have exact sums of integers and one
+// rounding. A product of bytes whose result stays in floats gets the same sums, times the scales.
 //
 // ONNX Runtime sums some of these convolutions in floats: on x86 it shifts an int8 activation with one reader
 // to uint8 and keeps an int8 activation with several readers, and fuses a convolution only where the types in
@@ -18,6 +18,7 @@
 #include "passes/pass.h"
 #include "passes/quantization.h"
 #include "passes/rewrite.h"
+#include "passes/transposed_convolution.h"
 
 namespace mete {
 namespace {
@@ -54,6 +55,7 @@ class Fuser {
       else if (as_onnxruntime_) continue;
       else if (op == "MatMul") VisitMatMul(n);
       else if (op == "Gemm") VisitGemm(n);
+      else if (op == "ConvTranspose") VisitTransposed(n);
       else if (op == "Add") VisitOperands(n, "mete.QLinearAdd");
       else if (op == "Mul") VisitOperands(n, "mete.QLinearMul");
       else if (op == "AveragePool" || op == "GlobalAveragePool") VisitPool(n);
@@ -167,6 +169,10 @@ class Fuser {
   std::optional<Group> GroupOf(const Node& conv, int axis) const {
     if (!graph_.value(conv.outputs[0]).shape.known() || graph_.value(conv.outputs[0]).type != DType::kF32)
       return std::nullopt;
+    // Those of volumes with groups have fast kernels of floats alone (slice_convolution.cc).
+    if (!as_onnxruntime_ && graph_.value(conv.inputs[0]).shape.rank() == 5 &&
+        conv.attributes.Int("group", 1) > 1)
+      return std::nullopt;
     Group g;
     g.input = Dequantized(conv.inputs[0]);
     g.weights = Dequantized(conv.inputs[1]);
@@ -190,9 +196,8 @@ class Fuser {
   bool GivesFloats(const Node& product, const Node& weights, int64_t channels) const {
     const Shape& w = graph_.value(weights.inputs[0]).shape;
     const ValueId bias = product.input(2);
-    return !as_onnxruntime_ && (product.op != "Conv" || w.rank() == 4) &&
-           product.attributes.Int("group", 1) == 1 && w.Elements() <= kLongestSum * channels &&
-           graph_.value(weights.inputs[1]).type == DType::kF32 &&
+    return !as_onnxruntime_ && product.attributes.Int("group", 1) == 1 &&
+           w.Elements() <= kLongestSum * channels && graph_.value(weights.inputs[1]).type == DType::kF32 &&
            (bias == kNoValue || graph_.value(bias).shape == Shape{channels});
   }
 
@@ -268,6 +273,61 @@ class Fuser {
                    {y});
   }
 
+  // Whether at most half of the products of the convolution are with taps that the kernel does not have. The
+  // kernels of floats multiply none of those (kernels/fast/conv/phases.h), and bytes are multiplied at least
+  // twice as fast.
+  static bool HasFewZeros(const TransposedGeometry& g) {
+    return g.stride * g.stride * g.taps[0] * g.taps[1] <= 2 * g.kernel[0] * g.kernel[1];
+  }
+
+  // A ConvTranspose becomes a convolution of bytes, which are then moved to their places.
+  void VisitTransposed(size_t n) {
+    const auto g = TransposedGeometryOf(graph_, graph_.nodes[n]);
+    const auto group = g && HasFewZeros(*g) ? GroupOf(graph_.nodes[n], 1) : std::nullopt;
+    if (!group) return;
+    // Taps that the kernel does not have are zero points of the weights.
+    const ValueId zero = group->weights->input(2);
+    if (zero != kNoValue && !IsConstant(graph_, zero)) return;
+    const ValueId y = OutputOf(n, *group);
+    SumIntegers(n, *group);
+    Node conv = std::move(graph_.nodes[n]);
+    conv.attributes = ConvAttributesOf(*g);
+    if (group->to && !group->to->levels.empty()) conv.attributes.Set(kLevels, group->to->levels);
+    // The inputs of both operators on bytes.
+    const bool floats = !group->to;
+    const size_t weights = floats ? 1 : 3, zeros = floats ? 3 : 5, scales = 4, bias = floats ? 5 : 8;
+    const auto replace = [&](size_t input, const char* what, const Tensor& by) {
+      conv.inputs[input] = graph_.AddConstant(conv.name + what, by);
+    };
+    const auto constant = [&](size_t input) { return graph_.value(conv.inputs[input]).constant; };
+    replace(weights, ".weights", ConvWeightsOf(*g, constant(weights), constant(zeros)));
+    for (const size_t input : {scales, zeros})
+      if (constant(input).elements() > 1)
+        replace(input, input == scales ? ".scales" : ".zeros", ForEachRest(*g, constant(input)));
+    const bool alone = IsConvAlone(*g);
+    if (bias < conv.inputs.size() && !alone) {
+      if (IsConstant(graph_, conv.inputs[bias])) replace(bias, ".bias", ForEachRest(*g, constant(bias)));
+      else conv.inputs[bias] = BiasForEachRest(*g, conv.name, conv.inputs[bias]);
+    }
+    if (!alone)
+      conv.outputs = {graph_.AddValue(conv.name + ".products", graph_.value(y).type, g->products())};
+    const std::string name = conv.name;
+    const ValueId products = conv.outputs[0];
+    graph_.nodes[n] = std::move(conv);
+    if (!alone) AddPlacement(graph_, name, *g, products, y);
+  }
+
+  // Returns a bias for each rest, of one that is dequantized, so that it is folded next, or computed.
+  ValueId BiasForEachRest(const TransposedGeometry& g, const std::string& name, ValueId bias) {
+    Attributes axis;
+    axis.Set("axis", int64_t{0});
+    const std::vector<ValueId> rests(size_t(g.stride * g.stride), bias);
+    const ValueId all =
+        graph_.AddValue(name + ".bias", graph_.value(bias).type, {g.stride * g.stride * g.channels});
+    graph_.AddNode("Concat", name + ".bias", rests, {all}, std::move(axis));
+    return all;
+  }
+
   // Returns what a product gives, bytes or floats.
   ValueId OutputOf(size_t n, const Group& g) const {
     return graph_.nodes[g.to ? size_t(g.to->quantize) : n].outputs[0];
@@ -339,7 +399,10 @@ class Fuser {
     const Node* x = Dequantized(node.inputs[0]);
     const auto x_of = x ? QuantizationOf(graph_, *x) : std::nullopt;
     const auto to = RoundingOf(node.outputs[0]);
-    if (!x_of || !to || to->clip >= 0 || node.attributes.Has("mete_caffe")) return;
+    // Pools of volumes have fast kernels of floats alone (volume_convolutions.cc).
+    if (!x_of || !to || to->clip >= 0 || node.attributes.Has("mete_caffe") ||
+        graph_.value(node.inputs[0]).shape.rank() == 5)
+      return;
     const char* op = node.op == "AveragePool" ? "mete.QLinearAveragePool" : "mete.QLinearGlobalAveragePool";
     Replace(n, op, BytesOf(*x, *x_of), *to);
   }
@@ -370,7 +433,7 @@ bool Fuse(Graph& graph, Sums sums) {
                                [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
   Fuser(graph, sums).Run();
-  SortTopologically(graph);  // a Gemm gets nodes before and behind it
+  SortTopologically(graph);  // a Gemm gets nodes before and behind it, a ConvTranspose behind it
   return true;
 }
 

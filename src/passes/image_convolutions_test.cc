@@ -2,36 +2,26 @@
 // line.
 #include <gtest/gtest.h>
 
-#include "passes/graphs_testing.h"
+#include "passes/transposed_testing.h"
 
 namespace mete {
 namespace {
 
-struct Case {
-  Shape in, weights;  // N x C x H x W, and C x M x kernel
-  int64_t stride;
-  Ints pads, output_padding;
-};
-
-ValueId Transposed(Builder& b, const Case& c, int64_t bias = 0) {
-  Attributes a;
-  a.Set("strides", Ints{c.stride, c.stride});
-  a.Set("pads", c.pads);
-  if (!c.output_padding.empty()) a.Set("output_padding", c.output_padding);
+ValueId Transposed(Builder& b, const TransposedCase& c, int64_t bias = 0) {
   std::vector<ValueId> inputs = {b.Input(c.in), b.Weight(c.weights)};
   if (bias > 0) inputs.push_back(b.Weight({bias}));
-  return b.Op("ConvTranspose", inputs, a);
+  return b.Op("ConvTranspose", inputs, AttributesOf(c));
 }
 
 TEST(WriteTransposedConvolutions, GivesTheSameForEveryKernelStrideAndPadding) {
-  const Case cases[] = {{{1, 3, 4, 5}, {3, 2, 2, 2}, 2, {0, 0, 0, 0}, {}},
-                        {{2, 3, 4, 5}, {3, 5, 3, 3}, 3, {0, 0, 0, 0}, {}},
-                        {{1, 3, 4, 5}, {3, 2, 4, 4}, 2, {1, 1, 1, 1}, {}},
-                        {{1, 3, 4, 5}, {3, 2, 3, 3}, 2, {1, 1, 1, 1}, {1, 1}},
-                        {{1, 2, 1, 1}, {2, 2, 3, 5}, 2, {0, 2, 1, 1}, {}},
-                        {{1, 2, 3, 4}, {2, 1, 1, 3}, 2, {0, 0, 0, 0}, {}},
-                        {{1, 2, 6, 4}, {2, 3, 3, 3}, 1, {1, 0, 2, 1}, {}}};
-  for (const Case& c : cases)
+  const TransposedCase cases[] = {{{1, 3, 4, 5}, {3, 2, 2, 2}, 2, {0, 0, 0, 0}, {}},
+                                  {{2, 3, 4, 5}, {3, 5, 3, 3}, 3, {0, 0, 0, 0}, {}},
+                                  {{1, 3, 4, 5}, {3, 2, 4, 4}, 2, {1, 1, 1, 1}, {}},
+                                  {{1, 3, 4, 5}, {3, 2, 3, 3}, 2, {1, 1, 1, 1}, {1, 1}},
+                                  {{1, 2, 1, 1}, {2, 2, 3, 5}, 2, {0, 2, 1, 1}, {}},
+                                  {{1, 2, 3, 4}, {2, 1, 1, 3}, 2, {0, 0, 0, 0}, {}},
+                                  {{1, 2, 6, 4}, {2, 3, 3, 3}, 1, {1, 0, 2, 1}, {}}};
+  for (const TransposedCase& c : cases)
     for (const int64_t bias : {int64_t{0}, c.weights[1]}) {
       Builder b;
       Graph& g = b.Output(Transposed(b, c, bias));
@@ -82,7 +72,7 @@ TEST(WriteTransposedConvolutions, CountsNoPadsBesideValid) {
 }
 
 TEST(WriteTransposedConvolutions, LeavesManyChannelsToTheKernelsOfPhases) {
-  const Case many{{1, 3, 4, 5}, {3, 16, 4, 4}, 2, {1, 1, 1, 1}, {}};
+  const TransposedCase many{{1, 3, 4, 5}, {3, 16, 4, 4}, 2, {1, 1, 1, 1}, {}};
   Builder b;
   Graph& g = b.Output(Transposed(b, many, 16));
   FoldConstants(g);

@@ -1,6 +1,6 @@
-// Writes convolutions and pools along one axis (N x C x L) as those of images with one row (N x C x 1 x L),
-// for which there are fast kernels. Element-wise operators, Concat and Split between them follow, so that the
-// value in two dimensions is needed only at the ends of a chain, where it is a view.
+// Writes convolutions and pools along one axis (N x C x L), of floats and of bytes, as those of images with
+// one row (N x C x 1 x L), for which there are fast kernels. Element-wise operators, Concat and Split between
+// them follow, so that the value in two dimensions is needed only at the ends of a chain, where it is a view.
 #include <map>
 
 #include "graph/traits.h"
@@ -40,22 +40,31 @@ class Widener {
   }
 
   bool Widen(Node& node) {
-    if (node.outputs.empty() || !std::all_of(node.outputs.begin(), node.outputs.end(),
-                                             [&](ValueId id) { return IsLine(id) && IsF32(graph_, id); }))
+    if (node.outputs.empty() || !std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) {
+          return IsLine(id) && IsOfConvolutions(graph_, id);
+        }))
       return false;
-    if (IsOneOf(node.op, {"Conv", "ConvTranspose", "MaxPool", "AveragePool"})) return WidenWindow(node);
+    if (IsOneOf(node.op, {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "mete.ScaledConvInteger",
+                          "MaxPool", "AveragePool", "mete.QLinearAveragePool"}))
+      return WidenWindow(node);
     if (!std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return IsWide(id); }))
       return false;
     if (node.op == "Transpose") return WidenTranspose(node);
     if (IsOneOf(node.op, {"Concat", "Split"})) return WidenAxis(node);
+    if (IsOneOf(node.op, {"QuantizeLinear", "DequantizeLinear"})) return WidenConversion(node);
+    if (IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool", "mete.QLinearGlobalAveragePool"}))
+      return WidenFirst(node);
     return TraitsOf(node.op).orders == Orders::kAny && WidenElementwise(node);
   }
 
   bool WidenWindow(Node& node) {
-    if (!IsLine(node.inputs[0]) || !IsF32(graph_, node.inputs[0]) || node.outputs.size() != 1) return false;
-    const bool conv = IsOneOf(node.op, {"Conv", "ConvTranspose"});
-    if (conv && !IsConstant(graph_, node.inputs[1])) return false;
-    if (conv) node.inputs[1] = WideConstant(node.inputs[1]);
+    if (!IsLine(node.inputs[0]) || !IsOfConvolutions(graph_, node.inputs[0]) || node.outputs.size() != 1)
+      return false;
+    if (TraitsOf(node.op).arithmetic != Arithmetic::kWindow) {
+      ValueId& weights = node.inputs[size_t(TraitsOf(node.op).weights)];
+      if (!IsConstant(graph_, weights)) return false;
+      weights = WideConstant(weights);
+    }
     Attributes& a = node.attributes;
     const Ints& pads = a.IntList("pads");
     if (!pads.empty()) a.Set("pads", Ints{0, pads[0], 0, pads[1]});
@@ -82,8 +91,23 @@ class Widener {
     return true;
   }
 
+  bool WidenConversion(Node& node) {
+    if (!ConvertsByChannel(graph_, node, 3)) return false;
+    node.attributes.Set("axis", int64_t{1});
+    return WidenFirst(node);
+  }
+
+  // The other inputs are no lines: they belong to the whole value or to its channels.
+  bool WidenFirst(Node& node) {
+    if (!IsWide(node.inputs[0])) return false;
+    node.inputs[0] = Wide(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
   // Inputs are lines, or one element.
   bool WidenElementwise(Node& node) {
+    if (TraitsOf(node.op).kind == OpKind::kElementwiseFirst) return WidenFirst(node);
     const auto fits = [&](ValueId id) {
       return id == kNoValue || IsLine(id) || (ShapeOf(id).known() && ShapeOf(id).Elements() == 1);
     };

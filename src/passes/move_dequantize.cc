@@ -54,9 +54,11 @@ class Mover {
   bool Moves(Node& node) const {
     const Dequantized* in = node.inputs.empty() ? nullptr : Find(node.inputs[0]);
     if (!in || !MayMove(node, *in)) return false;
-    if (node.op == "MaxPool") return node.output(1) == kNoValue;
+    // Pools and resizes of volumes have fast kernels of floats alone (volume_convolutions.cc).
+    const bool volume = graph_.value(node.inputs[0]).shape.rank() == 5;
+    if (node.op == "MaxPool") return node.output(1) == kNoValue && !volume;
     if (node.op == "Resize")
-      return node.attributes.String("mode", "nearest") == "nearest" && KeepsInside(node);
+      return !volume && node.attributes.String("mode", "nearest") == "nearest" && KeepsInside(node);
     return IsOneOf(node.op, {"DepthToSpace", "Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice",
                              "SpaceToDepth", "Split", "Squeeze", "Tile", "Transpose", "Unsqueeze"});
   }

@@ -36,6 +36,12 @@ Tensor Permuted(const Tensor& source, const std::vector<int>& perm) {
   return result;
 }
 
+bool ConvertsByChannel(const Graph& graph, const Node& node, int rank) {
+  const Shape& scale = graph.value(node.inputs[1]).shape;
+  const int64_t given = node.attributes.Int("axis", 1), axis = given < 0 ? given + rank : given;
+  return ((scale.known() && scale.Elements() == 1) || axis == 1) && node.attributes.Int("block_size", 0) == 0;
+}
+
 void ReplaceUses(Graph& graph, ValueId from, ValueId to) {
   for (Node& node : graph.nodes)
     for (ValueId& id : node.inputs)

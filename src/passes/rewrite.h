@@ -25,6 +25,17 @@ inline bool IsIdentity(const Ints& perm) {
 // Returns the value of a constant with one element of f32, f64, i32 or i64; nothing for other values.
 std::optional<double> ScalarOf(const Graph& graph, ValueId id);
 
+// Whether a value has one of the types that convolutions give: floats, bytes, or sums of bytes.
+inline bool IsOfConvolutions(const Graph& graph, ValueId id) {
+  if (id == kNoValue) return false;
+  const DType type = graph.value(id).type;
+  return type == DType::kF32 || type == DType::kU8 || type == DType::kI8 || type == DType::kI32;
+}
+
+// Returns whether a QuantizeLinear or a DequantizeLinear of a value of `rank` dimensions has one scale, or
+// one for each index of axis 1.
+bool ConvertsByChannel(const Graph& graph, const Node& node, int rank);
+
 inline ValueId AddInts(Graph& graph, std::string name, const Ints& values) {
   return graph.AddConstant(std::move(name), Tensor::Ints(values));
 }

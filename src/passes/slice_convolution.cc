@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/window.h"
+#include "graph/traits.h"
 #include "passes/depth_taps.h"
 #include "passes/made_nodes.h"
 #include "passes/rewrite.h"
@@ -14,8 +15,16 @@ namespace {
 // chain needs memory for one more value and not for one of each tap. A guess: no cache keeps so many.
 constexpr int64_t kMostJoinedBytes = int64_t(64) << 20;
 
+// The most bytes of taps of bytes, which cannot be convolved one after the other, as many times those of
+// input and output. A guess: twice the taps of the windows that networks have.
+constexpr int64_t kMostTimesOwnBytes = 8;
+
+ValueId WeightsOf(const Node& node) { return node.inputs[size_t(TraitsOf(node.op).weights)]; }
+
+bool IsOfFloats(const Node& node) { return IsOneOf(node.op, {"Conv", "ConvTranspose"}); }
+
 std::optional<Window> WindowOf(const Graph& graph, const Node& node) {
-  const Shape& w = graph.value(node.inputs[1]).shape;
+  const Shape& w = graph.value(WeightsOf(node)).shape;
   return WindowOfTaps(node.attributes, graph.value(node.inputs[0]).shape, {w[2], w[3], w[4]},
                       WindowKind::kConvolution);
 }
@@ -58,6 +67,11 @@ std::optional<TransposedDepth> TransposedDepthOf(const Graph& graph, const Node&
   return bounded ? std::optional(std::move(d)) : std::nullopt;
 }
 
+// Returns the bytes of all taps side by side.
+int64_t JoinedBytes(const WindowAxis& depth, const Shape& x, DType type) {
+  return depth.kernel * depth.out * (x.Elements() / x[2]) * int64_t(SizeOf(type));
+}
+
 // One convolution of volumes that becomes one or more of slices.
 class SliceConvolution {
  public:
@@ -65,22 +79,25 @@ class SliceConvolution {
       : graph_(graph),
         node_(node),
         attributes_(OfSlices(node.attributes)),
-        weights_(graph.value(node.inputs[1]).constant),
+        weights_(graph.value(WeightsOf(node)).constant),
         x_(graph.value(node.inputs[0]).shape),
         y_(graph.value(node.outputs[0]).shape) {}
 
   ValueId Conv(ValueId slices) {
     const WindowAxis depth = (*WindowOf(graph_, node_))[0];
-    const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, depth, 0);
-    const int64_t joined_bytes = depth.kernel * depth.out * x_.Elements() / x_[2] * int64_t(sizeof(float));
+    // The padding of bytes is their zero point.
+    const ValueId fill = IsOfFloats(node_) ? kNoValue : node_.input(2);
+    const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, depth, fill);
+    const int64_t joined_bytes = JoinedBytes(depth, x_, DType::kF32);
     const bool one_by_one = node_.attributes.Int("group", 1) > 1 || joined_bytes > kMostJoinedBytes;
-    return one_by_one ? TapByTap(taps) : Joined(taps);
+    // The results of taps of bytes are bytes, which cannot be added up.
+    return one_by_one && IsOfFloats(node_) ? TapByTap(taps) : Joined(taps);
   }
 
   // All phases of a q are channels of one convolution, whose input has the slices of all lags as channels.
   ValueId Transposed(ValueId slices) {
     const TransposedDepth d = *TransposedDepthOf(graph_, node_);
-    const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, d.lags, 0);
+    const DepthTaps taps(graph_, node_.name, {slices, x_[0]}, d.lags);
     const Shape phases{d.lags.out * x_[0], d.axis.stride * y_[1], y_[3], y_[4]};
     const int64_t joined_bytes =
         int64_t(d.used.size()) * d.lags.out * (x_.Elements() / x_[2]) * int64_t(sizeof(float));
@@ -101,7 +118,7 @@ class SliceConvolution {
     std::vector<ValueId> parts;
     for (int64_t t = 0; t < taps.size(); ++t) parts.push_back(taps.Add(t));
     const Tensor ordered = parts.size() > 1 ? Permuted(weights_, {0, 2, 1, 3, 4}) : weights_;
-    return Add(node_.name, SideBySide(parts), WithShape(ordered, shape), node_.input(2), ShapeOfSlices(y_));
+    return AddLike(SideBySide(parts), WithShape(ordered, shape));
   }
 
   // Each tap has a convolution, and these are added up.
@@ -197,6 +214,17 @@ class SliceConvolution {
     return graph_.AddConstant(node_.name + ".biases", std::move(repeated));
   }
 
+  // Adds the operator itself, whose other inputs belong to the output channels or to whole tensors.
+  ValueId AddLike(ValueId x, const Tensor& weights) {
+    const ValueId y =
+        graph_.AddValue(node_.name + ".made", graph_.value(node_.outputs[0]).type, ShapeOfSlices(y_));
+    std::vector<ValueId> inputs = node_.inputs;
+    inputs[0] = x;
+    inputs[size_t(TraitsOf(node_.op).weights)] = graph_.AddConstant(node_.name + ".weights", weights);
+    graph_.AddNode(node_.op, node_.name, std::move(inputs), {y}, attributes_);
+    return y;
+  }
+
   ValueId Add(const std::string& name, ValueId x, const Tensor& weights, ValueId bias, const Shape& shape) {
     const ValueId inputs[] = {x, graph_.AddConstant(name + ".weights", weights), bias};
     return AddMade(graph_, node_.op.c_str(), name, "", std::span(inputs, bias == kNoValue ? 2 : 3), shape,
@@ -219,16 +247,26 @@ bool IsSliceTransposed(const Graph& graph, const Node& node) {
          TransposedDepthOf(graph, node).has_value();
 }
 
+bool IsSliceOfBytes(const Graph& graph, const Node& node) {
+  const auto window = WindowOf(graph, node);
+  if (node.attributes.Int("group", 1) > 1 || !window) return false;
+  const Shape &x = graph.value(node.inputs[0]).shape, &y = graph.value(node.outputs[0]).shape;
+  const int64_t most = std::max(kMostJoinedBytes, kMostTimesOwnBytes * (x.Elements() + y.Elements()));
+  return JoinedBytes((*window)[0], x, DType::kU8) <= most;
+}
+
 }  // namespace
 
 bool IsSliceConvolution(const Graph& graph, const Node& node) {
-  if (node.inputs.size() > 3 || !IsConstant(graph, node.inputs[1])) return false;
+  if (!IsConstant(graph, WeightsOf(node))) return false;
+  if (!IsOfFloats(node)) return IsSliceOfBytes(graph, node);
+  if (node.inputs.size() > 3) return false;
   return node.op == "Conv" ? WindowOf(graph, node).has_value() : IsSliceTransposed(graph, node);
 }
 
 ValueId AddSliceConvolution(Graph& graph, const Node& node, ValueId slices) {
   SliceConvolution convolution(graph, node);
-  return node.op == "Conv" ? convolution.Conv(slices) : convolution.Transposed(slices);
+  return node.op == "ConvTranspose" ? convolution.Transposed(slices) : convolution.Conv(slices);
 }
 
 }  // namespace mete

@@ -5,7 +5,7 @@
 
 namespace mete {
 
-// Returns whether AddSliceConvolution() takes a Conv or ConvTranspose over volumes.
+// Returns whether AddSliceConvolution() takes a Conv, a ConvTranspose or a convolution of bytes over volumes.
 bool IsSliceConvolution(const Graph& graph, const Node& node);
 
 // Adds the nodes that compute such a convolution of `slices`, those of the node's first input, and returns

@@ -1,6 +1,7 @@
-// Writes convolutions, pools and resizes of volumes (N x C x D x H x W) as those of their slices, a batch of
-// images (D * N x C x H x W), for which there are fast kernels. Element-wise operators, Concat and Split
-// between them follow, so that volumes are needed only at the ends of a chain.
+// Writes convolutions of volumes (N x C x D x H x W), of floats and of bytes, and pools and resizes of
+// floats, as those of their slices, a batch of images (D * N x C x H x W), for which there are fast kernels.
+// Element-wise operators, Concat and Split between them follow, so that volumes are needed only at the ends
+// of a chain.
 //
 // A window along the depth reads several slices for one: its taps. The taps of a convolution become channels
 // of one convolution of images, or convolutions that are added up; those of a pool become inputs of a maximum
@@ -37,7 +38,7 @@ class VolumeSlicer {
  private:
   const Shape& ShapeOf(ValueId id) const { return graph_.value(id).shape; }
   bool IsVolume(ValueId id) const {
-    return IsF32(graph_, id) && ShapeOf(id).rank() == 5 && ShapeOf(id).Elements() > 0;
+    return IsOfConvolutions(graph_, id) && ShapeOf(id).rank() == 5 && ShapeOf(id).Elements() > 0;
   }
   bool IsSliced(ValueId id) const {
     return id != kNoValue && size_t(id) < slices_.size() && slices_[size_t(id)] != kNoValue;
@@ -48,14 +49,17 @@ class VolumeSlicer {
     if (!std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId id) { return IsVolume(id); }))
       return false;
     if (IsVolume(node.inputs[0]) && node.outputs.size() == 1) {
-      if (IsOneOf(node.op, {"Conv", "ConvTranspose"})) return SliceConvolution(node);
-      if (IsOneOf(node.op, {"MaxPool", "AveragePool"})) return SlicePool(node);
-      if (IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool"})) return SliceGlobalPool(node);
-      if (node.op == "Resize") return SliceResize(node);
+      if (IsOneOf(node.op, {"Conv", "ConvTranspose", "ConvInteger", "QLinearConv", "mete.ScaledConvInteger"}))
+        return SliceConvolution(node);
+      const bool floats = IsF32(graph_, node.inputs[0]);
+      if (floats && IsOneOf(node.op, {"MaxPool", "AveragePool"})) return SlicePool(node);
+      if (floats && IsOneOf(node.op, {"GlobalMaxPool", "GlobalAveragePool"})) return SliceGlobalPool(node);
+      if (floats && node.op == "Resize") return SliceResize(node);
     }
     if (!std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) { return IsSliced(id); }))
       return false;
     if (IsOneOf(node.op, {"Concat", "Split"})) return SliceAxis(node);
+    if (IsOneOf(node.op, {"QuantizeLinear", "DequantizeLinear"})) return SliceConversion(node);
     return TraitsOf(node.op).orders == Orders::kAny && SliceElementwise(node);
   }
 
@@ -76,7 +80,9 @@ class VolumeSlicer {
     const bool in_slices = moves((*window)[1]) || moves((*window)[2]);
     const ValueId pooled =
         in_slices ? PooledSlices(node, {x[2] * x[0], x[1], y[3], y[4]}) : Slices(node.inputs[0]);
-    const float fill = most ? -std::numeric_limits<float>::infinity() : 0;
+    const float least = -std::numeric_limits<float>::infinity();
+    const ValueId fill =
+        most ? graph_.AddConstant(node.name + ".fill", Tensor::Floats({}, {&least, 1})) : kNoValue;
     const DepthTaps taps(graph_, node.name + ".depth", {pooled, x[0]}, depth, fill);
     SetSlices(node.outputs[0], most ? Most(node.name, taps) : Mean(node, taps, depth, x[0]));
     return true;
@@ -141,6 +147,14 @@ class VolumeSlicer {
     return true;
   }
 
+  bool SliceConversion(Node& node) {
+    if (!IsSliced(node.inputs[0]) || !ConvertsByChannel(graph_, node, 5)) return false;
+    node.attributes.Set("axis", int64_t{1});
+    node.inputs[0] = Slices(node.inputs[0]);
+    Emit(std::move(node));
+    return true;
+  }
+
   // Along the channels, rows or columns.
   bool SliceAxis(Node& node) {
     const int64_t given = node.attributes.Int("axis", TraitsOf(node.op).axis);
@@ -195,7 +209,8 @@ class VolumeSlicer {
   void Emit(Node node) {
     const std::vector<ValueId> volumes = node.outputs;
     for (ValueId& id : node.outputs)
-      id = graph_.AddValue(graph_.value(id).name + ".slices", DType::kF32, ShapeOfSlices(ShapeOf(id)));
+      id = graph_.AddValue(graph_.value(id).name + ".slices", graph_.value(id).type,
+                           ShapeOfSlices(ShapeOf(id)));
     const std::vector<ValueId> made = node.outputs;
     graph_.nodes.push_back(std::move(node));
     for (size_t i = 0; i < made.size(); ++i) SetSlices(volumes[i], made[i]);

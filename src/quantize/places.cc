@@ -161,12 +161,17 @@ int WeightAxisOf(const Node& node) {
   return node.op == "Gemm" && node.attributes.Int("transB", 0) != 0 ? 0 : 1;
 }
 
+// Of these, pools and convolutions with groups have fast kernels of floats alone
+// (passes/volume_convolutions.cc).
+bool IsVolume(const Shape& shape) { return shape.rank() == 5; }
+
 bool HasWeights(const Graph& graph, const Node& node) {
   if (!IsOneOf(node.op, {"Conv", "Gemm", "MatMul"}) || !IsComputed(graph, node.input(0)) ||
       !IsF32(graph, node.output(0)) || !IsConstantF32(graph, node.input(1)))
     return false;
   const Shape &x = graph.value(node.inputs[0]).shape, &w = graph.value(node.inputs[1]).shape;
-  if (node.op == "Conv") return w.rank() >= 3 && TakesBias(graph, node);
+  if (node.op == "Conv")
+    return w.rank() >= 3 && TakesBias(graph, node) && !(IsVolume(x) && node.attributes.Int("group", 1) > 1);
   if (w.rank() != 2 || x.rank() < 2) return false;
   if (node.op == "MatMul") return true;
   return node.attributes.Int("transA", 0) == 0 && node.attributes.Float("alpha", 1) == 1 &&
@@ -176,7 +181,8 @@ bool HasWeights(const Graph& graph, const Node& node) {
 bool IsQuantizable(const Graph& graph, const Node& node) {
   if (HasWeights(graph, node)) return true;
   if (!IsF32(graph, node.output(0))) return false;
-  if (IsOneOf(node.op, {"AveragePool", "GlobalAveragePool"})) return IsComputed(graph, node.input(0));
+  if (IsOneOf(node.op, {"AveragePool", "GlobalAveragePool"}))
+    return IsComputed(graph, node.input(0)) && !IsVolume(graph.value(node.inputs[0]).shape);
   return IsOneOf(node.op, {"Add", "Mul", "MatMul"}) && IsComputed(graph, node.input(0)) &&
          IsComputed(graph, node.input(1));
 }
