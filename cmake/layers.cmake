@@ -138,9 +138,10 @@ foreach(folder opencl_info opencl_api opencl_find opencl_kernels opencl_share op
   target_compile_options(mete_${folder} PRIVATE $<$<CONFIG:Release>:-Os>)
 endforeach()
 # What reads the nodes of a model and rewrites a few of them, once, or reads and checks a file, is smaller at -Os: the files of the loop by 213 KB, the
-# others by 118 KB. DenseNet 121 loads as soon.
+# others by 118 KB, and loop_invariants, stack_sequences and write_einsums by 60 KB. DenseNet 121 loads as soon.
 foreach(rewrites byte_tables concat_in_place depth_taps fold_blocks fuse_elementwise fuse_epilogues fuse_matmul fuse_patterns fuse_quantized fuse_scaled_sums
-        inline_bodies inline_sequences layout line_convolutions move_dequantize open_graph pass pattern quantization slice_convolution slice_resize transposed_convolutions transposes volume_convolutions)
+        inline_bodies inline_sequences layout line_convolutions loop_invariants move_dequantize open_graph pass pattern quantization slice_convolution slice_resize
+        stack_sequences transposed_convolutions transposes volume_convolutions write_einsums)
   set_source_files_properties(src/passes/${rewrites}.cc PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
 endforeach()
 foreach(reads attributes bodies composed composed_fourier composed_signal external flex_attention functions importer microsoft microsoft_attended microsoft_attention microsoft_build
