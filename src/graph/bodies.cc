@@ -59,6 +59,15 @@ int64_t ConstantBytesWithBodies(const Graph& graph) {
   return BytesOfOthers(graph, counted);
 }
 
+ValueId OriginOf(const Graph& body, const Uses& uses, ValueId id) {
+  for (size_t step = 0; step < body.nodes.size(); ++step) {
+    const int n = uses.producer[size_t(id)];
+    if (n < 0 || body.nodes[size_t(n)].op != "Identity" || body.nodes[size_t(n)].input(0) == kNoValue) break;
+    id = body.nodes[size_t(n)].inputs[0];
+  }
+  return id;
+}
+
 size_t CapturesOf(const Attributes& attributes) { return size_t(attributes.Int(kCaptures, 0)); }
 
 void AppendBody(Graph& graph, const Graph& body, std::span<const ValueId> inputs,

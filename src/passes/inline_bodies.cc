@@ -82,12 +82,8 @@ bool InlineIf(Graph& graph, const Node& node, NodeNames& names) {
 
 // Whether the body hands on the condition that it gets, or one that is always true.
 bool GoesOn(const Graph& body) {
-  ValueId id = body.outputs[0];
-  if (FlagOf(body, id) == true) return true;
-  const Uses uses(body);
-  for (int n = uses.producer[size_t(id)]; n >= 0 && body.nodes[size_t(n)].op == "Identity";
-       n = uses.producer[size_t(id)])
-    id = body.nodes[size_t(n)].inputs[0];
+  if (FlagOf(body, body.outputs[0]) == true) return true;
+  const ValueId id = OriginOf(body, Uses(body), body.outputs[0]);
   return id == body.inputs[1] || FlagOf(body, id) == true;
 }
 

@@ -7,144 +7,185 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "graph/bodies.h"
 #include "graph/node_names.h"
+#include "graph/operators.h"
 #include "passes/rewrite.h"
 
 namespace mete {
 namespace {
 
-// Inputs of a Loop before those that it carries, M and the condition; of its body, the run's number and the
-// condition; and the body's outputs before them, the condition.
+// A Loop has M and the condition before the inputs that it carries, its body the number of the run and the
+// condition. Of the body's outputs, the condition stands before those that are carried on.
 constexpr size_t kBeforeCarried = 2, kBeforeResults = 1;
+
+// The most elements of a result that is kept in memory for all runs, 64 MiB of f32. A guess: no cache keeps
+// more, so that a run which reads it gains little.
+constexpr int64_t kMostElements = int64_t(1) << 24;
+
+using Ids = std::vector<ValueId>;
+
+void Erase(Ids& ids, size_t at) {
+  if (at < ids.size()) ids.erase(ids.begin() + std::ptrdiff_t(at));
+}
 
 // One Loop of a graph, with a body of its own that may be changed.
 class LoopInvariants {
  public:
   LoopInvariants(Graph& graph, size_t node, NodeNames& names)
       : graph_(graph),
-        node_(node),
+        loop_(graph.nodes[node]),
         names_(names),
-        body_(*graph.nodes[node].attributes.GraphOf("body")),
-        captures_(CapturesOf(graph.nodes[node].attributes)) {}
+        body_(*loop_.attributes.GraphOf("body")),
+        captures_(CapturesOf(loop_.attributes)) {}
 
+  // Returns whether the Loop has changed. Then Before() stands before it.
   bool Run() {
     if (!IsWhole()) return false;
     CaptureUnchanged();
     MoveProducts();
     if (!changed_) return false;
-    loop().attributes.Set(kCaptures, int64_t(captures_));
-    loop().attributes.Set("body", GraphPtr(std::make_shared<Graph>(std::move(body_))));
-    graph_.nodes.insert(graph_.nodes.begin() + std::ptrdiff_t(node_), moved_.begin(), moved_.end());
+    LeaveOutUnread();
+    loop_.attributes.Set(kCaptures, int64_t(captures_));
+    loop_.attributes.Set("body", GraphPtr(std::make_shared<Graph>(std::move(body_))));
     return true;
   }
 
- private:
-  Node& loop() { return graph_.nodes[node_]; }
+  std::vector<Node>& Before() { return before_; }
 
+ private:
   // The inference reports what does not fit together.
-  bool IsWhole() {
-    const size_t inputs = loop().inputs.size();
+  bool IsWhole() const {
+    const size_t inputs = loop_.inputs.size();
     return inputs == body_.inputs.size() && inputs >= kBeforeCarried + captures_ &&
            body_.outputs.size() >= kBeforeResults + carried() &&
-           loop().outputs.size() <= body_.outputs.size() - kBeforeResults;
+           loop_.outputs.size() <= body_.outputs.size() - kBeforeResults;
   }
-  size_t carried() { return loop().inputs.size() - kBeforeCarried - captures_; }
-
-  // Returns what an output of the body is, behind nodes that change nothing.
-  ValueId Origin(const Uses& uses, ValueId id) const {
-    for (int n = uses.producer[size_t(id)]; n >= 0 && body_.nodes[size_t(n)].op == "Identity";
-         n = uses.producer[size_t(id)])
-      id = body_.nodes[size_t(n)].inputs[0];
-    return id;
-  }
+  size_t carried() const { return loop_.inputs.size() - kBeforeCarried - captures_; }
 
   void CaptureUnchanged() {
     const Uses uses(body_);
+    std::map<ValueId, ValueId> instead;  // of what the Loop gave: what it was given
     for (size_t i = carried(); i-- > 0;) {
-      const ValueId inside = body_.inputs[kBeforeCarried + i], before = loop().inputs[kBeforeCarried + i];
-      if (before == kNoValue || Origin(uses, body_.outputs[kBeforeResults + i]) != inside) continue;
-      if (const ValueId after = loop().output(i); after != kNoValue) ReplaceUses(graph_, after, before);
-      const auto erase = [](std::vector<ValueId>& ids, size_t at) {
-        if (at < ids.size()) ids.erase(ids.begin() + std::ptrdiff_t(at));
-      };
-      erase(loop().outputs, i);
-      erase(loop().inputs, kBeforeCarried + i);
-      erase(body_.inputs, kBeforeCarried + i);
-      erase(body_.outputs, kBeforeResults + i);
-      Capture(before, inside);
+      const ValueId inside = body_.inputs[kBeforeCarried + i], given = loop_.inputs[kBeforeCarried + i];
+      if (given == kNoValue || OriginOf(body_, uses, body_.outputs[kBeforeResults + i]) != inside) continue;
+      if (loop_.output(i) != kNoValue) instead.emplace(loop_.outputs[i], given);
+      Erase(loop_.outputs, i);
+      Erase(loop_.inputs, kBeforeCarried + i);
+      Erase(body_.inputs, kBeforeCarried + i);
+      Erase(body_.outputs, kBeforeResults + i);
+      Capture(given, inside);
     }
+    ReadInstead(instead);
   }
 
-  // Adds the value `before` of the graph as the capture `inside` of the body.
-  void Capture(ValueId before, ValueId inside) {
-    loop().inputs.push_back(before);
+  // Outputs of the graph keep their values, whose names are theirs.
+  void ReadInstead(const std::map<ValueId, ValueId>& instead) {
+    if (instead.empty()) return;
+    for (Node& node : graph_.nodes)
+      for (ValueId& id : node.inputs)
+        if (const auto at = instead.find(id); at != instead.end()) id = at->second;
+    for (const auto& [after, given] : instead)
+      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), after) != graph_.outputs.end())
+        before_.push_back(
+            {names_.Unique(loop_.name + "/" + graph_.value(after).name), "Identity", {given}, {after}, {}});
+  }
+
+  // Adds the value `outside` of the graph as the capture `inside` of the body.
+  void Capture(ValueId outside, ValueId inside) {
+    loop_.inputs.push_back(outside);
     body_.inputs.push_back(inside);
     ++captures_;
     changed_ = true;
   }
 
-  // Returns whether a value of the body is a constant or a capture, of f32.
-  bool IsFloats(ValueId id, const std::map<ValueId, ValueId>& outside) const {
-    if (body_.value(id).is_constant()) return body_.value(id).type == DType::kF32;
-    const auto at = outside.find(id);
-    return at != outside.end() && IsF32(graph_, at->second);
-  }
-
-  // Operators that cannot fail for operands of f32 whose shapes fit together, as the first run would show.
-  static bool MayMove(const Node& node) {
-    return node.outputs.size() == 1 &&
-           IsOneOf(node.op, {"MatMul", "Gemm", "Conv", "Transpose", "Add", "Sub", "Mul"});
-  }
-
-  // A value that is a capture, and its value in the graph.
-  std::map<ValueId, ValueId> Captures() {
-    std::map<ValueId, ValueId> outside;
-    for (size_t i = body_.inputs.size() - captures_; i < body_.inputs.size(); ++i)
-      outside.emplace(body_.inputs[i], loop().inputs[i]);
-    return outside;
-  }
-
   void MoveProducts() {
-    std::map<ValueId, ValueId> outside = Captures();
+    std::map<ValueId, ValueId> outside;  // of captures: their values in the graph
+    for (size_t i = body_.inputs.size() - captures_; i < body_.inputs.size(); ++i)
+      outside.emplace(body_.inputs[i], loop_.inputs[i]);
     std::vector<Node> kept;
-    for (Node& node : body_.nodes) {
-      const auto is_outside = [&](ValueId id) { return id == kNoValue || IsFloats(id, outside); };
-      const bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
-                                   [&](ValueId id) { return outside.contains(id); });
-      if (!any || !MayMove(node) || !std::all_of(node.inputs.begin(), node.inputs.end(), is_outside)) {
-        kept.push_back(std::move(node));
-        continue;
-      }
-      moved_.push_back(Moved(node, outside));
-    }
+    for (Node& node : body_.nodes)
+      if (!Move(node, outside)) kept.push_back(std::move(node));
     body_.nodes = std::move(kept);
   }
 
-  // Returns the node as one of the graph, and makes its output a capture.
-  Node Moved(const Node& node, std::map<ValueId, ValueId>& outside) {
-    const std::string name = loop().name + "/" + node.name;
-    Node moved{names_.Unique(name), node.op, {}, {}, node.attributes};
+  // Moves a node of captures and constants of f32 before the Loop, where that saves work in each run.
+  bool Move(const Node& node, std::map<ValueId, ValueId>& outside) {
+    if (!IsOneOf(node.op, {"MatMul", "Gemm", "Conv", "Transpose", "Add", "Sub", "Mul"})) return false;
+    if (node.outputs.size() != 1 || node.outputs[0] == kNoValue) return false;
+    bool any = false;
     for (const ValueId id : node.inputs) {
-      if (id == kNoValue) moved.inputs.push_back(kNoValue);
-      else if (const auto at = outside.find(id); at != outside.end()) moved.inputs.push_back(at->second);
+      if (id == kNoValue) continue;
+      const auto at = outside.find(id);
+      any = any || at != outside.end();
+      const bool floats =
+          at != outside.end() ? IsF32(graph_, at->second) : body_.value(id).is_constant() && IsF32(body_, id);
+      if (!floats) return false;
+    }
+    return any && Add(node, outside);
+  }
+
+  // Adds the node to the graph, if its shapes fit together and it is worth it.
+  bool Add(const Node& node, std::map<ValueId, ValueId>& outside) {
+    const std::string name = loop_.name + "/" + node.name;
+    Node moved{name, node.op, {}, {kNoValue}, node.attributes};  // whose output is inferred first
+    for (const ValueId id : node.inputs) {
+      const auto at = outside.find(id);
+      if (id == kNoValue || at != outside.end()) moved.inputs.push_back(id == kNoValue ? id : at->second);
       else
         moved.inputs.push_back(
             graph_.AddConstant(name + "." + body_.value(id).name, body_.value(id).constant));
     }
+    const auto result = ResultOf(moved);
+    if (!result || !IsWorthIt(moved, result->shape)) return false;
     const ValueId inside = node.outputs[0];
-    moved.outputs = {graph_.AddValue(name + "." + body_.value(inside).name, DType::kF32)};
+    moved.name = names_.Unique(name);
+    moved.outputs = {graph_.AddValue(name + "." + body_.value(inside).name, result->type, result->shape)};
     outside.emplace(inside, moved.outputs[0]);
     Capture(moved.outputs[0], inside);
-    return moved;
+    before_.push_back(std::move(moved));
+    return true;
+  }
+
+  // Returns nothing for shapes that do not fit: a Loop that never runs is no error.
+  std::optional<InferContext::Result> ResultOf(const Node& node) const {
+    try {
+      return InferNode(graph_, node).at(0);
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  // A sum is sooner computed again than read, if it is larger than its operands. A product of a
+  // transposition reads the operand where it lies, so that only constants are transposed, once.
+  bool IsWorthIt(const Node& node, const Shape& result) const {
+    if (!result.known() || result.Elements() > kMostElements) return false;
+    if (node.op == "Transpose") return IsConstant(graph_, node.inputs[0]);
+    if (!IsOneOf(node.op, {"Add", "Sub", "Mul"})) return true;
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return graph_.value(id).shape.known() && graph_.value(id).shape.Elements() >= result.Elements();
+    });
+  }
+
+  void LeaveOutUnread() {
+    RemoveUnused(body_);
+    const Uses uses(body_);
+    for (size_t i = body_.inputs.size(), last = i - captures_; i-- > last;) {
+      const auto id = size_t(body_.inputs[i]);
+      if (!uses.readers[id].empty() || uses.is_output[id]) continue;
+      Erase(body_.inputs, i);
+      Erase(loop_.inputs, i);
+      --captures_;
+    }
   }
 
   Graph& graph_;
-  const size_t node_;
+  Node& loop_;
   NodeNames& names_;
   Graph body_;
   size_t captures_;
-  std::vector<Node> moved_;  // of the body, which stand before the Loop
+  std::vector<Node> before_;
   bool changed_ = false;
 };
 
@@ -154,12 +195,20 @@ bool MoveLoopInvariants(Graph& graph) {
   const auto is_loop = [](const Node& node) { return node.op == "Loop" && node.attributes.GraphOf("body"); };
   if (std::none_of(graph.nodes.begin(), graph.nodes.end(), is_loop)) return false;
   NodeNames names(graph);
+  std::map<size_t, std::vector<Node>> before;  // by the index of a Loop
   bool changed = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (!is_loop(graph.nodes[n])) continue;
-    const size_t before = graph.nodes.size();
-    changed |= LoopInvariants(graph, n, names).Run();
-    n += graph.nodes.size() - before;  // nodes that are moved stand before the Loop
+    LoopInvariants invariants(graph, n, names);
+    if (!invariants.Run()) continue;
+    changed = true;
+    before[n] = std::move(invariants.Before());
+  }
+  std::vector<Node> nodes = std::exchange(graph.nodes, {});
+  for (size_t n = 0; n < nodes.size(); ++n) {
+    if (const auto at = before.find(n); at != before.end())
+      graph.nodes.insert(graph.nodes.end(), at->second.begin(), at->second.end());
+    graph.nodes.push_back(std::move(nodes[n]));
   }
   return changed;
 }

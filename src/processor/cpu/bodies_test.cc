@@ -132,6 +132,39 @@ TEST_P(ControlFlow, ALoopRunsAsOftenAsItsInputSays) {
 }
 
 // A value that grows with each run, as the cache of a decoder does: more shapes than a body keeps.
+// Weights that the Loop hands on, and a product of what no run changes: (state, w, x) -> (state + x w, w, x).
+TEST_P(ControlFlow, WhatNoRunChangesIsComputedOnce) {
+  Graph graph;
+  BodyBuilder b;
+  b.Input("run");
+  const ValueId condition = b.Input("condition"), state = b.Input("state"), w = b.Input("w"),
+                x = b.Input("x");
+  b.Output(b.Op("Identity", {condition}));
+  b.Output(b.Op("Add", {state, b.Op("MatMul", {x, w})}));
+  b.Output(b.Op("Identity", {w}));
+  b.Output(x);
+  b.Output(x);  // a scan
+  Attributes a;
+  a.Set("body", b.Take());
+  const ValueId runs = Input(graph, "runs", DType::kI64, {}),
+                before = Input(graph, "before", DType::kF32, {1, 2}),
+                of_x = Input(graph, "x", DType::kF32, {1, 2}),
+                weights = graph.AddConstant("weights", Floats({2, 2}, {1, 2, 3, 4}));
+  for (const char* name : {"after", "w_after", "x_after", "xs"})
+    graph.outputs.push_back(graph.AddValue(name));
+  graph.AddNode("Loop", "loop", {runs, kNoValue, before, weights, of_x}, graph.outputs, a);
+  Prepared prepared = Make(std::move(graph));
+  for (const int64_t n : {0, 1, 5}) {
+    const auto got = prepared.Run({Number(n), Floats({1, 2}, {7, 8}), Floats({1, 2}, {1, 10})});
+    const float times = float(n);
+    EXPECT_EQ(Values(got[0]), (std::vector<float>{7 + 31 * times, 8 + 42 * times})) << n;
+    EXPECT_EQ(Values(got[1]), (std::vector<float>{1, 2, 3, 4})) << n;
+    EXPECT_EQ(Values(got[2]), (std::vector<float>{1, 10})) << n;
+    EXPECT_EQ(got[3].shape, (Shape{n, 1, 2}));
+    for (int64_t i = 0; i < 2 * n; ++i) EXPECT_EQ(got[3].as<float>()[i], i % 2 == 0 ? 1 : 10);
+  }
+}
+
 TEST_P(ControlFlow, AValueMayGrow) {
   BodyBuilder b;
   b.Input("run");
