@@ -36,7 +36,7 @@ struct OwnWork {
 struct QueuedModel {
   RowTimes times;
   int most_in_batch = 1;
-  int64_t most_waiting = 0;
+  int64_t most_waiting = INT64_MAX;  // by a limit of its own
   int64_t waiting = 0;
 };
 

@@ -26,7 +26,8 @@ class Pair {
     else if (dice < 80) End();
     else if (dice < 85) Cancel();
     else if (dice < 90) GiveUp();
-    else if (dice < 92) now_ += Number(0, 8);
+    else if (dice < 91) now_ += Number(0, 8);
+    else if (dice < 92) Flood();
     else if (dice < 93) Enqueue();
     else if (dice < 96) ChangeTimes();
     else if (dice < 98) AddModel();
@@ -45,6 +46,7 @@ class Pair {
 
   int refused_in_overload() const { return reference_.refused_in_overload; }
   int refused() const { return reference_.refused; }
+  int looks() const { return reference_.looks; }
 
   int accepted = 0, late = 0, wide = 0, batches = 0, own = 0, given_up = 0;
 
@@ -95,6 +97,19 @@ class Pair {
     ASSERT_EQ(got.wait, expected.wait);
     accepted += got.refusal == Refusal::kNone;
     late += got.refusal == Refusal::kTooLate;
+  }
+
+  // More arrivals than those after which the server looks anew, where one finds no place.
+  void Flood() {
+    const Arrival arrival{.request = ++last_, .model = models_[Any(models_.size())]};
+    const int count = Number(0, 9) > 0 ? 30 : 16384 * limits_.slots + Number(-40, 40);
+    for (int i = 0; i < count; ++i) {
+      const Admission early = scheduler_.Refuse(arrival.model, now_);
+      if (early.refusal == Refusal::kNone) return;
+      const Admission expected = reference_.Arrive(arrival, now_);
+      ASSERT_EQ(early.refusal, expected.refusal) << "arrival " << i;
+      ASSERT_EQ(early.retry_after, expected.retry_after);
+    }
   }
 
   void Enqueue() {
@@ -159,7 +174,8 @@ class Pair {
 };
 
 TEST(SchedulerAndReference, AnswerTheSame) {
-  int accepted = 0, refused = 0, in_overload = 0, late = 0, wide = 0, batches = 0, own = 0, given_up = 0;
+  int accepted = 0, refused = 0, in_overload = 0, late = 0, wide = 0, batches = 0, own = 0, given_up = 0,
+      looks = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Pair pair(seed);
@@ -176,10 +192,12 @@ TEST(SchedulerAndReference, AnswerTheSame) {
     batches += pair.batches;
     own += pair.own;
     given_up += pair.given_up;
+    looks += pair.looks();
   }
   // Every rule was met often.
   for (const int count : {accepted, refused, in_overload, late, wide, batches, own}) EXPECT_GT(count, 500);
   EXPECT_GT(given_up, 5);  // there is one drain for each seed
+  EXPECT_GT(looks, 20);
 }
 
 }  // namespace

@@ -35,12 +35,10 @@ class ReferenceQueue {
 
   Admission Arrive(const Arrival& arrival, Nanoseconds now) {
     if (draining_) return {Refusal::kDraining};
-    const bool has_place = HasPlace(arrival.model);
-    refused_share_ += ((has_place ? 0 : 1) - refused_share_) / 64;
-    in_overload_ = refused_share_ * 3 > 1 ? in_overload_ + 1 : 0;
-    if (!has_place) ++(in_overload_ > 0 ? refused_in_overload : refused);
-    if (in_overload_ == 16384 * limits_.slots) refused_share_ = 0;
-    if (!has_place) {
+    const bool own_limit = IsAtItsOwnLimit(arrival.model);
+    if (own_limit || !HasPlace(arrival.model)) {
+      if (!own_limit) Count(1);
+      ++(in_overload_ > 0 ? refused_in_overload : refused);
       Nanoseconds next = INT64_MAX;
       for (const Slot& slot : slots_)
         next = std::min(next, slot.busy ? std::max(slot.ends - now, int64_t(0)) : 0);
@@ -50,13 +48,17 @@ class ReferenceQueue {
     future.waiting.push_back(arrival);
     const auto [begins, ends] = future.PlayUntilBegun(arrival.request, now);
     if (arrival.deadline != 0 && ends > arrival.deadline) return {Refusal::kTooLate, 0, begins - now};
+    Count(0);
     waiting.push_back(arrival);
     return {Refusal::kNone, 0, begins - now};
   }
 
   bool Cancel(uint64_t request) {
-    own_.erase(request);
-    return std::erase_if(waiting, [&](const Arrival& one) { return one.request == request; }) > 0;
+    const bool is_own = own_.erase(request) > 0;
+    const bool waited =
+        std::erase_if(waiting, [&](const Arrival& one) { return one.request == request; }) > 0;
+    left_since_ += waited && !is_own;
+    return waited;
   }
 
   std::vector<uint64_t> TakeLate(Nanoseconds now) {
@@ -67,6 +69,7 @@ class ReferenceQueue {
       if (is_late) late.push_back(one.request);
       return is_late;
     });
+    left_since_ += int64_t(late.size());
     return late;
   }
 
@@ -123,6 +126,7 @@ class ReferenceQueue {
 
   std::vector<Arrival> waiting;              // requests and own work
   int refused = 0, refused_in_overload = 0;  // since they found no place
+  int looks = 0;                             // after which the queue was the longer one again
 
  private:
   struct Slot {
@@ -130,17 +134,40 @@ class ReferenceQueue {
     Nanoseconds ends = 0;
   };
 
+  int64_t Own(int model) const {
+    return std::count_if(waiting.begin(), waiting.end(),
+                         [&](const Arrival& one) { return one.model == model; });
+  }
+
+  bool IsAtItsOwnLimit(int model) const {
+    const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
+    return most_own > 0 && Own(model) >= most_own;
+  }
+
+  // Of the server's places: 1 where there was none for an arrival. An overload lasts for 16384 arrivals for
+  // each slot at most, and shorter where the share of refusals falls.
+  void Count(double refused_one) {
+    const bool was = refused_share_ > 1.0 / 3;
+    refused_share_ += (refused_one - refused_share_) / (limits_.slots > 4 ? 16 * limits_.slots : 64);
+    const bool is = refused_share_ > 1.0 / 3;
+    if (is && !was) began_with_ = int64_t(waiting.size() - own_.size());
+    if (is && !was) in_overload_ = left_since_ = 0;
+    in_overload_ = is ? in_overload_ + 1 : 0;
+    if (in_overload_ < 16384 * limits_.slots) return;
+    refused_share_ = in_overload_ = 0;
+    ++looks;
+  }
+
   bool HasPlace(int model) const {
-    const auto own =
-        std::count_if(waiting.begin(), waiting.end(), [&](const Arrival& one) { return one.model == model; });
     const bool overloaded = refused_share_ > 1.0 / 3;
     const int per_slot = overloaded ? std::min(models_.at(model).most_in_batch, limits_.waiting_per_slot)
                                     : limits_.waiting_per_slot;
     const int64_t places = int64_t(limits_.slots) * per_slot;
-    const int most_own = models_.at(model).waiting_per_slot * limits_.slots;
-    if (most_own > 0 && own >= most_own) return false;
-    if (own > 0) return requests() < places;
-    return requests() < int64_t(std::ceil(limits_.slots * limits_.waiting_per_slot * 1.25));
+    if (Own(model) > 0 || requests() < places) return requests() < places;
+    if (requests() < std::ceil(1.25 * double(places))) return true;
+    // A full queue from before the overload lets others in beside it, and is not filled again.
+    const double beside = std::ceil(limits_.slots * limits_.waiting_per_slot * 0.25);
+    return overloaded && requests() < began_with_ - left_since_ + beside;
   }
 
   bool IsWide(const Arrival& first, size_t ahead) const {
@@ -202,7 +229,8 @@ class ReferenceQueue {
   std::vector<Slot> slots_;
   std::pair<Arrival, int> started_;  // the last start: its first request, and its rows
   double refused_share_ = 0;
-  int in_overload_ = 0;  // arrivals
+  int64_t in_overload_ = 0;                  // arrivals
+  int64_t began_with_ = 0, left_since_ = 0;  // requests, of an overload
   bool draining_ = false;
   bool playing_ = false;  // which slots requests take is not certain: own work waits for all
 };

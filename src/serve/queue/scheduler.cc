@@ -13,14 +13,17 @@ constexpr int kMostSlots = 10'000;
 // A request of a model of which none waits finds a place beyond the limit, up to this share of it more. A
 // guess.
 constexpr int64_t kShareOfOthers = 4;
-// The server is overloaded while more than this share of what arrives finds no place, of the last 64 or so:
-// an exponential average. A load of 0.8 with one place for each slot is refused less often on any number of
-// slots, so that an overload that has ended is seen to have ended (simulation_test.cc).
-constexpr double kOverloaded = 1.0 / 3, kArrivals = 64;
+// The server is overloaded while more than this share of what arrives finds no place, of the last 64 or so,
+// or of 16 for each slot where these are more: an exponential average. Fewer would take the burst that many
+// slots begin at once for the end of an overload. A load of 0.8 with one place for each slot is refused less
+// often on any number of slots, so that an overload that has ended is seen to have ended
+// (simulation_test.cc).
+constexpr double kOverloaded = 1.0 / 3, kArrivals = 64, kArrivalsOfSlot = 16;
 // After so many arrivals for each slot the server forgets that it is overloaded, and finds out anew: callers
 // that at once send again what was refused keep the share of refusals up, although all of them would find a
-// place. At twice the capacity it takes some 70 arrivals to find out, and then the longer queue ends, so that
-// of the accepted requests fewer than 1 % wait in it.
+// place. At twice the capacity some 40 accepted requests for each slot wait in the longer queue until the
+// overload is found again. So many are fewer than 1 % of the accepted ones between two looks, which with half
+// of the arrivals they would not be; more arrivals would only make an overload seem longer.
 constexpr int64_t kLooksAgain = 1 << 14;
 // Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
 constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
@@ -29,9 +32,12 @@ void SetTimesOf(QueuedModel& model, const ModelTimes& times, const QueueLimits& 
   const Nanoseconds narrow = limits.slots == 1 && times.narrow == 0 ? times.wide : times.narrow;
   model.times = {narrow, limits.slots == 1 ? narrow : times.wide};
   model.most_in_batch = std::max(times.most_in_batch, 1);
-  const int per_slot = times.waiting_per_slot > 0 ? times.waiting_per_slot : limits.waiting_per_slot;
-  model.most_waiting = int64_t(per_slot) * limits.slots;
+  model.most_waiting =
+      times.waiting_per_slot > 0 ? int64_t(times.waiting_per_slot) * limits.slots : INT64_MAX;
 }
+
+// Returns how many more places there are for others.
+int64_t ForOthers(int64_t places) { return (places + kShareOfOthers - 1) / kShareOfOthers; }
 
 void CheckLimit(const char* what, int value, int most) {
   if (value < 1 || value > most)
@@ -67,14 +73,15 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
   if (model == models_.end() || arrival.rows < 1)
     Fail(Code::kInternal, "queue", "a request of {} rows for model {} cannot be queued", arrival.rows,
          arrival.model);
-  const bool has_place = HasPlace(model->second);
-  CountArrival(has_place);
-  if (!has_place) return Full(now);
+  const Place place = PlaceFor(model->second);
+  if (place == Place::kNone) CountArrival(false);
+  if (place != Place::kFree) return Full(now);
   Waiting waiting{arrival, &model->second};
   waiting.arrival.preparing = std::clamp(arrival.preparing, Nanoseconds(0), kLongest);
   const Forecast forecast = ForecastOf(waiting, now);
   if (arrival.deadline != 0 && now + forecast.wait + forecast.time > arrival.deadline)
     return {.refusal = Refusal::kTooLate, .wait = forecast.wait};
+  CountArrival(true);
   ++model->second.waiting;
   waiting_.push_back(waiting);
   return {.wait = forecast.wait};
@@ -83,8 +90,10 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
 Admission Scheduler::Refuse(int model, Nanoseconds now) {
   if (draining_) return {.refusal = Refusal::kDraining};
   const auto found = models_.find(model);
-  if (found == models_.end() || HasPlace(found->second)) return {};
-  CountArrival(false);
+  if (found == models_.end()) return {};
+  const Place place = PlaceFor(found->second);
+  if (place == Place::kFree) return {};
+  if (place == Place::kNone) CountArrival(false);
   return Full(now);
 }
 
@@ -110,10 +119,20 @@ std::vector<uint64_t> Scheduler::Drain() {
   return given_up;
 }
 
+bool Scheduler::IsOverloaded() const { return refused_share_ > kOverloaded; }
+
+// Neither what arrives too late nor what the limit of its own model refuses says whether the server has
+// places.
 void Scheduler::CountArrival(bool has_place) {
-  refused_share_ += (double(!has_place) - refused_share_) / kArrivals;
-  if (refused_share_ <= kOverloaded) arrivals_in_overload_ = 0;
-  else if (++arrivals_in_overload_ == kLooksAgain * limits_.slots) refused_share_ = 0;
+  refused_share_ +=
+      (double(!has_place) - refused_share_) / std::max(kArrivals, kArrivalsOfSlot * limits_.slots);
+  if (!IsOverloaded()) {
+    arrivals_in_overload_ = 0;
+    return;
+  }
+  if (++arrivals_in_overload_ == 1)
+    long_queue_ = waiting() + ForOthers(int64_t(limits_.slots) * limits_.waiting_per_slot);
+  if (arrivals_in_overload_ == kLooksAgain * limits_.slots) refused_share_ = 0;
 }
 
 Admission Scheduler::Full(Nanoseconds now) const {
@@ -122,15 +141,15 @@ Admission Scheduler::Full(Nanoseconds now) const {
   return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
 }
 
-bool Scheduler::HasPlace(const QueuedModel& model) const {
-  if (model.waiting >= model.most_waiting) return false;
-  const bool overloaded = refused_share_ > kOverloaded;
+Scheduler::Place Scheduler::PlaceFor(const QueuedModel& model) const {
+  if (model.waiting >= model.most_waiting) return Place::kNoneOfItsOwn;
   const int per_slot =
-      overloaded ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
-  if (model.waiting > 0) return waiting() < int64_t(limits_.slots) * per_slot;
-  // The longer queue may still be full when an overload is found out.
-  const int64_t most = int64_t(limits_.slots) * limits_.waiting_per_slot;
-  return waiting() < most + (most + kShareOfOthers - 1) / kShareOfOthers;
+      IsOverloaded() ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
+  const int64_t places = int64_t(limits_.slots) * per_slot;
+  int64_t most = places;
+  // The longer queue of before the overload takes no places of those who have none in it.
+  if (model.waiting == 0) most = std::max(places + ForOthers(places), IsOverloaded() ? long_queue_ : 0);
+  return waiting() < most ? Place::kFree : Place::kNone;
 }
 
 Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {
@@ -156,8 +175,12 @@ bool Scheduler::MayBegin(const Waiting& first) const {
 }
 
 void Scheduler::Remove(size_t index) {
-  if (waiting_[index].own_slot) --own_waiting_;
-  else --models_.at(waiting_[index].arrival.model).waiting;
+  if (waiting_[index].own_slot) {
+    --own_waiting_;
+  } else {
+    --models_.at(waiting_[index].arrival.model).waiting;
+    --long_queue_;
+  }
   waiting_.erase(waiting_.begin() + std::ptrdiff_t(index));
 }
 

@@ -28,8 +28,8 @@ struct QueueLimits {
   // The requests that may wait, for each slot. More are refused. Four, so that requests at random at 0.8 of
   // the capacity find a place: on two slots 0.9 % do not, with three it is 1.6 % (simulation_test.cc prints
   // it). While the server is overloaded, a long queue would only make all wait longer: then as many may wait
-  // as the next start of each slot takes, which is one, or a batch. Now and then it has the longer queue for
-  // a moment, to see whether the overload has ended.
+  // as the next start of each slot takes, which is one, or a batch. After many arrivals it has the longer
+  // queue until it finds the overload again, so that one that has ended is seen to have ended.
   int waiting_per_slot = 4;
 };
 
@@ -69,7 +69,8 @@ class Scheduler {
   void RemoveModel(int model);  // of which no request waits; those under way may end later
 
   // Accepts a request or says why not. No model can take all places: a quarter of them more is for requests
-  // of models of which none waits. What arrives later delays no accepted request, unless it joins a batch: a
+  // of models of which none waits, and the longer queue that an overload has found takes none of these. What
+  // arrives later delays no accepted request, unless it joins a batch: a
   // deadline that is accepted is met if the times are as predicted.
   Admission Arrive(const Arrival& arrival, Nanoseconds now);
   // Refuses a request of which only the model is known, as Arrive() would, so that the rest of it need not be
@@ -110,7 +111,10 @@ class Scheduler {
     Nanoseconds ends = 0;  // predicted
   };
 
-  bool HasPlace(const QueuedModel& model) const;
+  enum class Place { kFree, kNone, kNoneOfItsOwn };  // of its own: by the limit of its model
+
+  bool IsOverloaded() const;
+  Place PlaceFor(const QueuedModel& model) const;
   void CountArrival(bool has_place);
   Admission Full(Nanoseconds now) const;
   Forecast ForecastOf(const Waiting& waiting, Nanoseconds now) const;
@@ -129,6 +133,9 @@ class Scheduler {
   std::vector<Slot> slots_;
   double refused_share_ = 0;          // of what has arrived lately: what found no place
   int64_t arrivals_in_overload_ = 0;  // since it began
+  // Places of the queue that the overload has found, and those for others beside it; less by each request
+  // that has left the queue since.
+  int64_t long_queue_ = 0;
   bool draining_ = false;
 };
 

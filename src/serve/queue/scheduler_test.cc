@@ -247,6 +247,80 @@ TEST(SchedulerTest, CallersThatSendAgainAtOnceDoNotKeepUpAnOverload) {
   EXPECT_EQ(refusals_of(100), 0);
 }
 
+// 26 of 64 arrivals, an exponential average, are a third.
+TEST(SchedulerTest, LooksAnewAfterSoManyArrivalsForEachSlot) {
+  Numbered queue({.slots = 2, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10});
+  const auto end_until = [&](int waiting) {
+    while (queue.scheduler.waiting() > waiting) {
+      queue.End();
+      queue.Begin();
+    }
+  };
+  // Fills the longer queue, and returns how many are refused in the shorter one until a request finds a
+  // place.
+  const auto refused_until_look = [&] {
+    while (queue.Arrive({.model = net}).refusal == Refusal::kNone) {}
+    for (int i = 1; i < 26; ++i) EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+    end_until(2);     // as many as may wait in an overload
+    int refused = 1;  // the last of these began the overload
+    while (queue.scheduler.Refuse(net, 0).refusal == Refusal::kFull) ++refused;
+    return refused;
+  };
+  queue.ArriveAll(2, {.model = net});
+  queue.Begin();
+  for (int times = 0; times < 3; ++times) EXPECT_EQ(refused_until_look(), 2 * 16384);
+}
+
+// What the limit of a model refuses, and what comes too late, says nothing about the server's places.
+TEST(SchedulerTest, LimitsOfAModelAndDeadlinesAreNoOverload) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int bounded = queue.scheduler.AddModel({.narrow = 10, .waiting_per_slot = 1});
+  const int net = queue.scheduler.AddModel({.narrow = 10});
+  queue.ArriveAll(1, {.model = net});
+  queue.Begin();
+  queue.ArriveAll(1, {.model = bounded});
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(queue.Arrive({.model = bounded}).refusal, Refusal::kFull);
+    EXPECT_EQ(queue.scheduler.Refuse(bounded, 0).refusal, Refusal::kFull);
+  }
+  queue.ArriveAll(3, {.model = net});  // four wait: there is no overload
+  for (int i = 0; i < 200; ++i) EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+  for (int i = 0; i < 3; ++i) {
+    queue.End();
+    queue.Begin();
+  }
+  ASSERT_EQ(queue.scheduler.waiting(), 1);
+  // There is one, which what comes too late does not end.
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+    if (queue.scheduler.waiting(bounded) == 0) {
+      EXPECT_EQ(queue.Arrive({.model = bounded, .deadline = 1}).refusal, Refusal::kTooLate);
+    }
+  }
+}
+
+// Requests of other models find places beside the long queue that an overload has found, and do not keep it
+// up.
+TEST(SchedulerTest, ALongQueueEndsInAnOverloadOfManyModels) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10});
+  std::vector<int> others;
+  for (int i = 0; i < 8; ++i) others.push_back(queue.scheduler.AddModel({.narrow = 10}));
+  queue.ArriveAll(1, {.model = net});
+  queue.Begin();
+  queue.ArriveAll(4, {.model = net});
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+  EXPECT_EQ(queue.Arrive({.model = others[0]}).refusal, Refusal::kNone);
+  EXPECT_EQ(queue.Arrive({.model = others[1]}).refusal, Refusal::kFull);
+  for (int i = 0; i < 8; ++i) {  // one ends, and all others ask
+    queue.End();
+    queue.Begin();
+    for (const int other : others) queue.Arrive({.model = other});
+  }
+  EXPECT_LE(queue.scheduler.waiting(), 2);  // one for the slot, and one for others
+}
+
 TEST(SchedulerTest, ABatchMayWaitWhileTheServerIsOverloaded) {
   Numbered queue({.slots = 1, .waiting_per_slot = 4});
   const int net = queue.scheduler.AddModel({.narrow = 10, .most_in_batch = 3});

@@ -84,11 +84,11 @@ TEST_P(OnSlots, PredictsTheWait) {
 }
 
 // What the limits of the queue were chosen by. The times of starts vary by a tenth, as those of runs do.
-Simulation UnderLoad(int slots, double load, bool periodic, const QueueLimits& limits) {
+Simulation UnderLoad(int slots, double load, bool periodic, const QueueLimits& limits, int models = 1) {
   const Nanoseconds narrow = 5 * kMs;
-  Stream stream = Stream::Of(WideOf(narrow, slots), narrow, load * Capacity(slots, narrow));
+  Stream stream = Stream::Of(WideOf(narrow, slots), narrow, load * Capacity(slots, narrow) / models);
   stream.periodic = periodic;
-  Simulation simulation(limits, {stream}, 7);
+  Simulation simulation(limits, std::vector<Stream>(size_t(models), stream), 7);
   simulation.Run(30 * kSecond, /*spread=*/0.1);
   return simulation;
 }
@@ -106,6 +106,34 @@ TEST_P(OnSlots, OverloadLengthensTheTailOfAcceptedRequestsTwiceAtMost) {
     EXPECT_LE(overload.Latency().p99, 2 * normal.Latency().p99);
     EXPECT_GT(overload.AnsweredShare(), 0.46);  // the slots have work although few requests wait
   }
+}
+
+// Of models of which none waits a request finds a place beside a full queue; many of these do not keep it
+// full.
+TEST_P(OnSlots, SoDoesAnOverloadOfManyModels) {
+  const int slots = GetParam();
+  for (const int models : {5 * slots, 10 * slots}) {
+    const Simulation normal = UnderLoad(slots, 0.8, false, {.slots = slots}, models);
+    const Simulation overload = UnderLoad(slots, 2, false, {.slots = slots}, models);
+    fmt::print("{} slots, {} models: p99 {:.2f} ms at 0.8 of the capacity, {:.2f} ms at twice: {:.2f}\n",
+               slots, models, normal.Latency().p99, overload.Latency().p99,
+               overload.Latency().p99 / normal.Latency().p99);
+    EXPECT_LE(overload.Latency().p99, 2 * normal.Latency().p99);
+  }
+}
+
+// A model with batches keeps its places among many without.
+TEST_P(OnSlots, BatchesKeepTheirPlacesAmongManyModels) {
+  const int slots = GetParam();
+  const double each = 2 * Capacity(slots, 5 * kMs) / (5 * slots + 1);
+  std::vector<Stream> streams(size_t(5 * slots + 1), Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, each));
+  streams[0].batch_key = 1;
+  streams[0].known.most_in_batch = 4;
+  streams[0].each_further_row = 0.4;
+  Simulation simulation({.slots = slots}, streams, 1);
+  simulation.Run(30 * kSecond, /*spread=*/0.1);
+  ExpectSound(simulation);
+  EXPECT_GT(simulation.AnsweredShare(0), 0.7);
 }
 
 TEST_P(OnSlots, NearlyAllFindAPlaceBelowTheCapacity) {
