@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
 #include <set>
 
 #include "base/custom_operators.h"
@@ -59,13 +60,13 @@ int64_t ConstantBytesWithBodies(const Graph& graph) {
   return BytesOfOthers(graph, counted);
 }
 
-ValueId OriginOf(const Graph& body, const Uses& uses, ValueId id) {
-  for (size_t step = 0; step < body.nodes.size(); ++step) {
-    const int n = uses.producer[size_t(id)];
-    if (n < 0 || body.nodes[size_t(n)].op != "Identity" || body.nodes[size_t(n)].input(0) == kNoValue) break;
-    id = body.nodes[size_t(n)].inputs[0];
-  }
-  return id;
+std::vector<ValueId> OriginsOf(const Graph& body) {
+  std::vector<ValueId> origins(body.values.size());
+  std::iota(origins.begin(), origins.end(), ValueId(0));
+  for (const Node& node : body.nodes)  // in the order of their values
+    if (node.op == "Identity" && node.input(0) != kNoValue && node.output(0) != kNoValue)
+      origins[size_t(node.outputs[0])] = origins[size_t(node.inputs[0])];
+  return origins;
 }
 
 size_t CapturesOf(const Attributes& attributes) { return size_t(attributes.Int(kCaptures, 0)); }

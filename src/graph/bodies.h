@@ -30,8 +30,8 @@ inline bool IsControlFlow(std::string_view op) { return !BodyNames(op).empty(); 
 // Whether the node, or one in its bodies, is of an operator that the program has registered.
 bool HasCustomOperator(const Node& node);
 
-// Returns the value that a chain of Identity hands on as `id`; `id` itself if none does.
-ValueId OriginOf(const Graph& body, const Uses& uses, ValueId id);
+// Returns for each value the one that a chain of Identity hands on as it; the value itself if none does.
+std::vector<ValueId> OriginsOf(const Graph& body);
 
 // Returns the number of the node's inputs that are captures.
 size_t CapturesOf(const Attributes& attributes);

@@ -83,7 +83,7 @@ bool InlineIf(Graph& graph, const Node& node, NodeNames& names) {
 // Whether the body hands on the condition that it gets, or one that is always true.
 bool GoesOn(const Graph& body) {
   if (FlagOf(body, body.outputs[0]) == true) return true;
-  const ValueId id = OriginOf(body, Uses(body), body.outputs[0]);
+  const ValueId id = OriginsOf(body)[size_t(body.outputs[0])];
   return id == body.inputs[1] || FlagOf(body, id) == true;
 }
 

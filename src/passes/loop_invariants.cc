@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,23 +22,31 @@ namespace {
 // condition. Of the body's outputs, the condition stands before those that are carried on.
 constexpr size_t kBeforeCarried = 2, kBeforeResults = 1;
 
-// The most elements of a result that is kept in memory for all runs, 64 MiB of f32. A guess: no cache keeps
-// more, so that a run which reads it gains little.
+// The most elements of the results that are kept in memory for all runs of a Loop, 64 MiB of f32. A guess: no
+// cache keeps more, so that a run which reads them gains little.
 constexpr int64_t kMostElements = int64_t(1) << 24;
 
 using Ids = std::vector<ValueId>;
 
-void Erase(Ids& ids, size_t at) {
-  if (at < ids.size()) ids.erase(ids.begin() + std::ptrdiff_t(at));
+void Erase(Ids& ids, size_t at) { ids.erase(ids.begin() + std::ptrdiff_t(at)); }
+
+// Puts `by` in the place of `count` ids from `first` on.
+void Replace(Ids& ids, size_t first, size_t count, const Ids& by) {
+  const auto begin = ids.begin() + std::ptrdiff_t(first);
+  ids.insert(ids.erase(begin, begin + std::ptrdiff_t(count)), by.begin(), by.end());
 }
+
+// What readers of a Loop's outputs read instead: what the Loop was given.
+using Instead = std::map<ValueId, ValueId>;
 
 // One Loop of a graph, with a body of its own that may be changed.
 class LoopInvariants {
  public:
-  LoopInvariants(Graph& graph, size_t node, NodeNames& names)
+  LoopInvariants(Graph& graph, size_t node, NodeNames& names, Instead& instead)
       : graph_(graph),
         loop_(graph.nodes[node]),
         names_(names),
+        instead_(instead),
         body_(*loop_.attributes.GraphOf("body")),
         captures_(CapturesOf(loop_.attributes)) {}
 
@@ -65,31 +75,30 @@ class LoopInvariants {
   size_t carried() const { return loop_.inputs.size() - kBeforeCarried - captures_; }
 
   void CaptureUnchanged() {
-    const Uses uses(body_);
-    std::map<ValueId, ValueId> instead;  // of what the Loop gave: what it was given
-    for (size_t i = carried(); i-- > 0;) {
-      const ValueId inside = body_.inputs[kBeforeCarried + i], given = loop_.inputs[kBeforeCarried + i];
-      if (given == kNoValue || OriginOf(body_, uses, body_.outputs[kBeforeResults + i]) != inside) continue;
-      if (loop_.output(i) != kNoValue) instead.emplace(loop_.outputs[i], given);
-      Erase(loop_.outputs, i);
-      Erase(loop_.inputs, kBeforeCarried + i);
-      Erase(body_.inputs, kBeforeCarried + i);
-      Erase(body_.outputs, kBeforeResults + i);
-      Capture(given, inside);
+    const std::vector<ValueId> origins = OriginsOf(body_);
+    Ids carried_in, carried_out, inside, results, given;
+    const size_t count = carried();
+    for (size_t i = 0; i < count; ++i) {
+      const ValueId in = loop_.inputs[kBeforeCarried + i], out = loop_.output(i),
+                    parameter = body_.inputs[kBeforeCarried + i], result = body_.outputs[kBeforeResults + i];
+      if (in != kNoValue && origins[size_t(result)] == parameter) {
+        if (out != kNoValue) instead_.emplace(out, in);
+        given.push_back(in);
+        captured_.push_back(parameter);
+        continue;
+      }
+      carried_in.push_back(in);
+      carried_out.push_back(out);
+      inside.push_back(parameter);
+      results.push_back(result);
     }
-    ReadInstead(instead);
-  }
-
-  // Outputs of the graph keep their values, whose names are theirs.
-  void ReadInstead(const std::map<ValueId, ValueId>& instead) {
-    if (instead.empty()) return;
-    for (Node& node : graph_.nodes)
-      for (ValueId& id : node.inputs)
-        if (const auto at = instead.find(id); at != instead.end()) id = at->second;
-    for (const auto& [after, given] : instead)
-      if (std::find(graph_.outputs.begin(), graph_.outputs.end(), after) != graph_.outputs.end())
-        before_.push_back(
-            {names_.Unique(loop_.name + "/" + graph_.value(after).name), "Identity", {given}, {after}, {}});
+    if (given.empty()) return;
+    const size_t scans = std::min(count, loop_.outputs.size());
+    Replace(loop_.inputs, kBeforeCarried, count, carried_in);
+    Replace(loop_.outputs, 0, scans, carried_out);
+    Replace(body_.inputs, kBeforeCarried, count, inside);
+    Replace(body_.outputs, kBeforeResults, count, results);
+    for (size_t i = 0; i < given.size(); ++i) Capture(given[i], captured_[i]);
   }
 
   // Adds the value `outside` of the graph as the capture `inside` of the body.
@@ -129,6 +138,7 @@ class LoopInvariants {
   // Adds the node to the graph, if its shapes fit together and it is worth it.
   bool Add(const Node& node, std::map<ValueId, ValueId>& outside) {
     const std::string name = loop_.name + "/" + node.name;
+    const size_t values = graph_.values.size();
     Node moved{name, node.op, {}, {kNoValue}, node.attributes};  // whose output is inferred first
     for (const ValueId id : node.inputs) {
       const auto at = outside.find(id);
@@ -138,7 +148,11 @@ class LoopInvariants {
             graph_.AddConstant(name + "." + body_.value(id).name, body_.value(id).constant));
     }
     const auto result = ResultOf(moved);
-    if (!result || !IsWorthIt(moved, result->shape)) return false;
+    if (!result || !IsWorthIt(moved, result->shape)) {
+      graph_.values.resize(values);
+      return false;
+    }
+    kept_elements_ += result->shape.Elements();
     const ValueId inside = node.outputs[0];
     moved.name = names_.Unique(name);
     moved.outputs = {graph_.AddValue(name + "." + body_.value(inside).name, result->type, result->shape)};
@@ -160,7 +174,7 @@ class LoopInvariants {
   // A sum is sooner computed again than read, if it is larger than its operands. A product of a
   // transposition reads the operand where it lies, so that only constants are transposed, once.
   bool IsWorthIt(const Node& node, const Shape& result) const {
-    if (!result.known() || result.Elements() > kMostElements) return false;
+    if (!result.known() || result.Elements() > kMostElements - kept_elements_) return false;
     if (node.op == "Transpose") return IsConstant(graph_, node.inputs[0]);
     if (!IsOneOf(node.op, {"Add", "Sub", "Mul"})) return true;
     return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
@@ -183,9 +197,12 @@ class LoopInvariants {
   Graph& graph_;
   Node& loop_;
   NodeNames& names_;
+  Instead& instead_;
   Graph body_;
   size_t captures_;
+  Ids captured_;  // parameters that were carried
   std::vector<Node> before_;
+  int64_t kept_elements_ = 0;  // of what stands before the Loop
   bool changed_ = false;
 };
 
@@ -195,22 +212,31 @@ bool MoveLoopInvariants(Graph& graph) {
   const auto is_loop = [](const Node& node) { return node.op == "Loop" && node.attributes.GraphOf("body"); };
   if (std::none_of(graph.nodes.begin(), graph.nodes.end(), is_loop)) return false;
   NodeNames names(graph);
+  Instead instead;
   std::map<size_t, std::vector<Node>> before;  // by the index of a Loop
   bool changed = false;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (ValueId& id : graph.nodes[n].inputs)
+      if (const auto at = instead.find(id); at != instead.end()) id = at->second;
     if (!is_loop(graph.nodes[n])) continue;
-    LoopInvariants invariants(graph, n, names);
+    LoopInvariants invariants(graph, n, names, instead);
     if (!invariants.Run()) continue;
     changed = true;
     before[n] = std::move(invariants.Before());
   }
+  if (!changed) return false;
   std::vector<Node> nodes = std::exchange(graph.nodes, {});
   for (size_t n = 0; n < nodes.size(); ++n) {
     if (const auto at = before.find(n); at != before.end())
       graph.nodes.insert(graph.nodes.end(), at->second.begin(), at->second.end());
     graph.nodes.push_back(std::move(nodes[n]));
   }
-  return changed;
+  // Outputs of the graph keep their values, whose names are theirs. A Loop may have been given them.
+  const std::set<ValueId> outputs(graph.outputs.begin(), graph.outputs.end());
+  for (const auto& [after, given] : instead)
+    if (outputs.contains(after))
+      graph.AddNode("Identity", names.Unique(graph.value(after).name), {given}, {after});
+  return true;
 }
 
 }  // namespace mete

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace mete::serve {
@@ -33,6 +34,7 @@ class Pair {
     else if (dice < 98) AddModel();
     else RemoveModel();
     ASSERT_EQ(scheduler_.waiting(), reference_.requests());
+    ASSERT_LE(scheduler_.waiting(), std::ceil(1.25 * limits_.slots * limits_.waiting_per_slot));
     ASSERT_EQ(scheduler_.under_way(), UnderWay());
     ASSERT_EQ(scheduler_.PredictedWait(now_), reference_.PredictedWait(now_));
   }

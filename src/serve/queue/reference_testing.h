@@ -35,9 +35,9 @@ class ReferenceQueue {
 
   Admission Arrive(const Arrival& arrival, Nanoseconds now) {
     if (draining_) return {Refusal::kDraining};
-    const bool own_limit = IsAtItsOwnLimit(arrival.model);
-    if (own_limit || !HasPlace(arrival.model)) {
-      if (!own_limit) Count(1);
+    const bool has_place = HasPlace(arrival.model);
+    if (!has_place || IsAtItsOwnLimit(arrival.model)) {
+      if (!has_place && !IsInVain(arrival, now)) Count(1);
       ++(in_overload_ > 0 ? refused_in_overload : refused);
       Nanoseconds next = INT64_MAX;
       for (const Slot& slot : slots_)
@@ -64,8 +64,7 @@ class ReferenceQueue {
   std::vector<uint64_t> TakeLate(Nanoseconds now) {
     std::vector<uint64_t> late;
     std::erase_if(waiting, [&](const Arrival& one) {
-      const Nanoseconds least = std::min(Time(one, one.rows, false), Time(one, one.rows, true));
-      const bool is_late = one.deadline != 0 && now + one.preparing + least > one.deadline;
+      const bool is_late = IsInVain(one, now);
       if (is_late) late.push_back(one.request);
       return is_late;
     });
@@ -158,16 +157,28 @@ class ReferenceQueue {
     ++looks;
   }
 
-  bool HasPlace(int model) const {
+  int PlacesOfSlot(int model) const {
     const bool overloaded = refused_share_ > 1.0 / 3;
-    const int per_slot = overloaded ? std::min(models_.at(model).most_in_batch, limits_.waiting_per_slot)
-                                    : limits_.waiting_per_slot;
-    const int64_t places = int64_t(limits_.slots) * per_slot;
-    if (Own(model) > 0 || requests() < places) return requests() < places;
-    if (requests() < std::ceil(1.25 * double(places))) return true;
+    return overloaded ? std::min(models_.at(model).most_in_batch, limits_.waiting_per_slot)
+                      : limits_.waiting_per_slot;
+  }
+
+  bool HasPlace(int model) const {
+    if (Own(model) > 0) return requests() < limits_.slots * PlacesOfSlot(model);
+    double places = 1.25 * limits_.slots * PlacesOfSlot(model);
+    for (const Arrival& other : waiting)
+      if (!own_.contains(other.request))
+        places = std::max(places, 1.25 * limits_.slots * PlacesOfSlot(other.model));
+    if (requests() < std::ceil(places)) return true;
     // A full queue from before the overload lets others in beside it, and is not filled again.
-    const double beside = std::ceil(limits_.slots * limits_.waiting_per_slot * 0.25);
-    return overloaded && requests() < began_with_ - left_since_ + beside;
+    const double all = limits_.slots * limits_.waiting_per_slot, beside = std::ceil(all * 0.25);
+    return refused_share_ > 1.0 / 3 && requests() < std::min(double(began_with_ - left_since_), all) + beside;
+  }
+
+  // No queue would be short enough.
+  bool IsInVain(const Arrival& one, Nanoseconds now) const {
+    const Nanoseconds least = std::min(Time(one, one.rows, false), Time(one, one.rows, true));
+    return one.deadline != 0 && now + one.preparing + least > one.deadline;
   }
 
   bool IsWide(const Arrival& first, size_t ahead) const {

@@ -21,9 +21,8 @@ constexpr int64_t kShareOfOthers = 4;
 constexpr double kOverloaded = 1.0 / 3, kArrivals = 64, kArrivalsOfSlot = 16;
 // After so many arrivals for each slot the server forgets that it is overloaded, and finds out anew: callers
 // that at once send again what was refused keep the share of refusals up, although all of them would find a
-// place. At twice the capacity some 40 accepted requests for each slot wait in the longer queue until the
-// overload is found again. So many are fewer than 1 % of the accepted ones between two looks, which with half
-// of the arrivals they would not be; more arrivals would only make an overload seem longer.
+// place. At twice the capacity at most some 40 accepted requests for each slot wait in the longer queue
+// until the overload is found again: 0.5 % of the accepted ones between two looks.
 constexpr int64_t kLooksAgain = 1 << 14;
 // Predictions of the caller beyond this are not told apart, so that sums of times stay in range: 52 days.
 constexpr Nanoseconds kLongest = Nanoseconds(1) << 52;
@@ -73,11 +72,12 @@ Admission Scheduler::Arrive(const Arrival& arrival, Nanoseconds now) {
   if (model == models_.end() || arrival.rows < 1)
     Fail(Code::kInternal, "queue", "a request of {} rows for model {} cannot be queued", arrival.rows,
          arrival.model);
-  const Place place = PlaceFor(model->second);
-  if (place == Place::kNone) CountArrival(false);
-  if (place != Place::kFree) return Full(now);
   Waiting waiting{arrival, &model->second};
   waiting.arrival.preparing = std::clamp(arrival.preparing, Nanoseconds(0), kLongest);
+  const bool in_vain = arrival.deadline != 0 && now + LeastTime(waiting) > arrival.deadline;
+  const Place place = PlaceFor(model->second);
+  if (place == Place::kNone && !in_vain) CountArrival(false);
+  if (place != Place::kFree) return Full(now);
   const Forecast forecast = ForecastOf(waiting, now);
   if (arrival.deadline != 0 && now + forecast.wait + forecast.time > arrival.deadline)
     return {.refusal = Refusal::kTooLate, .wait = forecast.wait};
@@ -141,15 +141,26 @@ Admission Scheduler::Full(Nanoseconds now) const {
   return {.refusal = Refusal::kFull, .retry_after = std::max(next - now, Nanoseconds(0))};
 }
 
+// Returns how many requests of a model may wait for each slot.
+int Scheduler::PlacesOfSlot(const QueuedModel& model) const {
+  return IsOverloaded() ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
+}
+
+// Returns how many requests may wait when one of this model arrives. Where none of the model waits, what
+// others have beyond it, their batches and the queue that the overload has found, takes none of its places.
+int64_t Scheduler::PlacesFor(const QueuedModel& model) const {
+  const int64_t slots = limits_.slots;
+  if (model.waiting > 0) return slots * PlacesOfSlot(model);
+  int of_slot = PlacesOfSlot(model);
+  for (const auto& [number, other] : models_)
+    if (other.waiting > 0) of_slot = std::max(of_slot, PlacesOfSlot(other));
+  const int64_t places = slots * of_slot + ForOthers(slots * of_slot), all = slots * limits_.waiting_per_slot;
+  return std::min(std::max(places, IsOverloaded() ? long_queue_ : 0), all + ForOthers(all));
+}
+
 Scheduler::Place Scheduler::PlaceFor(const QueuedModel& model) const {
-  if (model.waiting >= model.most_waiting) return Place::kNoneOfItsOwn;
-  const int per_slot =
-      IsOverloaded() ? std::min(model.most_in_batch, limits_.waiting_per_slot) : limits_.waiting_per_slot;
-  const int64_t places = int64_t(limits_.slots) * per_slot;
-  int64_t most = places;
-  // The longer queue of before the overload takes no places of those who have none in it.
-  if (model.waiting == 0) most = std::max(places + ForOthers(places), IsOverloaded() ? long_queue_ : 0);
-  return waiting() < most ? Place::kFree : Place::kNone;
+  if (waiting() >= PlacesFor(model)) return Place::kNone;
+  return model.waiting >= model.most_waiting ? Place::kNoneOfItsOwn : Place::kFree;
 }
 
 Forecast Scheduler::ForecastOf(const Waiting& waiting, Nanoseconds now) const {

@@ -69,8 +69,7 @@ class Scheduler {
   void RemoveModel(int model);  // of which no request waits; those under way may end later
 
   // Accepts a request or says why not. No model can take all places: a quarter of them more is for requests
-  // of models of which none waits, and the longer queue that an overload has found takes none of these. What
-  // arrives later delays no accepted request, unless it joins a batch: a
+  // of models of which none waits. What arrives later delays no accepted request, unless it joins a batch: a
   // deadline that is accepted is met if the times are as predicted.
   Admission Arrive(const Arrival& arrival, Nanoseconds now);
   // Refuses a request of which only the model is known, as Arrive() would, so that the rest of it need not be
@@ -114,6 +113,8 @@ class Scheduler {
   enum class Place { kFree, kNone, kNoneOfItsOwn };  // of its own: by the limit of its model
 
   bool IsOverloaded() const;
+  int PlacesOfSlot(const QueuedModel& model) const;
+  int64_t PlacesFor(const QueuedModel& model) const;
   Place PlaceFor(const QueuedModel& model) const;
   void CountArrival(bool has_place);
   Admission Full(Nanoseconds now) const;

@@ -272,6 +272,35 @@ TEST(SchedulerTest, LooksAnewAfterSoManyArrivalsForEachSlot) {
   for (int times = 0; times < 3; ++times) EXPECT_EQ(refused_until_look(), 2 * 16384);
 }
 
+// However many models there are, and whether an overload is found or not.
+TEST(SchedulerTest, TheQueueHasABound) {
+  for (const int slots : {1, 4}) {
+    Numbered queue({.slots = slots, .waiting_per_slot = 4});
+    for (int i = 0; i < 2000; ++i) {
+      const int model = queue.scheduler.AddModel({.narrow = 10});
+      for (int times = 0; times < 3; ++times) queue.Arrive({.model = model});
+      ASSERT_LE(queue.scheduler.waiting(), 5 * slots);
+      if (i % 7 > 0) continue;
+      queue.Begin();
+      if (int(queue.begun.size()) > slots) queue.End();
+    }
+  }
+}
+
+// A limit of its own that is the server's does not hide an overload of the server.
+TEST(SchedulerTest, ALimitOfAModelThatIsTheServersIsCounted) {
+  Numbered queue({.slots = 1, .waiting_per_slot = 4});
+  const int net = queue.scheduler.AddModel({.narrow = 10, .waiting_per_slot = 4});
+  queue.ArriveAll(4, {.model = net});
+  for (int i = 0; i < 64; ++i) EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull);
+  for (int i = 0; i < 3; ++i) {
+    queue.Begin();
+    queue.End();
+  }
+  EXPECT_EQ(queue.scheduler.waiting(), 1);
+  EXPECT_EQ(queue.Arrive({.model = net}).refusal, Refusal::kFull) << "one place in an overload";
+}
+
 // What the limit of a model refuses, and what comes too late, says nothing about the server's places.
 TEST(SchedulerTest, LimitsOfAModelAndDeadlinesAreNoOverload) {
   Numbered queue({.slots = 1, .waiting_per_slot = 4});

@@ -136,6 +136,22 @@ TEST_P(OnSlots, BatchesKeepTheirPlacesAmongManyModels) {
   EXPECT_GT(simulation.AnsweredShare(0), 0.7);
 }
 
+// One caller of a model without batches, beside an overload of one with batches, which may have more waiting.
+TEST_P(OnSlots, BatchesDoNotStarveAnotherModel) {
+  const int slots = GetParam();
+  Stream batched = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 4 * Capacity(slots, 5 * kMs));
+  batched.batch_key = 1;
+  batched.known.most_in_batch = 4;
+  batched.each_further_row = 0.4;
+  Stream caller = Stream::Of(WideOf(5 * kMs, slots), 5 * kMs, 10);
+  Simulation simulation({.slots = slots}, {batched, caller}, 1);
+  simulation.Run(30 * kSecond, /*spread=*/0.1);
+  ExpectSound(simulation);
+  fmt::print("{} slots: of one caller beside batches {:.1f} % answered\n", slots,
+             100 * simulation.AnsweredShare(1));
+  EXPECT_GT(simulation.AnsweredShare(1), 0.8);
+}
+
 TEST_P(OnSlots, NearlyAllFindAPlaceBelowTheCapacity) {
   const int slots = GetParam();
   double last = 1;
