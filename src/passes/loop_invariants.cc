@@ -76,7 +76,8 @@ class LoopInvariants {
 
   void CaptureUnchanged() {
     const std::vector<ValueId> origins = OriginsOf(body_);
-    Ids carried_in, carried_out, inside, results, given;
+    Ids carried_in, carried_out, inside, results;  // of what changes
+    Ids given, parameters;                         // of what does not
     const size_t count = carried();
     for (size_t i = 0; i < count; ++i) {
       const ValueId in = loop_.inputs[kBeforeCarried + i], out = loop_.output(i),
@@ -84,7 +85,7 @@ class LoopInvariants {
       if (in != kNoValue && origins[size_t(result)] == parameter) {
         if (out != kNoValue) instead_.emplace(out, in);
         given.push_back(in);
-        captured_.push_back(parameter);
+        parameters.push_back(parameter);
         continue;
       }
       carried_in.push_back(in);
@@ -98,7 +99,7 @@ class LoopInvariants {
     Replace(loop_.outputs, 0, scans, carried_out);
     Replace(body_.inputs, kBeforeCarried, count, inside);
     Replace(body_.outputs, kBeforeResults, count, results);
-    for (size_t i = 0; i < given.size(); ++i) Capture(given[i], captured_[i]);
+    for (size_t i = 0; i < given.size(); ++i) Capture(given[i], parameters[i]);
   }
 
   // Adds the value `outside` of the graph as the capture `inside` of the body.
@@ -200,7 +201,6 @@ class LoopInvariants {
   Instead& instead_;
   Graph body_;
   size_t captures_;
-  Ids captured_;  // parameters that were carried
   std::vector<Node> before_;
   int64_t kept_elements_ = 0;  // of what stands before the Loop
   bool changed_ = false;

@@ -161,7 +161,7 @@ int WeightAxisOf(const Node& node) {
   return node.op == "Gemm" && node.attributes.Int("transB", 0) != 0 ? 0 : 1;
 }
 
-// Of these, pools and convolutions with groups have fast kernels of floats alone
+// Pools of volumes, and convolutions of volumes with groups, have fast kernels of floats alone
 // (passes/volume_convolutions.cc).
 bool IsVolume(const Shape& shape) { return shape.rank() == 5; }
 

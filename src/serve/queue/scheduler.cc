@@ -121,8 +121,8 @@ std::vector<uint64_t> Scheduler::Drain() {
 
 bool Scheduler::IsOverloaded() const { return refused_share_ > kOverloaded; }
 
-// Neither what arrives too late nor what the limit of its own model refuses says whether the server has
-// places.
+// What would be too late in any queue, what finds a place too late, and what the limit of its own model
+// refuses while the server has places, says nothing about these. Arrive() and Refuse() do not count it.
 void Scheduler::CountArrival(bool has_place) {
   refused_share_ +=
       (double(!has_place) - refused_share_) / std::max(kArrivals, kArrivalsOfSlot * limits_.slots);
