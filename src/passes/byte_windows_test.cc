@@ -13,6 +13,16 @@ const TransposedCase kCases[] = {{{2, 5, 4, 5}, {5, 9, 2, 2}, 2, {0, 0, 0, 0}, {
                                  {{1, 4, 3, 4}, {4, 1, 3, 3}, 3, {0, 0, 0, 0}, {}},
                                  {{1, 3, 6, 4}, {3, 5, 3, 3}, 1, {1, 0, 2, 1}, {}}};
 
+// Runs the pass between two foldings, as RunPasses does.
+Graph& Fused(Graph& graph) {
+  FoldConstants(graph, {.keep_dequantized = true});
+  Settle(graph);
+  EXPECT_TRUE(FuseQuantized(graph));
+  FoldConstants(graph);
+  Settle(graph);
+  return graph;
+}
+
 TEST(FuseQuantized, ATransposedConvolutionBecomesOneOfBytes) {
   for (const DType type : {DType::kI8, DType::kU8}) {
     for (const TransposedCase& c : kCases) {
@@ -79,11 +89,7 @@ TEST(FuseQuantized, ATransposedConvolutionWithAComputedZeroPointStaysInFloats) {
     Attributes a;
     a.Set("strides", Ints{2, 2});
     Graph& g = b.Output(b.Rounded(b.Op("ConvTranspose", {x, w}, a)));
-    FoldConstants(g, {.keep_dequantized = true});
-    Settle(g);
-    FuseQuantized(g);
-    FoldConstants(g);
-    Settle(g);
+    Fused(g);
     EXPECT_EQ(CountOf(g, "ConvTranspose"), 1) << ToText(g);
   }
 }
@@ -151,11 +157,7 @@ Graph& Quantized(QuantizedBuilder& b, const OfBytes& c, DType type, bool rounds)
   const ValueId x = b.Rounded(b.Input(c.in), type);
   const ValueId y = b.Op("Conv", {x, b.Weights(c.weights, 0), b.Bias(c.weights[0])}, a);
   Graph& g = b.Output(rounds ? b.Rounded(b.Op("Relu", {y}), type) : y);
-  FoldConstants(g, {.keep_dequantized = true});
-  Settle(g);
-  EXPECT_TRUE(FuseQuantized(g));
-  FoldConstants(g);
-  Settle(g);
+  Fused(g);
   return g;
 }
 
@@ -303,11 +305,7 @@ TEST(WidenLineConvolutions, BytesStayWideBetweenConvolutions) {
   const ValueId in = b.Rounded(b.Input({1, 3, 16})), x = conv(in, 3), other = conv(in, 3);
   const ValueId table = b.Rounded(b.Op("Sigmoid", {other})), sum = b.Rounded(b.Op("Add", {x, table}));
   Graph& g = b.Output(conv(b.Op("Concat", {x, sum}, axis), 8));
-  FoldConstants(g, {.keep_dequantized = true});
-  Settle(g);
-  ASSERT_TRUE(FuseQuantized(g));
-  FoldConstants(g);
-  Settle(g);
+  Fused(g);
   ExpectSame(g, WidenLineConvolutions);
   RemoveUnused(g);
   EXPECT_EQ(CountOf(g, "Unsqueeze"), 1) << ToText(g);
