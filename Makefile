@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps release demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -31,6 +31,7 @@ help:
 	@echo "  make bench-network"
 	@echo "                    measure plans on two devices with a core each, joined by 100 Mb/s (as root: network namespaces)"
 	@echo "  make bench-serve  measure what a server carries, and what becomes of requests at 0.8 and twice of it"
+	@echo "  make bench-python measure how much longer a run takes from Python than from C++"
 	@echo "  make bench-chip   measure plans for a CPU and an OpenCL device of one machine beside each alone and beside planners of others"
 	@echo "  make bench-precision"
 	@echo "                    classify pictures in f32, f16 and 8 bits on a CPU, a GPU and both, and write docs/results/precision.md"
@@ -44,6 +45,7 @@ help:
 	@echo "                    measure Guo's experiment: photos that a slowed device or a server behind real links answers, and write docs/results/site.md"
 	@echo "                    (root; some 25 minutes; SITE_FLAGS: --models, --photos, --sizes, --links, --states, --page-only)"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
+	@echo "  make wheel        build the Python package for PYTHON ($(PYTHON)) into build/wheel"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make compare-serve"
 	@echo "                    measure mete serve beside MLServer with ONNX Runtime (installs both from PyPI; SERVE_FLAGS: --models, --rounds, --json)"
@@ -74,8 +76,17 @@ deps:
 build/%/build.ninja: | deps
 	cmake --preset $*
 
-release: deps build/release/build.ninja
+# nanobind, with which CMake builds the Python package, and what its tests import. Where PyPI cannot be reached it is left out.
+python-tools: deps
+	@tools/venv.sh build/python-tools python/requirements.txt || [ $$? -eq 77 ]
+
+release: python-tools build/release/build.ninja
 	cmake --build --preset release -j $(JOBS)
+
+# WHEEL_FLAGS go to pip; PYTHON makes one for another Python: from 3.12 on a wheel serves all later ones.
+PYTHON ?= python3
+wheel: deps
+	tools/wheel.sh $(PYTHON) build/wheel
 
 demo: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
@@ -162,6 +173,10 @@ bench-network: deps build/release/build.ninja
 bench-serve: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli serve_load serve_overhead
 	python3 bench/serve/load.py --mete $(METE) $(SERVE_FLAGS)
+
+# PYTHON_FLAGS: models, --rounds, --threads.
+bench-python: release
+	PYTHONPATH=build/release/python build/python-tools/bin/python bench/python/overhead.py --mete $(METE) $(PYTHON_FLAGS)
 
 # CHIP_FLAGS: --models, --processors, --settings, --rounds, --json.
 bench-chip: deps build/release/build.ninja

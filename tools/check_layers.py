@@ -4,6 +4,8 @@
 The command line (PROGRAM) may include the public headers and PROGRAM_LAYERS; each file of it that includes more, itself or
 through other headers of the command line, has a line in a mete_exceptions() of the table, with the layers that it needs, under the reason.
 
+The module of the Python package (MODULE) may include the public headers and its own folder.
+
 A file of a library may include the headers of its own folder, of the libraries in its LAYERS (and, through
 them, of theirs), and of include/mete; tests (*_test.cc, *_fuzz.cc, *_testing.h) also those of its TEST_LAYERS. Prints each violation with
 the way out; the exit status is 1 where there is one.
@@ -15,6 +17,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PROGRAM = "apps/mete/"
 PROGRAM_LAYERS = ["base"]  # tables, JSON, units, errors: functions without state
+MODULE = "python/binding/"
 KEYWORDS = ("LINKS", "LAYERS", "TEST_LAYERS", "TEST_LINKS", "WITHOUT")
 
 
@@ -133,6 +136,12 @@ def check_program_file(table, exceptions, source, root=ROOT):
     return problems
 
 
+def check_module_file(source, root=ROOT):
+    path = source.relative_to(root).as_posix()
+    return [f"{path}:{number}: the Python module is written on the public headers; got {target}, expected a header of include/mete; try a public function"
+            for number, target in included(source, root) if not target.startswith(MODULE)]
+
+
 def find_cycles(table):
     return [f"cmake/layers.cmake: {name} reaches itself through its LAYERS"
             for name, entry in table.items() if name in reachable(table, entry["LAYERS"])]
@@ -144,12 +153,17 @@ def main():
     problems = find_cycles(table)
     problems += [f"cmake/layers.cmake: {path} has an exception, but there is no such file" for path in exceptions if not (ROOT / path).is_file()]
     files = 0
-    for folder in ("src", "apps", "zoo", "tools"):
+    for folder in ("src", "apps", "python", "zoo", "tools"):
         for source in sorted((ROOT / folder).rglob("*")):
             if source.suffix in (".h", ".cc"):
                 files += 1
-                program = source.relative_to(ROOT).as_posix().startswith(PROGRAM)
-                problems += check_program_file(table, exceptions, source) if program else check_file(table, source)
+                path = source.relative_to(ROOT).as_posix()
+                if path.startswith(PROGRAM):
+                    problems += check_program_file(table, exceptions, source)
+                elif path.startswith(MODULE):
+                    problems += check_module_file(source)
+                else:
+                    problems += check_file(table, source)
     for problem in problems:
         print(problem)
     print(f"layers: {files} files, {len(table)} libraries, {len(exceptions)} files of the command line with exceptions, {len(problems)} violations")

@@ -42,5 +42,19 @@ class CommandLine(unittest.TestCase):
         self.assertIn("apps/mete/run.cc has an exception for costs, which it does not include", problem)
 
 
+class PythonModule(unittest.TestCase):
+    def test_only_public_headers_and_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder).resolve()
+            files = {**FILES, "include/mete/engine.h": "", "python/binding/arrays.h": "",
+                     "python/binding/module.cc": '#include "arrays.h"\n#include "mete/engine.h"\n#include "base/json.h"\n'}
+            for name, content in files.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(content)
+            [problem] = check_layers.check_module_file(root / "python/binding/module.cc", root)
+            self.assertTrue(problem.startswith("python/binding/module.cc:3: "), problem)
+            self.assertIn("got src/base/json.h", problem)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -11,7 +11,7 @@ if [ "$version" != "$expected" ]; then
   echo "format.sh: skipped; got clang-format ${version:-none}, expected $expected; try tools/install-deps.sh" >&2
   exit 77
 fi
-files() { find src include apps bench examples tests tools zoo -name '*.h' -o -name '*.cc' | sort; }
+files() { find src include apps bench examples python tests tools zoo -name '*.h' -o -name '*.cc' | sort; }
 case "${1:-}" in
   "") files | xargs clang-format -i ;;
   --check)

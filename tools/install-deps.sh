@@ -19,7 +19,7 @@ packages=(
   libboost-dev prometheus-cpp-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libutf8proc-dev libgtest-dev libbenchmark-dev
   opencl-c-headers
-  python3 python3-venv python3-pip clang-format
+  python3 python3-dev python3-venv python3-pip clang-format
   iproute2 util-linux
 )
 serve=(libboost-dev prometheus-cpp-dev)

@@ -66,6 +66,7 @@ class Scene:
     def __init__(self, tools, root):
         self.tools, self.root, self.folder, self.environment = tools, root, root / "work", tools.environment(root)
         self.printed = ""  # by the last command
+        self.told = ""  # Python that uses the package, of the document so far
         self.workers = {}  # address by the name of the host
         self.server = None  # the address of a document's server
         self.processes = []

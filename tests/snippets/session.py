@@ -93,9 +93,23 @@ class Session(Scene):
         self.tools.counts["systemd units verified"] += 1
 
     def python(self, snippet):
-        if self.lab_is_permitted(snippet.place()):
+        if "import mete" in self.told + snippet.text:
+            self.package(snippet)
+        elif self.lab_is_permitted(snippet.place()):
             self.succeeds(snippet.place(), self.run([sys.executable, "-c", snippet.text]))
             self.tools.counts["Python snippets run"] += 1
+
+    def package(self, snippet):
+        """Python that uses the package: it goes on where the document's snippets before it ended."""
+        interpreter, package = ROOT / "build" / "python-tools" / "bin" / "python", self.tools.build / "python"
+        if not (package / "mete" / "_mete.pyi").is_file():
+            self.tools.not_here.append(f"{snippet.place()}: this build has no Python package")
+            return
+        self.told += snippet.text
+        self.provide(re.findall(r'"([\w./-]+\.(?:onnx|tflite|jpg|toml)|pictures)"', snippet.text))
+        self.environment.update({"PYTHONPATH": str(package), "METE_PROGRAM": str(self.tools.mete)})
+        self.succeeds(snippet.place(), self.run([interpreter, "-c", self.told]))
+        self.tools.counts["Python snippets run"] += 1
 
     # --- rules: each says what was done, for the figures in the end
 

@@ -1,0 +1,35 @@
+// Tensors of Mete and arrays of Python, which share their memory.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <vector>
+
+#include "mete/tensor.h"
+
+namespace mete::python {
+
+namespace nb = nanobind;
+
+// Returns a tensor on the memory of a NumPy array, of an array by DLPack, or of a buffer, which the tensor
+// keeps alive. An array that is not dense and row-major is copied. Error INVALID_ARGUMENT for other objects
+// and for types that Mete lacks; `where` names the array in the message.
+Tensor TensorOf(nb::handle array, const std::string& where);
+
+// Returns a NumPy array on the tensor's memory, which the array keeps alive. Types that NumPy lacks are those
+// of the package ml_dtypes; Error FAILED_PRECONDITION if it is not installed.
+nb::object ArrayOf(const Tensor& tensor);
+
+// Returns the writable memory of an array, which must be dense and row-major: nothing is copied. The array
+// has to outlive the view.
+View ViewOf(nb::handle array, const std::string& where);
+
+nb::list ArraysOf(const std::vector<Tensor>& tensors);
+
+// Returns the sizes as a list, or None for a shape that is known at run time only; a size is None where
+// `shape` has -1.
+nb::object SizesOf(const Shape& shape);
+Shape ShapeOf(const std::vector<int64_t>& sizes);
+
+}  // namespace mete::python

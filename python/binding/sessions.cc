@@ -1,0 +1,329 @@
+// Session, on the CPU of this machine or on a pool.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/function.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arrays.h"
+#include "binding.h"
+#include "dicts.h"
+#include "mete/engine.h"
+#include "mete/pool.h"
+
+namespace mete::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// A session that ends without the GIL: its threads may wait for it, to tell something to a function of the
+// program.
+class SessionFace {
+ public:
+  explicit SessionFace(std::unique_ptr<Session> session) : session_(std::move(session)) {}
+  ~SessionFace() {
+    if (!session_) return;
+    nb::gil_scoped_release released;
+    session_.reset();
+  }
+  SessionFace(SessionFace&&) = default;
+  SessionFace& operator=(SessionFace&&) = delete;
+  Session& operator*() const { return *session_; }
+  Session* operator->() const { return session_.get(); }
+
+ private:
+  std::unique_ptr<Session> session_;
+};
+
+Tune TuneOf(const std::string& name) {
+  if (name == "before") return Tune::kBefore;
+  if (name == "after") return Tune::kAfter;
+  if (name == "never") return Tune::kNever;
+  throw Error(Code::kInvalidArgument,
+              "[tune] is not known; got '" + name + "', expected 'before', 'after' or 'never'");
+}
+
+// The JSON of a plan: None, a text, or an object that has it.
+std::string JsonOf(nb::handle plan) {
+  if (plan.is_none()) return {};
+  return nb::cast<std::string>(nb::isinstance<nb::str>(plan) ? nb::borrow(plan)
+                                                             : nb::object(plan.attr("json")));
+}
+
+using Progress = std::function<void(int, int)>;
+
+void OnCpu(SessionFace* self, const Model& model, int threads, const std::vector<int>& cores,
+           const std::string& policy, const std::vector<double>& speeds, bool reference, nb::handle plan,
+           const std::string& tune, const std::optional<std::string>& tuning_cache,
+           const std::string& packed_cache, int kept_shapes, const std::optional<Progress>& progress) {
+  SessionOptions options;
+  options.threads = threads;
+  options.cores = cores;
+  options.policy = policy;
+  options.speeds = speeds;
+  options.reference = reference;
+  options.plan_json = JsonOf(plan);
+  options.tune = TuneOf(tune);
+  if (tuning_cache) options.tuning_cache = *tuning_cache;
+  options.packed_cache = packed_cache;
+  options.kept_shapes = kept_shapes;
+  if (progress) options.progress = *progress;
+  nb::gil_scoped_release released;
+  new (self) SessionFace(std::make_unique<Session>(model, options));
+}
+
+using Note = std::function<void(const std::string&)>;
+
+void OnPool(SessionFace* self, const Model& model, const Pool& pool, const std::string& objective,
+            const std::string& planner, nb::handle plan, bool keep_plan, int lanes, double deadline_ms,
+            const std::string& transfer, const std::string& tune, const std::optional<Note>& note) {
+  PoolOptions options;
+  options.objective = objective;
+  options.planner = planner;
+  options.plan_json = JsonOf(plan);
+  options.keep_plan = keep_plan;
+  options.lanes = lanes;
+  options.deadline_ms = deadline_ms;
+  options.transfer = transfer;
+  options.kernels.tune = TuneOf(tune);
+  if (note) options.note = *note;
+  nb::gil_scoped_release released;
+  new (self) SessionFace(std::make_unique<Session>(model, pool, options));
+}
+
+std::chrono::steady_clock::time_point DeadlineIn(std::optional<double> seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double kLongest = 1e8;  // three years; the clock's integers would overflow after 292
+  if (!seconds || *seconds >= kLongest) return Clock::time_point::max();
+  if (!(*seconds >= 0))
+    throw Error(Code::kInvalidArgument, "[deadline_s] is no time from now on; got " +
+                                            std::to_string(*seconds) + ", expected seconds, 0 or more");
+  return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+}
+
+// The tensors of a list in the model's order, or of a dict by the names of the inputs.
+std::vector<Tensor> InputsOf(const Model& model, nb::handle inputs) {
+  std::vector<Tensor> tensors;
+  if (nb::hasattr(inputs, "dtype"))
+    throw Error(Code::kInvalidArgument,
+                "[inputs] are not a list; got one array, expected a list of arrays, or a dict");
+  if (!nb::isinstance<nb::dict>(inputs)) {
+    for (nb::handle input : inputs) {
+      const size_t i = tensors.size();
+      tensors.push_back(TensorOf(input, i < model.inputs().size() ? model.inputs()[i].name : "inputs"));
+    }
+    return tensors;
+  }
+  const auto named = nb::borrow<nb::dict>(inputs);
+  std::string problems;
+  for (const Port& port : model.inputs()) {
+    const nb::str name(port.name.c_str(), port.name.size());
+    if (named.contains(name)) tensors.push_back(TensorOf(named[name], port.name));
+    else problems += "[" + port.name + "] the input has no array; got none of this name, expected one\n";
+  }
+  for (const auto& [key, value] : named) {
+    const auto name = nb::cast<std::string>(nb::str(key));
+    const bool known =
+        std::ranges::any_of(model.inputs(), [&](const Port& port) { return port.name == name; });
+    if (!known) problems += "[" + name + "] the model has no input of this name\n";
+  }
+  if (problems.empty()) return tensors;
+  problems.pop_back();
+  throw Error(Code::kInvalidArgument, problems);
+}
+
+// The numbers of the outputs that are asked for; all of them for None and for an empty list.
+std::vector<size_t> OutputsOf(const Model& model, nb::handle names) {
+  std::vector<size_t> numbers;
+  const std::vector<Port>& ports = model.outputs();
+  if (!names.is_none())
+    for (nb::handle name : names) {
+      const auto wanted = nb::cast<std::string>(name);
+      const auto port = std::ranges::find(ports, wanted, &Port::name);
+      if (port == ports.end())
+        throw Error(Code::kInvalidArgument, "[" + wanted + "] the model has no output of this name");
+      numbers.push_back(size_t(port - ports.begin()));
+    }
+  if (numbers.empty())
+    for (size_t i = 0; i < ports.size(); ++i) numbers.push_back(i);
+  return numbers;
+}
+
+nb::list Run(SessionFace& session, nb::handle inputs, nb::handle outputs, Trace* trace,
+             const CancelToken* cancel, std::optional<double> deadline_s) {
+  const Model& model = session->model();
+  const std::vector<Tensor> tensors = InputsOf(model, inputs);
+  const std::vector<size_t> numbers = OutputsOf(model, outputs);
+  RunOptions options;
+  options.trace = trace;
+  options.cancel = cancel;
+  options.deadline = DeadlineIn(deadline_s);
+  std::vector<Tensor> results;
+  {
+    nb::gil_scoped_release released;
+    results = session->Run(std::span(tensors), options);
+  }
+  nb::list arrays;
+  for (const size_t number : numbers) arrays.append(ArrayOf(results[number]));
+  return arrays;
+}
+
+void RunInto(SessionFace& session, nb::handle inputs, nb::handle outputs, const CancelToken* cancel,
+             std::optional<double> deadline_s) {
+  const std::vector<Tensor> tensors = InputsOf(session->model(), inputs);
+  std::vector<ConstView> in;
+  for (const Tensor& tensor : tensors) in.push_back(tensor.view());
+  std::vector<View> out;
+  for (nb::handle output : outputs) out.push_back(ViewOf(output, "outputs"));
+  RunOptions options;
+  options.cancel = cancel;
+  options.deadline = DeadlineIn(deadline_s);
+  nb::gil_scoped_release released;
+  session->Run(in, out, options);
+}
+
+// A plan as text for people, and as JSON for another session.
+struct SessionPlan {
+  std::string text, json;
+};
+
+nb::dict StatsOf(const SessionFace& session) {
+  const SessionStats stats = session->stats();
+  return DictOf({{"arena_bytes", nb::cast(stats.arena_bytes)},
+                 {"values_bytes", nb::cast(stats.values_bytes)},
+                 {"packed_bytes", nb::cast(stats.packed_bytes)},
+                 {"mapped_bytes", nb::cast(stats.mapped_bytes)},
+                 {"prepare_ms", nb::cast(stats.prepare_ms)},
+                 {"threads", nb::cast(stats.threads)},
+                 {"cores", nb::cast(stats.cores)},
+                 {"policy", nb::cast(stats.policy)}});
+}
+
+nb::dict PoolStatsOf(const SessionFace& session) {
+  const PoolStats stats = session->pool_stats();
+  nb::dict values = DictOf({{"requests", nb::cast(stats.requests)},
+                            {"retries", nb::cast(stats.retries)},
+                            {"plans", nb::cast(stats.plans)},
+                            {"lost", nb::cast(stats.lost)},
+                            {"plan", nb::cast(stats.plan)},
+                            {"predicted_us", nb::cast(stats.predicted_us)},
+                            {"usual_us", nb::cast(stats.usual_us)}});
+  nb::list parts;
+  for (const PoolStats::Part& part : stats.parts) {
+    parts.append(DictOf({{"processor", nb::cast(part.processor)},
+                         {"compute_us", nb::cast(part.compute_us)},
+                         {"bytes", nb::cast(part.bytes)}}));
+  }
+  values["parts"] = parts;
+  return values;
+}
+
+nb::list StepsOf(const SessionFace& session, const Trace* trace) {
+  nb::list rows;
+  for (const StepInfo& step : session->Steps(trace ? *trace : Trace())) {
+    rows.append(DictOf({{"node", nb::cast(step.node)},
+                        {"op", nb::cast(step.op)},
+                        {"kernel", nb::cast(step.kernel)},
+                        {"why", nb::cast(step.why)},
+                        {"threads", nb::cast(step.threads)},
+                        {"ns", nb::cast(step.ns)},
+                        {"flops", nb::cast(step.flops)},
+                        {"bytes", nb::cast(step.bytes)},
+                        {"precision", nb::cast(step.precision)}}));
+  }
+  return rows;
+}
+
+}  // namespace
+
+void BindSessions(nb::module_& module) {
+  nb::class_<SessionPlan>(module, "Plan", "The plan that a session uses.")
+      .def_ro("text", &SessionPlan::text, "for people")
+      .def_ro("json", &SessionPlan::json, "for Session(..., plan=...)")
+      .def("__str__", [](const SessionPlan& plan) { return plan.text; });
+  nb::class_<SessionFace>(
+      module, "Session",
+      "A model that is prepared to run. Several threads may call a session: its runs wait for\n"
+      "each other, and the GIL is free while one computes.")
+      .def("__init__", OnCpu, nb::arg("model"), nb::kw_only(), nb::arg("threads") = 0,
+           nb::arg("cores") = std::vector<int>(), nb::arg("policy") = "adaptive",
+           nb::arg("speeds") = std::vector<double>(), nb::arg("reference") = false,
+           nb::arg("plan") = nb::none(), nb::arg("tune") = "after", nb::arg("tuning_cache") = nb::none(),
+           nb::arg("packed_cache") = "", nb::arg("kept_shapes") = 16, nb::arg("progress") = nb::none(),
+           "Prepare a model for the CPU of this machine.\n\n"
+           "threads: 0: one for each core that this process may use\n"
+           "cores: CPU numbers to pin the threads to\n"
+           "policy: how blocks reach the threads: \"adaptive\", \"equal\", \"ratio\", \"asymo\", \"sani\"\n"
+           "speeds: emulated speeds of the threads, 0.01 to 1, one for each of `cores`\n"
+           "reference: True: the reference kernels only\n"
+           "plan: of an earlier session, instead of all options above but `reference`\n"
+           "tune: \"before\": measure kernels now; \"after\": between the runs; \"never\": by estimates\n"
+           "tuning_cache: folder in which measured times are kept; \"\": they are not kept\n"
+           "packed_cache: folder for weights in the order of the kernels; \"\": none\n"
+           "progress: is called with (nodes that are prepared, all nodes)\n")
+      .def("__init__", OnPool, nb::arg("model"), nb::arg("pool"), nb::kw_only(), nb::arg("objective") = "",
+           nb::arg("planner") = "dynamic", nb::arg("plan") = nb::none(), nb::arg("keep_plan") = false,
+           nb::arg("lanes") = 1, nb::arg("deadline_ms") = 0.0, nb::arg("transfer") = "f32",
+           nb::arg("tune") = "after", nb::arg("note") = nb::none(),
+           "Prepare a model for the processors of a pool.\n\n"
+           "objective: \"latency\", \"throughput\" or \"energy\"\n"
+           "plan: a plan for these processors, instead of the planner's\n"
+           "keep_plan: True: the plan is used as it is\n"
+           "lanes: requests that may be under way at a time\n"
+           "deadline_ms: of a request, after which late processors are given up; 0: four times the usual "
+           "time\n"
+           "transfer: floats on their way between processors: \"f32\", \"f16\" or \"u8\"\n"
+           "note: is called with each line that the caller should know: a processor is lost, another plan\n")
+      .def("run", Run, nb::arg("inputs"), nb::arg("outputs") = nb::none(), nb::kw_only(),
+           nb::arg("trace") = nb::none(), nb::arg("cancel") = nb::none(), nb::arg("deadline_s") = nb::none(),
+           "Run the model once and return a list of NumPy arrays.\n\n"
+           "inputs: a list of arrays in the model's order, or a dict by name: NumPy arrays, or objects with\n"
+           "    DLPack. Dense arrays are not copied.\n"
+           "outputs: the names of the outputs to return, in this order; None: all\n"
+           "trace: a Trace, which is filled\n"
+           "cancel: a CancelToken; the run raises mete.Cancelled once it is cancelled\n"
+           "deadline_s: seconds after which the run raises mete.DeadlineExceeded\n")
+      .def("run_into", RunInto, nb::arg("inputs"), nb::arg("outputs"), nb::kw_only(),
+           nb::arg("cancel") = nb::none(), nb::arg("deadline_s") = nb::none(),
+           "Run the model once and write all outputs to arrays that the caller has, in the model's order.")
+      .def_prop_ro(
+          "model", [](const SessionFace& session) { return session->model(); }, "the Model that it runs")
+      .def_prop_ro(
+          "settled", [](const SessionFace& session) { return session->settled(); },
+          "whether all kernels are chosen for good: later runs compute the same bits")
+      .def(
+          "settle", [](const SessionFace& session) { session->Settle(); },
+          nb::call_guard<nb::gil_scoped_release>(), "Measure now what is left to measure.")
+      .def(
+          "explain",
+          [](const SessionFace& session, const Trace* trace, int columns) {
+            return session->Explain(trace ? *trace : Trace(), {}, columns);
+          },
+          nb::arg("trace") = nb::none(), nb::arg("columns") = 0,
+          "Return a table: the kernel of each node, and why it was chosen.")
+      .def("steps", StepsOf, nb::arg("trace") = nb::none(), "Return the same as a list of dicts.")
+      .def_prop_ro(
+          "plan",
+          [](const SessionFace& session) {
+            return SessionPlan{session->PlanText(), session->PlanJson()};
+          },
+          "the Plan in use: which processor and how many threads compute which layers")
+      .def_prop_ro(
+          "notes", [](const SessionFace& session) { return session->Notes(); },
+          "the differences between the session and its options")
+      .def_prop_ro("stats", StatsOf, "a dict of its memory in bytes, its threads and cores")
+      .def_prop_ro("pool_stats", PoolStatsOf,
+                   "a dict: the plan in use, requests, retries, losses; on a pool only");
+}
+
+}  // namespace mete::python
