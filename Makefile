@@ -73,7 +73,7 @@ help:
 deps:
 	@tools/install-deps.sh
 
-build/%/build.ninja: | deps
+build/%/build.ninja: | python-tools
 	cmake --preset $*
 
 # nanobind, with which CMake builds the Python package, and what its tests import. Where PyPI cannot be reached it is left out.
@@ -83,7 +83,7 @@ python-tools: deps
 release: python-tools build/release/build.ninja
 	cmake --build --preset release -j $(JOBS)
 
-# WHEEL_FLAGS go to pip; PYTHON makes one for another Python: from 3.12 on a wheel serves all later ones.
+# PYTHON makes one for another Python: from 3.12 on a wheel serves all later ones.
 PYTHON ?= python3
 wheel: deps
 	tools/wheel.sh $(PYTHON) build/wheel

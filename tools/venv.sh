@@ -10,6 +10,7 @@ cmp -s "$wanted" "$folder/requirements.txt" && exit 0
 rm -rf "$folder"
 mkdir -p "$(dirname "$folder")"
 if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet --disable-pip-version-check -r "$wanted"; }; then
+  rm -rf "$folder"
   echo "venv.sh: skipped; the packages of $wanted cannot be installed here" >&2
   exit 77
 fi

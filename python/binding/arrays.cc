@@ -1,6 +1,5 @@
 #include "arrays.h"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "callbacks.h"
 #include "mete/error.h"
 
 namespace mete::python {
@@ -16,7 +16,6 @@ namespace {
 
 using Code8 = nb::dlpack::dtype_code;
 using Array = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
-using WritableArray = nb::ndarray<nb::c_contig, nb::device::cpu>;
 
 // A type of elements as Mete, DLPack and NumPy know it. Mete has a byte for each element of the types of 2
 // and 4 bits, as ml_dtypes has, while DLPack packs them: such an array goes through ml_dtypes alone.
@@ -55,7 +54,8 @@ constexpr TypeRow kTypes[] = {
 
 const TypeRow& RowOf(DType type) {
   const auto* row = std::ranges::find(kTypes, type, &TypeRow::type);
-  if (row == std::end(kTypes)) throw Error(Code::kInternal, "[python] a tensor without a type; got ?");
+  if (row == std::end(kTypes))
+    throw Error(Code::kInternal, "[python] an output has no type; got an unknown one, expected one of ONNX");
   return *row;
 }
 
@@ -119,11 +119,26 @@ Tensor Shared(Array array, DType type, const std::string& where) {
     if (copy.bytes() > 0) std::memcpy(copy.mutable_view().data, data, copy.bytes());
     return copy;
   }
-  const std::shared_ptr<const void> owner(new Array(std::move(array)), [](Array* held) {
-    nb::gil_scoped_acquire gil;
-    delete held;
-  });
-  return Tensor(type, shape, data, owner);
+  return Tensor(type, shape, data, OwnerOf(std::move(array)));
+}
+
+// A dense copy, by NumPy, of an array that nanobind cannot take as it is: with strides of another library, or
+// of the other byte order. Nothing for objects that are no arrays of numbers.
+nb::object DenseCopyOf(nb::handle array) {
+  const nb::module_ numpy = nb::module_::import_("numpy");
+  try {
+    nb::object taken = nb::borrow(array);
+    if (nb::hasattr(array, "__dlpack__") && !nb::isinstance(array, numpy.attr("ndarray")))
+      taken = numpy.attr("from_dlpack")(array);
+    else if (PyMemoryView_Check(array.ptr())) taken = numpy.attr("asarray")(array);
+    if (!nb::isinstance(taken, numpy.attr("ndarray"))) return {};
+    const nb::object type = taken.attr("dtype");
+    if (NameOf(type.attr("kind"), "dtype").find_first_of("fiub") == std::string::npos) return {};
+    return numpy.attr("array")(taken, type.attr("newbyteorder")("="), nb::arg("order") = "C");
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;  // an interrupt
+    return {};
+  }
 }
 
 constexpr const char* kExpected = "a NumPy array, or an object with DLPack or a buffer in the CPU's memory";
@@ -132,25 +147,30 @@ constexpr const char* kExpected = "a NumPy array, or an object with DLPack or a 
 
 Tensor TensorOf(nb::handle array, const std::string& where) {
   Array dense;
-  if (nb::try_cast(array, dense)) {
-    const DType type = TypeOf(dense.dtype());
-    if (type == DType::kUnknown) RefuseArray(array, where, "a type of elements that ONNX has");
-    return Shared(std::move(dense), type, where);
+  if (const auto integers = AsIntegers(array)) {
+    if (!nb::try_cast(integers->first, dense)) RefuseArray(array, where, kExpected);
+    return Shared(std::move(dense), integers->second, where);
   }
-  const auto integers = AsIntegers(array);
-  if (!integers || !nb::try_cast(integers->first, dense)) RefuseArray(array, where, kExpected);
-  return Shared(std::move(dense), integers->second, where);
+  if (array.is_none() || !nb::try_cast(array, dense)) {
+    const nb::object copy = array.is_none() ? nb::object() : DenseCopyOf(array);
+    if (!copy.is_valid() || !nb::try_cast(copy, dense)) RefuseArray(array, where, kExpected);
+  }
+  const DType type = TypeOf(dense.dtype());
+  if (type == DType::kUnknown) RefuseArray(array, where, "a type of elements that ONNX has");
+  return Shared(std::move(dense), type, where);
 }
 
-View ViewOf(nb::handle array, const std::string& where) {
+WritableArray WritableOf(nb::handle array, const std::string& where) {
   const auto integers = AsIntegers(array);
-  WritableArray dense;
-  if (!nb::try_cast(integers ? nb::handle(integers->first) : array, dense, false))
+  WritableArray result;
+  if (array.is_none() || !nb::try_cast(integers ? nb::handle(integers->first) : array, result.memory, false))
     RefuseArray(array, where, "a dense array in C order that may be written");
-  const DType type = integers ? integers->second : TypeOf(dense.dtype());
+  const DType type = integers ? integers->second : TypeOf(result.memory.dtype());
   if (type == DType::kUnknown) RefuseArray(array, where, "a type of elements that ONNX has");
-  if (!IsAligned(dense.data(), type)) RefuseArray(array, where, "elements at multiples of their size");
-  return {dense.data(), type, ShapeOfArray(dense, where)};
+  if (!IsAligned(result.memory.data(), type))
+    RefuseArray(array, where, "elements at multiples of their size");
+  result.view = {result.memory.data(), type, ShapeOfArray(result.memory, where)};
+  return result;
 }
 
 nb::object ArrayOf(const Tensor& tensor) {
@@ -191,5 +211,17 @@ nb::object SizesOf(const Shape& shape) {
 }
 
 Shape ShapeOf(const std::vector<int64_t>& sizes) { return Shape(std::span<const int64_t>(sizes)); }
+
+std::string PathOf(nb::handle path) {
+  const nb::object encoded = nb::module_::import_("os").attr("fsencode")(path);
+  const auto bytes = nb::borrow<nb::bytes>(encoded);
+  return std::string(bytes.c_str(), bytes.size());
+}
+
+std::string NameOf(nb::handle name, const std::string& where) {
+  if (nb::isinstance<nb::str>(name)) return nb::cast<std::string>(name);
+  throw Error(Code::kInvalidArgument,
+              "[" + where + "] a name is no text; got " + Described(name) + ", expected a str");
+}
 
 }  // namespace mete::python

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 
 #include <string>
 #include <vector>
@@ -13,17 +14,21 @@ namespace mete::python {
 namespace nb = nanobind;
 
 // Returns a tensor on the memory of a NumPy array, of an array by DLPack, or of a buffer, which the tensor
-// keeps alive. An array that is not dense and row-major is copied. Error INVALID_ARGUMENT for other objects
-// and for types that Mete lacks; `where` names the array in the message.
+// keeps alive. An array that is not dense and row-major, or of the other byte order, is copied. Error
+// INVALID_ARGUMENT for other objects and for types that Mete lacks; `where` names the array in the message.
 Tensor TensorOf(nb::handle array, const std::string& where);
 
 // Returns a NumPy array on the tensor's memory, which the array keeps alive. Types that NumPy lacks are those
 // of the package ml_dtypes; Error FAILED_PRECONDITION if it is not installed.
 nb::object ArrayOf(const Tensor& tensor);
 
-// Returns the writable memory of an array, which must be dense and row-major: nothing is copied. The array
-// has to outlive the view.
-View ViewOf(nb::handle array, const std::string& where);
+// The writable memory of an array, which it keeps alive and as it is.
+struct WritableArray {
+  nb::ndarray<nb::c_contig, nb::device::cpu> memory;
+  View view;
+};
+// The array must be dense and row-major: nothing is copied.
+WritableArray WritableOf(nb::handle array, const std::string& where);
 
 nb::list ArraysOf(const std::vector<Tensor>& tensors);
 
@@ -31,5 +36,11 @@ nb::list ArraysOf(const std::vector<Tensor>& tensors);
 // `shape` has -1.
 nb::object SizesOf(const Shape& shape);
 Shape ShapeOf(const std::vector<int64_t>& sizes);
+
+// Returns the bytes of a path (str, bytes or an object with __fspath__) as the system has them.
+std::string PathOf(nb::handle path);
+
+// Returns the text of a name. Error INVALID_ARGUMENT for an object that is no str.
+std::string NameOf(nb::handle name, const std::string& where);
 
 }  // namespace mete::python

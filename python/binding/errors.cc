@@ -1,5 +1,6 @@
 // mete::Error becomes the class of mete/errors.py for its code.
 #include <exception>
+#include <string_view>
 
 #include "binding.h"
 #include "mete/error.h"
@@ -16,7 +17,10 @@ void Translate(const std::exception_ptr& pointer, void*) {
   } catch (const Error& error) {
     try {
       const nb::object of_code = nb::module_::import_("mete.errors").attr("class_of")(CodeName(error.code()));
-      PyErr_SetString(of_code.ptr(), error.what());
+      const std::string_view text = error.what();  // it may have the bytes of a path
+      const auto message =
+          nb::steal(PyUnicode_DecodeUTF8(text.data(), Py_ssize_t(text.size()), "backslashreplace"));
+      PyErr_SetObject(of_code.ptr(), message.ptr());
     } catch (nb::python_error& failed) {
       failed.restore();
     }

@@ -12,6 +12,7 @@
 
 #include "arrays.h"
 #include "binding.h"
+#include "callbacks.h"
 #include "dicts.h"
 #include "mete/engine.h"
 
@@ -42,12 +43,12 @@ LoadOptions OptionsOf(const Sizes& input_shapes, int64_t batch, const std::strin
   return options;
 }
 
-Model Load(nb::handle path, const Sizes& input_shapes, int64_t batch, const std::string& weights,
-           bool optimize, const std::string& precision, double error_bound, nb::handle samples,
-           bool onnxruntime_sums, const std::vector<std::string>& disabled_passes) {
-  const auto file = nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(path));
-  const LoadOptions options = OptionsOf(input_shapes, batch, weights, optimize, precision, error_bound,
-                                        samples, onnxruntime_sums, disabled_passes);
+Model Load(nb::handle path, const Sizes& input_shapes, int64_t batch, nb::handle weights, bool optimize,
+           const std::string& precision, double error_bound, nb::handle samples, bool onnxruntime_sums,
+           const std::vector<std::string>& disabled_passes) {
+  const std::string file = PathOf(path);
+  const LoadOptions options = OptionsOf(input_shapes, batch, PathOf(weights), optimize, precision,
+                                        error_bound, samples, onnxruntime_sums, disabled_passes);
   nb::gil_scoped_release released;
   return Model::Load(file, options);
 }
@@ -58,7 +59,7 @@ std::span<const std::byte> BytesOf(const nb::bytes& bytes) {
 
 // The model keeps the bytes object, and uses the weights where they lie.
 Model LoadBytes(nb::bytes bytes, const std::string& name, const Sizes& input_shapes, int64_t batch,
-                const std::optional<nb::bytes>& weights, const std::string& folder, bool optimize,
+                const std::optional<nb::bytes>& weights, nb::handle folder, bool optimize,
                 const std::string& precision, double error_bound, nb::handle samples, bool onnxruntime_sums,
                 const std::vector<std::string>& disabled_passes) {
   const LoadOptions options = OptionsOf(input_shapes, batch, "", optimize, precision, error_bound, samples,
@@ -66,12 +67,9 @@ Model LoadBytes(nb::bytes bytes, const std::string& name, const Sizes& input_sha
   MemoryModel model;
   model.bytes = BytesOf(bytes);
   model.name = name;
-  model.folder = folder;
+  model.folder = PathOf(folder);
   if (weights) model.weights = BytesOf(*weights);
-  model.owner = std::shared_ptr<const void>(new nb::bytes(std::move(bytes)), [](nb::bytes* held) {
-    nb::gil_scoped_acquire gil;
-    delete held;
-  });
+  model.owner = OwnerOf(std::move(bytes));
   nb::gil_scoped_release released;
   return Model::LoadMemory(model, options);
 }
@@ -94,7 +92,7 @@ void BindPorts(nb::module_& module) {
           "the sizes for which the model was loaded; None if only a run tells them")
       .def_prop_ro(
           "declared", [](const Port& port) { return SizesOf(port.declared); },
-          "the file's sizes, with None for open dimensions; None as a whole for an output")
+          "of an input: the file's sizes, with None for open dimensions")
       .def_ro("dims", &Port::dims, "the file's names of open dimensions, \"\" for others")
       .def_ro("scale", &Port::scale, "what its integers stand for (TensorFlow Lite), or None")
       .def("__repr__", PortText);

@@ -1,6 +1,5 @@
 // Pictures to the tensors that models expect, and outputs to what they say about a picture.
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -25,10 +24,6 @@ namespace nb = nanobind;
 namespace {
 
 using Pixels = nb::ndarray<uint8_t, nb::numpy>;
-
-std::string PathOf(nb::handle path) {
-  return nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(path));
-}
 
 nb::object PixelsOf(Image image) {
   auto* held = new Image(std::move(image));
@@ -80,7 +75,8 @@ Preprocess ForPort(nb::handle model_path, const Port& port) {
   return PreprocessFor(PathOf(model_path), port.type, port.shape, scale.scale, int(scale.zero_point));
 }
 
-nb::object Input(nb::handle pictures, const Preprocess& steps, const Port& port) {
+// By value: the settings may change while the pictures are scaled.
+nb::object Input(nb::handle pictures, const Preprocess steps, const Port& port) {
   std::vector<Image> images;
   if (nb::isinstance<nb::list>(pictures) || nb::isinstance<nb::tuple>(pictures))
     for (nb::handle picture : pictures) images.push_back(ImageOf(picture));
@@ -130,7 +126,7 @@ PictureAnswer Decode(const Model& model, nb::handle outputs, nb::handle picture,
                                             std::to_string(model.outputs().size()));
   if (model.inputs().empty())
     throw Error(Code::kInvalidArgument,
-                "[" + model.name() + "] takes no picture; got a model without inputs");
+                "[" + model.name() + "] takes no picture; got a model without inputs, expected one");
   std::vector<Tensor> numbers = NumbersOf(model.outputs(), tensors);
   std::vector<HeadOutput> named;
   for (size_t i = 0; i < numbers.size(); ++i) named.push_back({model.outputs()[i].name, numbers[i].view()});

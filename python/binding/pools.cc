@@ -9,7 +9,9 @@
 #include <optional>
 #include <string>
 
+#include "arrays.h"
 #include "binding.h"
+#include "callbacks.h"
 #include "dicts.h"
 #include "mete/pool.h"
 
@@ -20,10 +22,6 @@ namespace nb = nanobind;
 namespace {
 
 using Progress = std::function<void(const std::string&, int64_t, int64_t)>;
-
-std::string PathOf(nb::handle path) {
-  return nb::cast<std::string>(nb::module_::import_("os").attr("fsdecode")(path));
-}
 
 nb::list ProcessorsOf(const Pool& pool) {
   nb::list rows;
@@ -42,7 +40,7 @@ std::string Measure(const Pool& pool, const Model& model, const CancelToken* can
                     const std::optional<Progress>& progress) {
   PoolOptions options;
   options.cancel = cancel;
-  if (progress) options.progress = *progress;
+  if (progress) options.progress = ForAnyThread(*progress);
   nb::gil_scoped_release released;
   return pool.Measure(model, options).json;
 }
@@ -77,7 +75,7 @@ void BindPools(nb::module_& module) {
                   "Make a pool of cores of this machine: \"cpu:0,cpu:1\", \"cpu:0-3,cpu:4-5\", \"cpu\".")
       .def_static(
           "from_file", [](nb::handle path) { return Pool::FromFile(PathOf(path)); }, nb::arg("path"),
-          "Read a pool's description from a TOML file.")
+          "Read a pool's description from a TOML file. Workers on the network are not reached from Python.")
       .def_static(
           "from_machine",
           [](nb::handle path, const std::string& list) { return Pool::FromMachine(PathOf(path), list); },

@@ -16,6 +16,7 @@
 
 #include "arrays.h"
 #include "binding.h"
+#include "callbacks.h"
 #include "dicts.h"
 #include "mete/engine.h"
 #include "mete/pool.h"
@@ -64,8 +65,8 @@ using Progress = std::function<void(int, int)>;
 
 void OnCpu(SessionFace* self, const Model& model, int threads, const std::vector<int>& cores,
            const std::string& policy, const std::vector<double>& speeds, bool reference, nb::handle plan,
-           const std::string& tune, const std::optional<std::string>& tuning_cache,
-           const std::string& packed_cache, int kept_shapes, const std::optional<Progress>& progress) {
+           const std::string& tune, nb::handle tuning_cache, nb::handle packed_cache, int kept_shapes,
+           const std::optional<Progress>& progress) {
   SessionOptions options;
   options.threads = threads;
   options.cores = cores;
@@ -74,8 +75,8 @@ void OnCpu(SessionFace* self, const Model& model, int threads, const std::vector
   options.reference = reference;
   options.plan_json = JsonOf(plan);
   options.tune = TuneOf(tune);
-  if (tuning_cache) options.tuning_cache = *tuning_cache;
-  options.packed_cache = packed_cache;
+  if (!tuning_cache.is_none()) options.tuning_cache = PathOf(tuning_cache);
+  options.packed_cache = PathOf(packed_cache);
   options.kept_shapes = kept_shapes;
   if (progress) options.progress = *progress;
   nb::gil_scoped_release released;
@@ -96,7 +97,7 @@ void OnPool(SessionFace* self, const Model& model, const Pool& pool, const std::
   options.deadline_ms = deadline_ms;
   options.transfer = transfer;
   options.kernels.tune = TuneOf(tune);
-  if (note) options.note = *note;
+  if (note) options.note = ForAnyThread(*note);
   nb::gil_scoped_release released;
   new (self) SessionFace(std::make_unique<Session>(model, pool, options));
 }
@@ -111,20 +112,14 @@ std::chrono::steady_clock::time_point DeadlineIn(std::optional<double> seconds) 
   return Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
 }
 
-// The tensors of a list in the model's order, or of a dict by the names of the inputs.
-std::vector<Tensor> InputsOf(const Model& model, nb::handle inputs) {
+std::string NamesOf(const std::vector<Port>& ports) {
+  std::string names;
+  for (const Port& port : ports) names += (names.empty() ? "'" : ", '") + port.name + "'";
+  return names.empty() ? "none" : names;
+}
+
+std::vector<Tensor> TensorsOfDict(const Model& model, const nb::dict& named) {
   std::vector<Tensor> tensors;
-  if (nb::hasattr(inputs, "dtype"))
-    throw Error(Code::kInvalidArgument,
-                "[inputs] are not a list; got one array, expected a list of arrays, or a dict");
-  if (!nb::isinstance<nb::dict>(inputs)) {
-    for (nb::handle input : inputs) {
-      const size_t i = tensors.size();
-      tensors.push_back(TensorOf(input, i < model.inputs().size() ? model.inputs()[i].name : "inputs"));
-    }
-    return tensors;
-  }
-  const auto named = nb::borrow<nb::dict>(inputs);
   std::string problems;
   for (const Port& port : model.inputs()) {
     const nb::str name(port.name.c_str(), port.name.size());
@@ -132,14 +127,30 @@ std::vector<Tensor> InputsOf(const Model& model, nb::handle inputs) {
     else problems += "[" + port.name + "] the input has no array; got none of this name, expected one\n";
   }
   for (const auto& [key, value] : named) {
-    const auto name = nb::cast<std::string>(nb::str(key));
+    const std::string name = NameOf(key, "inputs");
     const bool known =
         std::ranges::any_of(model.inputs(), [&](const Port& port) { return port.name == name; });
-    if (!known) problems += "[" + name + "] the model has no input of this name\n";
+    if (!known)
+      problems +=
+          "[" + name + "] the model has no input of this name; expected " + NamesOf(model.inputs()) + "\n";
   }
   if (problems.empty()) return tensors;
   problems.pop_back();
   throw Error(Code::kInvalidArgument, problems);
+}
+
+// The tensors of a list in the model's order, or of a dict by the names of the inputs.
+std::vector<Tensor> InputsOf(const Model& model, nb::handle inputs) {
+  if (nb::isinstance<nb::dict>(inputs)) return TensorsOfDict(model, nb::borrow<nb::dict>(inputs));
+  if (nb::hasattr(inputs, "dtype"))
+    throw Error(Code::kInvalidArgument,
+                "[inputs] are not a list; got one array, expected a list of arrays, or a dict");
+  std::vector<Tensor> tensors;
+  for (nb::handle input : inputs) {
+    const size_t i = tensors.size();
+    tensors.push_back(TensorOf(input, i < model.inputs().size() ? model.inputs()[i].name : "inputs"));
+  }
+  return tensors;
 }
 
 // The numbers of the outputs that are asked for; all of them for None and for an empty list.
@@ -148,10 +159,11 @@ std::vector<size_t> OutputsOf(const Model& model, nb::handle names) {
   const std::vector<Port>& ports = model.outputs();
   if (!names.is_none())
     for (nb::handle name : names) {
-      const auto wanted = nb::cast<std::string>(name);
+      const std::string wanted = NameOf(name, "outputs");
       const auto port = std::ranges::find(ports, wanted, &Port::name);
       if (port == ports.end())
-        throw Error(Code::kInvalidArgument, "[" + wanted + "] the model has no output of this name");
+        throw Error(Code::kInvalidArgument,
+                    "[" + wanted + "] the model has no output of this name; expected " + NamesOf(ports));
       numbers.push_back(size_t(port - ports.begin()));
     }
   if (numbers.empty())
@@ -159,37 +171,43 @@ std::vector<size_t> OutputsOf(const Model& model, nb::handle names) {
   return numbers;
 }
 
+RunOptions OptionsOf(Trace* trace, const CancelToken* cancel, std::optional<double> deadline_s) {
+  RunOptions options;
+  options.trace = trace;
+  options.cancel = cancel;
+  options.deadline = DeadlineIn(deadline_s);
+  return options;
+}
+
 nb::list Run(SessionFace& session, nb::handle inputs, nb::handle outputs, Trace* trace,
              const CancelToken* cancel, std::optional<double> deadline_s) {
   const Model& model = session->model();
   const std::vector<Tensor> tensors = InputsOf(model, inputs);
   const std::vector<size_t> numbers = OutputsOf(model, outputs);
-  RunOptions options;
-  options.trace = trace;
-  options.cancel = cancel;
-  options.deadline = DeadlineIn(deadline_s);
-  std::vector<Tensor> results;
-  {
-    nb::gil_scoped_release released;
-    results = session->Run(std::span(tensors), options);
-  }
+  Trace own;  // the caller's may be read by another thread meanwhile
+  const RunOptions options = OptionsOf(trace ? &own : nullptr, cancel, deadline_s);
+  const std::vector<Tensor> results = WithoutGil([&] { return session->Run(std::span(tensors), options); });
+  if (trace) *trace = std::move(own);
   nb::list arrays;
   for (const size_t number : numbers) arrays.append(ArrayOf(results[number]));
   return arrays;
 }
 
-void RunInto(SessionFace& session, nb::handle inputs, nb::handle outputs, const CancelToken* cancel,
-             std::optional<double> deadline_s) {
+void RunInto(SessionFace& session, nb::handle inputs, nb::handle outputs, Trace* trace,
+             const CancelToken* cancel, std::optional<double> deadline_s) {
   const std::vector<Tensor> tensors = InputsOf(session->model(), inputs);
   std::vector<ConstView> in;
   for (const Tensor& tensor : tensors) in.push_back(tensor.view());
+  std::vector<WritableArray> arrays;
   std::vector<View> out;
-  for (nb::handle output : outputs) out.push_back(ViewOf(output, "outputs"));
-  RunOptions options;
-  options.cancel = cancel;
-  options.deadline = DeadlineIn(deadline_s);
-  nb::gil_scoped_release released;
-  session->Run(in, out, options);
+  for (nb::handle output : outputs) {
+    arrays.push_back(WritableOf(output, "outputs"));
+    out.push_back(arrays.back().view);
+  }
+  Trace own;
+  const RunOptions options = OptionsOf(trace ? &own : nullptr, cancel, deadline_s);
+  WithoutGil([&] { session->Run(in, out, options); });
+  if (trace) *trace = std::move(own);
 }
 
 // A plan as text for people, and as JSON for another session.
@@ -198,7 +216,7 @@ struct SessionPlan {
 };
 
 nb::dict StatsOf(const SessionFace& session) {
-  const SessionStats stats = session->stats();
+  const SessionStats stats = WithoutGil([&] { return session->stats(); });
   return DictOf({{"arena_bytes", nb::cast(stats.arena_bytes)},
                  {"values_bytes", nb::cast(stats.values_bytes)},
                  {"packed_bytes", nb::cast(stats.packed_bytes)},
@@ -210,7 +228,7 @@ nb::dict StatsOf(const SessionFace& session) {
 }
 
 nb::dict PoolStatsOf(const SessionFace& session) {
-  const PoolStats stats = session->pool_stats();
+  const PoolStats stats = WithoutGil([&] { return session->pool_stats(); });
   nb::dict values = DictOf({{"requests", nb::cast(stats.requests)},
                             {"retries", nb::cast(stats.retries)},
                             {"plans", nb::cast(stats.plans)},
@@ -229,8 +247,9 @@ nb::dict PoolStatsOf(const SessionFace& session) {
 }
 
 nb::list StepsOf(const SessionFace& session, const Trace* trace) {
+  const Trace given = trace ? *trace : Trace();
   nb::list rows;
-  for (const StepInfo& step : session->Steps(trace ? *trace : Trace())) {
+  for (const StepInfo& step : WithoutGil([&] { return session->Steps(given); })) {
     rows.append(DictOf({{"node", nb::cast(step.node)},
                         {"op", nb::cast(step.op)},
                         {"kernel", nb::cast(step.kernel)},
@@ -294,12 +313,13 @@ void BindSessions(nb::module_& module) {
            "cancel: a CancelToken; the run raises mete.Cancelled once it is cancelled\n"
            "deadline_s: seconds after which the run raises mete.DeadlineExceeded\n")
       .def("run_into", RunInto, nb::arg("inputs"), nb::arg("outputs"), nb::kw_only(),
-           nb::arg("cancel") = nb::none(), nb::arg("deadline_s") = nb::none(),
+           nb::arg("trace") = nb::none(), nb::arg("cancel") = nb::none(), nb::arg("deadline_s") = nb::none(),
            "Run the model once and write all outputs to arrays that the caller has, in the model's order.")
       .def_prop_ro(
           "model", [](const SessionFace& session) { return session->model(); }, "the Model that it runs")
       .def_prop_ro(
-          "settled", [](const SessionFace& session) { return session->settled(); },
+          "settled",
+          [](const SessionFace& session) { return WithoutGil([&] { return session->settled(); }); },
           "whether all kernels are chosen for good: later runs compute the same bits")
       .def(
           "settle", [](const SessionFace& session) { session->Settle(); },
@@ -307,7 +327,8 @@ void BindSessions(nb::module_& module) {
       .def(
           "explain",
           [](const SessionFace& session, const Trace* trace, int columns) {
-            return session->Explain(trace ? *trace : Trace(), {}, columns);
+            const Trace given = trace ? *trace : Trace();
+            return WithoutGil([&] { return session->Explain(given, {}, columns); });
           },
           nb::arg("trace") = nb::none(), nb::arg("columns") = 0,
           "Return a table: the kernel of each node, and why it was chosen.")
@@ -315,11 +336,11 @@ void BindSessions(nb::module_& module) {
       .def_prop_ro(
           "plan",
           [](const SessionFace& session) {
-            return SessionPlan{session->PlanText(), session->PlanJson()};
+            return WithoutGil([&] { return SessionPlan{session->PlanText(), session->PlanJson()}; });
           },
           "the Plan in use: which processor and how many threads compute which layers")
       .def_prop_ro(
-          "notes", [](const SessionFace& session) { return session->Notes(); },
+          "notes", [](const SessionFace& session) { return WithoutGil([&] { return session->Notes(); }); },
           "the differences between the session and its options")
       .def_prop_ro("stats", StatsOf, "a dict of its memory in bytes, its threads and cores")
       .def_prop_ro("pool_stats", PoolStatsOf,

@@ -28,7 +28,9 @@ void BindTraces(nb::module_& module) {
 
   nb::class_<Trace>(module, "Trace", "The times of one run: pass it to Session.run(), which fills it.")
       .def(nb::init<>())
-      .def_ro("events", &Trace::events, "a list of TraceEvent, in the order of the nodes")
+      .def_prop_ro(
+          "events", [](const Trace& trace) { return trace.events; },
+          "a list of TraceEvent, in the order of the nodes")
       .def_ro("lanes", &Trace::lanes, "the name of each thread")
       .def_prop_ro(
           "total_ms", [](const Trace& trace) { return double(trace.total_ns) / 1e6; },

@@ -13,7 +13,7 @@ import importlib.util as _util
 if _util.find_spec("mete._mete") is None:  # mete.serve_process and mete.ray start the program, and need no engine
 
     def __getattr__(name):
-        raise AttributeError(f"[mete] this installation has no engine, which '{name}' needs; try pip install of the wheel that make wheel builds")
+        raise AttributeError(f"[mete] this installation has no engine; got no mete._mete, which '{name}' needs; try pip install of the wheel that make wheel builds")
 
 else:
     from mete._mete import (CancelToken, Model, PictureAnswer, Plan, Pool, PoolPlan, Port, PortScale, Preprocess, Session, Trace,

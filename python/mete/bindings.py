@@ -4,13 +4,25 @@ import ctypes
 import numpy
 
 from mete.errors import FailedPrecondition, InvalidArgument
+from mete.inference_session import tensor_name
 
 _NUMPY_OF = {1: "float32", 2: "uint8", 3: "int8", 4: "uint16", 5: "int16", 6: "int32", 7: "int64", 9: "bool", 10: "float16", 11: "float64",
              12: "uint32", 13: "uint64"}  # by the numbers of onnx.TensorProto.DataType
 
 
+_EXTENSIONS = {16: "bfloat16", 17: "float8_e4m3fn", 18: "float8_e4m3fnuz", 19: "float8_e5m2", 20: "float8_e5m2fnuz", 21: "uint4", 22: "int4",
+               23: "float4_e2m1fn", 24: "float8_e8m0fnu", 25: "uint2", 26: "int2"}  # of ml_dtypes
+
+
 def _dtype(element_type):
-    return numpy.dtype(_NUMPY_OF.get(element_type, element_type) if isinstance(element_type, int) else element_type)
+    """NumPy's type for a type of NumPy, or for a number of onnx.TensorProto.DataType."""
+    if element_type in _EXTENSIONS:
+        import ml_dtypes
+
+        return numpy.dtype(getattr(ml_dtypes, _EXTENSIONS[element_type]))
+    if element_type is None or (isinstance(element_type, int) and element_type not in _NUMPY_OF):
+        raise InvalidArgument(f"[element_type] is no type of elements; got {element_type}, expected one of NumPy, or a number of ONNX's types")
+    return numpy.dtype(_NUMPY_OF[element_type] if isinstance(element_type, int) else element_type)
 
 
 def _check_cpu(device_type):
@@ -38,7 +50,8 @@ class OrtValue:
         return OrtValue(numpy.zeros(shape, _dtype(element_type)))
 
     def numpy(self):
-        return self._array
+        """A copy, as in ONNX Runtime: numpy.from_dlpack(value) shares the memory."""
+        return self._array.copy()
 
     def __dlpack__(self, **arguments):
         return self._array.__dlpack__(**arguments)
@@ -50,8 +63,7 @@ class OrtValue:
         return list(self._array.shape)
 
     def data_type(self):
-        names = {"float32": "float", "float64": "double"}
-        return f"tensor({names.get(self._array.dtype.name, self._array.dtype.name)})"
+        return tensor_name(self._array.dtype)
 
     def data_ptr(self):
         return self._array.ctypes.data
@@ -66,35 +78,51 @@ class OrtValue:
         return True
 
     def update_inplace(self, numpy_obj):
-        self._array[...] = numpy_obj
+        _copy_into(self._array, numpy_obj, "update_inplace")
+
+
+def _copy_into(place, array, name):
+    if place.shape != array.shape or place.dtype != array.dtype:
+        raise InvalidArgument(f"[{name}] the array does not fit; got {array.dtype} {list(array.shape)}, expected {place.dtype} {list(place.shape)}")
+    place[...] = array
 
 
 class IOBinding:
-    """Arrays that are bound to the inputs and outputs of a session, by name."""
+    """Arrays that are bound to the inputs and outputs of a session, by name.
+
+    The device is the CPU, whatever its number; the type and shape of an output without memory follow from the run.
+    """
 
     def __init__(self, session):
-        self._session = session
+        model = session.session.model
+        self._names = {"input": [port.name for port in model.inputs], "output": [port.name for port in model.outputs]}
         self._inputs = {}
         self._outputs = {}  # by name; None: each run makes the array
         self._results = {}
 
+    def _known(self, kind, name):
+        if name not in self._names[kind]:
+            names = ", ".join(map(repr, self._names[kind]))
+            raise InvalidArgument(f"[{name}] the model has no {kind} of this name; got '{name}', expected one of {names}")
+        return name
+
     def bind_cpu_input(self, name, arr_on_cpu):
-        self._inputs[name] = arr_on_cpu
+        self._inputs[self._known("input", name)] = arr_on_cpu
 
     def bind_ortvalue_input(self, name, ortvalue):
-        self._inputs[name] = ortvalue.numpy()
+        self._inputs[self._known("input", name)] = ortvalue._array
 
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
         del device_id
-        self._inputs[name] = _array_at(buffer_ptr, shape, element_type, device_type)
+        self._inputs[self._known("input", name)] = _array_at(buffer_ptr, shape, element_type, device_type)
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
         del device_id
         _check_cpu(device_type)
-        self._outputs[name] = None if buffer_ptr is None else _array_at(buffer_ptr, shape, element_type, device_type)
+        self._outputs[self._known("output", name)] = None if buffer_ptr is None else _array_at(buffer_ptr, shape, element_type, device_type)
 
     def bind_ortvalue_output(self, name, ortvalue):
-        self._outputs[name] = ortvalue.numpy()
+        self._outputs[self._known("output", name)] = ortvalue._array
 
     def synchronize_inputs(self):
         """Nothing to wait for: the memory is the CPU's."""
@@ -103,10 +131,13 @@ class IOBinding:
 
     def get_outputs(self):
         """A list of OrtValue of the last run, in the order in which outputs were bound."""
-        return [OrtValue(array) for array in self.copy_outputs_to_cpu()]
+        return [OrtValue(array) for array in self._last()]
 
     def copy_outputs_to_cpu(self):
-        """The arrays of the last run, in the order in which outputs were bound."""
+        """Copies of the outputs of the last run, in the order in which they were bound."""
+        return [array.copy() for array in self._last()]
+
+    def _last(self):
         missing = [name for name in self._outputs if name not in self._results]
         if missing:
             raise FailedPrecondition(f"[{missing[0]}] has no value; got no run since it was bound, expected run_with_iobinding() before")
@@ -121,20 +152,14 @@ class IOBinding:
     def _run(self, session, run_options):
         if not self._outputs:
             raise FailedPrecondition("[IOBinding] no output is bound; got none, expected bind_output() before a run")
-        model = session.session.model
-        names = [port.name for port in model.outputs]
-        cancel, deadline_s = (None, None) if run_options is None else (run_options._cancel, run_options.deadline_s)
-        if all(self._outputs.get(name) is not None for name in names):
-            session.session.run_into(self._inputs, [self._outputs[name] for name in names], cancel=cancel, deadline_s=deadline_s)
+        if all(self._outputs.get(name) is not None for name in self._names["output"]):
+            session._traced(session.session.run_into, self._inputs, [self._outputs[name] for name in self._names["output"]], run_options)
             self._results = dict(self._outputs)
             return
-        arrays = session.session.run(self._inputs, list(self._outputs), cancel=cancel, deadline_s=deadline_s)
+        arrays = session._traced(session.session.run, self._inputs, list(self._outputs), run_options)
         for (name, bound), array in zip(self._outputs.items(), arrays):
             if bound is not None:
-                if bound.shape != array.shape or bound.dtype != array.dtype:
-                    raise InvalidArgument(f"[{name}] the bound array does not fit; got {bound.dtype} {list(bound.shape)}, "
-                                          f"expected {array.dtype} {list(array.shape)}")
-                bound[...] = array
+                _copy_into(bound, array, name)
             self._results[name] = array if bound is None else bound
 
 

@@ -6,8 +6,11 @@ import concurrent.futures
 import enum
 import json
 import os
+import sys
 import time
 import warnings
+
+import numpy
 
 from mete._mete import CancelToken, Model, Pool, Session, Trace
 from mete.errors import InvalidArgument
@@ -21,6 +24,17 @@ _TENSOR_NAMES = {
     "f8e4m3fnuz": "float8e4m3fnuz", "f8e5m2": "float8e5m2", "f8e5m2fnuz": "float8e5m2fnuz", "f8e8m0": "float8e8m0",
     "f4e2m1": "float4e2m1", "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2",
 }
+
+
+def _numpy_name(kind):
+    name = _TENSOR_NAMES.get(kind, kind)
+    return {"float": "float32", "double": "float64"}.get(name, name)
+
+
+def tensor_name(dtype):
+    """ONNX Runtime's name of an array's type: "tensor(float)"."""
+    name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name.replace("_", ""))
+    return f"tensor({name})"
 
 
 def get_available_providers():
@@ -39,6 +53,12 @@ def get_device():
 def set_default_logger_severity(severity):
     """Has no effect: Mete writes no log of itself, but raises errors and has notes (Session.notes)."""
     del severity
+
+
+def _entry(entries, key):
+    if key not in entries:
+        raise InvalidArgument(f"[{key}] is no config entry; got none of this name, expected one that was added")
+    return entries[key]
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -65,8 +85,9 @@ class SessionOptions:
     graph_optimization_level: a GraphOptimizationLevel
     enable_profiling: each run is traced; InferenceSession.end_profiling() writes a timeline for Perfetto
     profile_file_prefix: the beginning of that file's name
-    use_deterministic_compute: True: kernels are measured before the first run, so that all runs have the same bits
-    cores, precision, tune, pool: Mete's own, as in mete.Session and mete.Model.load(); `pool` is a mete.Pool
+    use_deterministic_compute: True: kernels are measured before the first run, and a pool keeps its plan, so that all runs have the same bits
+    cores, precision, tune, pool: Mete's own, as in mete.Session and mete.Model.load(); `pool` is a mete.Pool, whose processors have their
+        threads and cores, and whose runs have no trace
 
     Without a meaning in Mete, and so without an effect: inter_op_num_threads, execution_mode, execution_order, enable_mem_pattern,
     enable_mem_reuse, enable_cpu_mem_arena, log_severity_level, log_verbosity_level, logid, and config entries.
@@ -108,13 +129,16 @@ class SessionOptions:
         self._entries[key] = value
 
     def get_session_config_entry(self, key):
-        return self._entries[key]
+        return _entry(self._entries, key)
 
 
 class RunOptions:
     """The options of a run. terminate = True, from any thread, ends the runs that have these options.
 
     deadline_s: Mete's own: seconds after which a run ends
+
+    Without a meaning in Mete, and so without an effect: log_severity_level, log_verbosity_level, logid, only_execute_path_to_fetches, and
+    config entries.
     """
 
     __slots__ = ("_cancel", "deadline_s", "log_severity_level", "log_verbosity_level", "logid", "only_execute_path_to_fetches", "_entries")
@@ -144,11 +168,14 @@ class RunOptions:
         self._entries[key] = value
 
     def get_run_config_entry(self, key):
-        return self._entries[key]
+        return _entry(self._entries, key)
 
 
 class NodeArg:
-    """An input or an output: name, type ("tensor(float)") and shape, with the file's names, or None, for open dimensions."""
+    """An input or an output: name, type ("tensor(float)") and shape.
+
+    The shape of an input has the file's names, or None, for open dimensions; that of an output is the one for which the model was loaded.
+    """
 
     __slots__ = ("name", "type", "shape")
 
@@ -200,60 +227,76 @@ def _load(source, options):
     raise TypeError(f"[InferenceSession] cannot load a model; got {type(source).__name__}, expected a path, or the bytes of a file")
 
 
+def _session(model, options):
+    tune = "before" if options.use_deterministic_compute else options.tune
+    if options.pool is None:
+        return Session(model, threads=options.intra_op_num_threads, cores=options.cores, tune=tune)
+    for name, value in (("intra_op_num_threads", options.intra_op_num_threads), ("cores", options.cores), ("enable_profiling", options.enable_profiling)):
+        if value:
+            raise InvalidArgument(f"[{name}] has no meaning for a session on a pool; got {value} beside a pool, expected one of the two")
+    return Session(model, options.pool, tune=tune, keep_plan=options.use_deterministic_compute)
+
+
 class InferenceSession:
     """A model that is prepared to run.
 
     path_or_bytes: an ONNX, TensorFlow Lite or Caffe file, or the bytes of one
     sess_options: a SessionOptions
-    providers: names of ONNX Runtime's providers; of those, Mete has the place of CPUExecutionProvider
+    providers: names of ONNX Runtime's providers; of those, Mete has the place of CPUExecutionProvider, whose options have no effect
     """
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
         del provider_options
         if kwargs:
-            raise TypeError(f"[InferenceSession] has no argument {', '.join(map(repr, kwargs))}")
+            raise TypeError(f"[InferenceSession] has no argument of this name; got {', '.join(map(repr, kwargs))}, expected those of help(InferenceSession)")
         options = sess_options or SessionOptions()
         self._options = options
         self._providers = _known_providers(providers)
         self._model = _load(path_or_bytes, options)
-        tune = "before" if options.use_deterministic_compute else options.tune
-        if options.pool is not None:
-            self._session = Session(self._model, options.pool, tune=tune)
-        else:
-            self._session = Session(self._model, threads=options.intra_op_num_threads, cores=options.cores, tune=tune)
+        self._session = _session(self._model, options)
         self._inputs = [NodeArg(port) for port in self._model.inputs]
         self._outputs = [NodeArg(port) for port in self._model.outputs]
+        self._types = {port.name: _numpy_name(port.type) for port in self._model.inputs}
         self._traces = []
         self._started_ns = time.time_ns()
-        self._executor = None
+        self._executor = concurrent.futures.ThreadPoolExecutor(1)  # which has no thread before run_async()
 
     def run(self, output_names, input_feed, run_options=None):
         """Return a list of the outputs that are named, of all for None, as NumPy arrays.
 
         input_feed: a dict of arrays by the names of the inputs; dense arrays are not copied
         """
+        feed = self._arrays(input_feed)
         if run_options is None and not self._options.enable_profiling:
-            return self._session.run(input_feed, output_names)
-        trace = None
-        if self._options.enable_profiling:
-            trace = Trace()
+            return self._session.run(feed, output_names)
+        return self._traced(self._session.run, feed, output_names, run_options)
+
+    def _arrays(self, feed):
+        """The feed, with arrays in the place of lists of numbers."""
+        if not any(isinstance(value, list) for value in feed.values()):
+            return feed
+        return {name: numpy.array(value, self._types.get(name)) if isinstance(value, list) else value for name, value in feed.items()}
+
+    def _traced(self, run, inputs, outputs, run_options):
+        """A run of the session with options of a run, and with its trace where runs are profiled."""
+        trace = Trace() if self._options.enable_profiling else None
+        cancel, deadline_s = (None, None) if run_options is None else (run_options._cancel, run_options.deadline_s)
+        answer = run(inputs, outputs, trace=trace, cancel=cancel, deadline_s=deadline_s)
+        if trace is not None:
             self._traces.append(trace)
-        if run_options is None:
-            return self._session.run(input_feed, output_names, trace=trace)
-        return self._session.run(input_feed, output_names, trace=trace, cancel=run_options._cancel, deadline_s=run_options.deadline_s)
+        return answer
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """Begin a run and return; `callback(outputs, user_data, error)` is called from another thread, `error` is "" or a text."""
-        if self._executor is None:
-            self._executor = concurrent.futures.ThreadPoolExecutor(1)
-
         def compute():
             try:
-                outputs = self.run(output_names, input_feed, run_options)
+                outputs, said = self.run(output_names, input_feed, run_options), ""
             except Exception as error:  # whatever it is, the callback gets it
-                callback([], user_data, str(error))
-            else:
-                callback(outputs, user_data, "")
+                outputs, said = [], str(error)
+            try:
+                callback(outputs, user_data, said)
+            except Exception:  # nobody waits for this thread
+                sys.excepthook(*sys.exc_info())
 
         self._executor.submit(compute)
 
@@ -265,7 +308,7 @@ class InferenceSession:
         """As run(), with values of OrtValue."""
         from mete.bindings import OrtValue
 
-        feed = {name: value.numpy() for name, value in input_dict_ort_values.items()}
+        feed = {name: value._array for name, value in input_dict_ort_values.items()}
         return [OrtValue(array) for array in self.run(output_names, feed, run_options)]
 
     def io_binding(self):

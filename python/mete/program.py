@@ -30,13 +30,15 @@ def quantize(model, output, pictures=None, *, method="auto", activations="auto",
 
     model: the path of an ONNX, TensorFlow Lite or Caffe model
     output: the ONNX file to write
-    pictures: a folder or a list of files, by which the ranges of activations are measured; None: they are measured in each run
+    pictures: a folder or a list of files, by which the ranges of activations are measured; None: each run has its own, in matrix products alone
     method: "auto", "minmax", "percentile", "entropy", "mse": how ranges follow
     activations: "u8", "i8", "dynamic" or "auto"
     drop: keep as many layers in floats as needed so that at most so many percent of the pictures change their class
     keep: names of nodes that stay in floats
     preprocess: a recipe's name, if no .toml file is beside the model
     """
+    if pictures is None and activations == "auto":
+        activations = "dynamic"
     words = ["quantize", model, "-o", output, "--method", method, "--activations", activations]
     if pictures is not None:
         for picture in [pictures] if isinstance(pictures, (str, os.PathLike)) else pictures:

@@ -77,7 +77,11 @@ class Memory(unittest.TestCase):
         session = session_of(add(shape=(4, 3)))
         plain = np.arange(12, dtype=np.float32).reshape(4, 3)
         unaligned = np.frombuffer(b"\0" + plain.tobytes(), np.uint8)[1:].view(np.float32).reshape(4, 3)
-        for array in (np.asfortranarray(plain), np.repeat(plain, 2, axis=1)[:, ::2], plain[::-1][::-1], unaligned):
+        packed = np.zeros((4, 3), np.dtype([("byte", "u1"), ("number", "<f4")]))
+        packed["number"] = plain
+        other = (np.asfortranarray(plain), np.repeat(plain, 2, axis=1)[:, ::2], plain[::-1].copy()[::-1], unaligned, plain.astype(">f4"),
+                 packed["number"], OnlyDlpack(np.asfortranarray(plain)), memoryview(plain))
+        for array in other:
             np.testing.assert_array_equal(session.run([array, array])[0], plain + plain)
 
     def test_arrays_that_may_not_be_written_are_read(self):
@@ -129,6 +133,14 @@ class Memory(unittest.TestCase):
         one, place = np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)
         session.run_into({"a": one, "b": one}, [place])
         np.testing.assert_array_equal(place, one + one)
+
+    def test_places_of_the_caller_live_until_the_run_has_ended(self):
+        session = session_of(add())
+        one = np.ones((2, 3), np.float32)
+        session.run_into([one, one], (np.zeros((2, 3), np.float32) for _ in range(1)))
+        place = bytearray(24)
+        session.run_into([one, one], [np.frombuffer(place, np.float32).reshape(2, 3)])
+        self.assertEqual(place, (one + one).tobytes())
 
     def test_places_that_do_not_fit_are_refused(self):
         session = session_of(add())

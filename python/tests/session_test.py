@@ -5,6 +5,7 @@ import pathlib
 import tempfile
 import threading
 import unittest
+import unittest.mock
 
 import mete
 import numpy as np
@@ -61,6 +62,9 @@ class Runs(unittest.TestCase):
             self.session.run({"z": self.one})
         with self.assertRaisesRegex(mete.InvalidArgument, r"\[d\] the model has no output"):
             self.session.run([self.one, self.one], ["d"])
+        for wrong in ([3], [None]):
+            with self.assertRaisesRegex(mete.InvalidArgument, "a name is no text"):
+                self.session.run([self.one, self.one], wrong)
 
     def test_one_array_is_no_list_of_them(self):
         with self.assertRaisesRegex(mete.InvalidArgument, "got one array, expected a list"):
@@ -99,23 +103,33 @@ class Runs(unittest.TestCase):
         self.assertIsInstance(caught.exception, TimeoutError)
 
     def test_the_gil_is_free_while_a_run_computes(self):
-        # Another thread of Python cancels the run, which would take seconds.
+        # Another thread counts while the run computes, and then cancels it: with the lock held, the run would end before it is cancelled.
         session = mete.Session(mete.Model.load_bytes(chain(2000, 512)), threads=1, tune="never")
         cancel = mete.CancelToken()
         inputs = [np.ones((512, 512), np.float32)] * 2
-        began = threading.Event()
+        begins = threading.Event()
 
-        def cancel_soon():
-            began.wait()
+        def count_and_cancel():
+            begins.wait()
+            for _ in range(1000000):
+                pass
             cancel.cancel()
 
-        thread = threading.Thread(target=cancel_soon)
+        thread = threading.Thread(target=count_and_cancel)
         thread.start()
-        began.set()
+        begins.set()
         with self.assertRaises(mete.Cancelled):
-            while True:  # if the token comes before the run begins, the run ends at its beginning
-                session.run(inputs, cancel=cancel)
+            session.run(inputs, cancel=cancel)
         thread.join()
+
+    def test_events_outlive_another_run_with_the_same_trace(self):
+        trace = mete.Trace()
+        self.session.run([self.one, self.one], trace=trace)
+        events = trace.events
+        for _ in range(3):
+            self.session.run([self.one, self.one], trace=trace)
+        del trace
+        self.assertEqual(events[0].op, "mete.Elementwise")
 
     def test_threads_share_a_session(self):
         wrong = []
@@ -160,6 +174,26 @@ class Plans(unittest.TestCase):
         np.testing.assert_allclose(session.run([digits_input(model)])[0], want, rtol=1e-4, atol=1e-5)
         self.assertEqual(session.pool_stats["requests"], 1)
         self.assertIn("cpu", pool.plan(model).text)
+
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "needs two cores")
+    def test_what_a_note_raises_ends_nothing(self):
+        first, second = sorted(os.sched_getaffinity(0))[:2]
+
+        def note(line):
+            raise ValueError(line)
+
+        model = mete.Model.load(DIGITS)
+        with unittest.mock.patch("sys.unraisablehook"):
+            session = mete.Session(model, mete.Pool.from_list(f"cpu:{first},cpu:{second}"), note=note)
+            self.assertEqual(len(session.run([digits_input(model)])), 1)
+            del session
+
+    def test_paths_are_of_any_kind(self):
+        self.assertEqual(mete.Model.load(str(DIGITS)).name, mete.Model.load(os.fsencode(DIGITS)).name)
+        with self.assertRaises(mete.NotFound):
+            mete.Model.load(os.fsdecode(b"/no/\xff.onnx"))
+        with tempfile.TemporaryDirectory() as folder:
+            mete.Session(mete.Model.load(DIGITS), tuning_cache=pathlib.Path(folder), packed_cache=pathlib.Path(folder))
 
     def test_a_board_that_is_not_here_can_plan_and_not_run(self):
         board = next(path for path in sorted((ROOT / "boards").glob("*.toml")) if "[[cluster" in path.read_text())
