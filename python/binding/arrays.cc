@@ -197,12 +197,6 @@ nb::object ArrayOf(const Tensor& tensor) {
   }
 }
 
-nb::list ArraysOf(const std::vector<Tensor>& tensors) {
-  nb::list arrays;
-  for (const Tensor& tensor : tensors) arrays.append(ArrayOf(tensor));
-  return arrays;
-}
-
 nb::object SizesOf(const Shape& shape) {
   if (!shape.known()) return nb::none();
   nb::list sizes;

@@ -30,8 +30,6 @@ struct WritableArray {
 // The array must be dense and row-major: nothing is copied.
 WritableArray WritableOf(nb::handle array, const std::string& where);
 
-nb::list ArraysOf(const std::vector<Tensor>& tensors);
-
 // Returns the sizes as a list, or None for a shape that is known at run time only; a size is None where
 // `shape` has -1.
 nb::object SizesOf(const Shape& shape);

@@ -33,13 +33,11 @@ class SessionFace {
  public:
   explicit SessionFace(std::unique_ptr<Session> session) : session_(std::move(session)) {}
   ~SessionFace() {
-    if (!session_) return;
     nb::gil_scoped_release released;
     session_.reset();
   }
-  SessionFace(SessionFace&&) = default;
-  SessionFace& operator=(SessionFace&&) = delete;
-  Session& operator*() const { return *session_; }
+  SessionFace(const SessionFace&) = delete;
+  SessionFace& operator=(const SessionFace&) = delete;
   Session* operator->() const { return session_.get(); }
 
  private:

@@ -24,17 +24,18 @@ _TENSOR_NAMES = {
     "f8e4m3fnuz": "float8e4m3fnuz", "f8e5m2": "float8e5m2", "f8e5m2fnuz": "float8e5m2fnuz", "f8e8m0": "float8e8m0",
     "f4e2m1": "float4e2m1", "i4": "int4", "u4": "uint4", "i2": "int2", "u2": "uint2",
 }
+_NUMPY_NAMES = {"float": "float32", "double": "float64"}  # of those that NumPy names otherwise
 
 
 def _numpy_name(kind):
     name = _TENSOR_NAMES.get(kind, kind)
-    return {"float": "float32", "double": "float64"}.get(name, name)
+    return _NUMPY_NAMES.get(name, name)
 
 
 def tensor_name(dtype):
     """ONNX Runtime's name of an array's type: "tensor(float)"."""
-    name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name.replace("_", ""))
-    return f"tensor({name})"
+    other = {theirs: ours for ours, theirs in _NUMPY_NAMES.items()}
+    return f"tensor({other.get(dtype.name, dtype.name.replace('_', ''))})"
 
 
 def get_available_providers():
