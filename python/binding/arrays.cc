@@ -147,12 +147,14 @@ constexpr const char* kExpected = "a NumPy array, or an object with DLPack or a 
 
 Tensor TensorOf(nb::handle array, const std::string& where) {
   Array dense;
-  if (const auto integers = AsIntegers(array)) {
-    if (!nb::try_cast(integers->first, dense)) RefuseArray(array, where, kExpected);
-    return Shared(std::move(dense), integers->second, where);
-  }
-  if (array.is_none() || !nb::try_cast(array, dense)) {
-    const nb::object copy = array.is_none() ? nb::object() : DenseCopyOf(array);
+  if (array.is_none()) RefuseArray(array, where, kExpected);
+  if (!nb::try_cast(array,
+                    dense)) {  // the types of ml_dtypes are asked for later, because a name takes a while
+    if (const auto integers = AsIntegers(array)) {
+      if (!nb::try_cast(integers->first, dense)) RefuseArray(array, where, kExpected);
+      return Shared(std::move(dense), integers->second, where);
+    }
+    const nb::object copy = DenseCopyOf(array);
     if (!copy.is_valid() || !nb::try_cast(copy, dense)) RefuseArray(array, where, kExpected);
   }
   const DType type = TypeOf(dense.dtype());
