@@ -33,6 +33,10 @@ constexpr HeadRow kHeads[] = {
      "RetinaFace with steps of 8, 16 and 32 pixels: offsets 1xNx4, scores 1xNx2 and, where there are "
      "points, 1xNx10",
      RetinaFaceBoxes},
+    {"mediapipe", AnswerKind::kBoxes,
+     "MediaPipe's detectors of faces, palms and persons: rows 1xNx(4+2*K) of a box and K points in pixels, "
+     "and logits 1xNx1",
+     MediaPipeBoxes},
     {.name = "fastestdet",
      .kind = AnswerKind::kBoxes,
      .help = "FastestDet: one grid 1x(5+C)xHxW",

@@ -100,6 +100,46 @@ TEST(DecodeAnswer, RetinaFaceHasPointsOfItsBoxes) {
   EXPECT_NE(DrawAnswer(Image(128, 64), found, {}).rgb, DrawAnswer(Image(128, 64), none, {}).rgb);
 }
 
+TEST(DecodeAnswer, MediaPipeRowsAreDistancesFromCentresOfCells) {
+  // 64x32 pixels are 8x4 cells of 8 pixels with two boxes each, and 4x2 of 16 pixels with six.
+  const Shape input{1, 3, 32, 64};
+  const size_t first = (1 * 8 + 2) * 2 + 1, second = 32 * 2 + 3 * 6 + 5, rows = 32 * 2 + 8 * 6;
+  const Tensor scores = Filled({1, rows, 1}, -200, {{first, Logit(.9f)}, {second, Logit(.75f)}});
+  const Tensor boxes = Filled({1, rows, 8}, 0,
+                              {{first * 8, 2},
+                               {first * 8 + 2, 10},
+                               {first * 8 + 3, 6},
+                               {first * 8 + 4, -3},
+                               {first * 8 + 7, 5},
+                               {second * 8 + 2, 4},
+                               {second * 8 + 3, 4}});
+  const std::vector<NamedTensor> outputs{{"classificators", scores}, {"regressors", boxes}};
+  const PictureAnswer found = Decode("mediapipe", outputs, {}, input, Image(128, 64));
+  ASSERT_EQ(found.boxes.size(), 2u);
+  ExpectBox(found.boxes[0], 2 * (22 - 5), 2 * (12 - 3), 2 * (22 + 5), 2 * (12 + 3), .9f, 0);
+  ExpectBox(found.boxes[1], 2 * (56 - 2), 2 * (8 - 2), 2 * (56 + 2), 2 * (8 + 2), .75f, 0);
+  const auto points = PointsOfBox(found, 0);
+  ASSERT_EQ(points.size(), 2u);
+  ExpectPoint(points[0], 2 * (20 - 3), 2 * 12, .9f, 0);
+  ExpectPoint(points[1], 2 * 20, 2 * (12 + 5), .9f, 1);
+  EXPECT_TELLS(Decode("mediapipe", outputs, {}, {1, 3, 64, 64}, Image(128, 64)),
+               "expected one of 224, 56, 256, 184 for 64x64");
+  const std::vector<NamedTensor> narrow{{"scores", scores}, {"boxes", Filled({1, rows, 3}, 0, {})}};
+  EXPECT_TELLS(Decode("mediapipe", narrow, {}, input), "the rows have no box");
+}
+
+TEST(DecodeAnswer, MediaPipeHasTheRowsOfItsPublishedNetworks) {
+  struct Published {
+    int64_t size, rows, numbers;
+  };
+  for (const Published& net :
+       {Published{128, 896, 16}, {256, 896, 16}, {192, 2304, 16}, {192, 2016, 18}, {224, 2254, 12}}) {
+    const std::vector<NamedTensor> outputs{{"Identity", Filled({1, net.rows, net.numbers}, 1, {})},
+                                           {"Identity_1", Filled({1, net.rows, 1}, 3, {})}};
+    EXPECT_FALSE(Decode("mediapipe", outputs, {}, {1, 3, net.size, net.size}).boxes.empty());
+  }
+}
+
 TEST(DecodeAnswer, FastestDetHasABoxForEachCell) {
   const size_t cells = 4 * 8, cell = 1 * 8 + 3;
   const Tensor grid =

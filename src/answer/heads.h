@@ -23,6 +23,9 @@ using BoxDecoder = void(const HeadOutputs& outputs, const HeadInput& input, BoxC
 // faces.cc: boxes that are offsets from prior boxes
 BoxDecoder UltraFaceBoxes, RetinaFaceBoxes;
 
+// mediapipe.cc: boxes and points by their distances from the centres of cells
+BoxDecoder MediaPipeBoxes;
+
 // corners.cc: boxes as shares of the input
 BoxDecoder CornerBoxes, SsdRows, SsdBoxes, TfSsdBoxes, DetrBoxes, RtDetrBoxes;
 
