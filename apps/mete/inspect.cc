@@ -57,15 +57,24 @@ void PrintFile(const FileInfo& file) {
   PrintText(fmt::format("format: {}{}", file.format, sets));
   if (!file.producer.empty())
     PrintText(fmt::format("producer: {} {}", Printable(file.producer), Printable(file.producer_version)));
+  if (!file.domain.empty() || file.version != 0)
+    PrintText(fmt::format("model: version {} of '{}'", file.version, Printable(file.domain)));
   if (!file.description.empty()) PrintText(fmt::format("description: {}", Printable(file.description)));
+  if (!file.graph_description.empty()) PrintText(fmt::format("graph: {}", Printable(file.graph_description)));
   for (const auto& [key, value] : file.custom)
     PrintText(fmt::format("key '{}': {}", Printable(key), Printable(value)));
 }
 
 Json FileJson(const FileInfo& file) {
-  return {{"format", file.format},           {"opsets", file.opsets},
-          {"producer", file.producer},       {"producer_version", file.producer_version},
-          {"description", file.description}, {"custom", file.custom}};
+  return {{"format", file.format},
+          {"opsets", file.opsets},
+          {"producer", file.producer},
+          {"producer_version", file.producer_version},
+          {"domain", file.domain},
+          {"version", file.version},
+          {"description", file.description},
+          {"graph_description", file.graph_description},
+          {"custom", file.custom}};
 }
 
 void PrintSummary(const Model& model, const ModelFlags& flags) {

@@ -114,6 +114,11 @@ struct FileInfo {
   std::map<std::string, int64_t> opsets = {};
   std::string producer = {}, producer_version = {};  // the program that wrote the file, and its version
   std::string description = {};
+  // ONNX: the namespace and the version that its author gives the model, and what the author says of the
+  // graph
+  std::string domain = {};
+  int64_t version = 0;
+  std::string graph_description = {};
   // the keys that the model's author has added; none of them is Mete's, whatever its name is
   std::map<std::string, std::string> custom = {};
 };
@@ -329,6 +334,14 @@ struct StepInfo {
   std::string precision = {};
 };
 
+// A value in the arena, the memory that activations share. It lies there from the begin of one step to the
+// end of another; both are indices into Session::Steps().
+struct ArenaValue {
+  std::string name;
+  int64_t offset = 0, bytes = 0;
+  int first_step = 0, last_step = 0;
+};
+
 class Pool;  // this and the following two: mete/pool.h
 struct PoolOptions;
 struct PoolStats;
@@ -359,8 +372,9 @@ class Session {
   explicit Session(const Model& model, const SessionOptions& options = {});
   // A session on several processors, with the default options or others (mete/pool.h). As many threads as the
   // options have lanes may call Run() at a time. A processor that fails costs its request one retry on the
-  // home. Of the functions below Steps(), and Run() with a trace, throw UNIMPLEMENTED, because each processor
-  // has steps of its own; a cancelled Run() throws CANCELLED before the request begins, not within it.
+  // home. Of the functions below Steps(), Arena(), and Run() with a trace, throw UNIMPLEMENTED, because each
+  // processor has steps of its own; a cancelled Run() throws CANCELLED before the request begins, not within
+  // it.
   Session(const Model& model, const Pool& pool);
   Session(const Model& model, const Pool& pool, const PoolOptions& options);
   ~Session();
@@ -404,6 +418,9 @@ class Session {
   std::string Explain(const Trace& trace = {}, const DeviceLimits& limits = {}, int columns = 0) const;
   // Returns the content of this table as values, in the order in which the nodes run.
   std::vector<StepInfo> Steps(const Trace& trace = {}) const;
+  // Returns the values in the arena for the shapes for which the model was loaded. Values that are views of
+  // others, or replace them in place, have their places and are not listed.
+  std::vector<ArenaValue> Arena() const;
   // Returns the plan: the processors and layers of each group, and for a CPU alone the threads of each step.
   std::string PlanText() const;
   std::string PlanJson() const;  // the same, for SessionOptions::plan_json or PoolOptions::plan_json

@@ -119,7 +119,10 @@ nb::dict FileOf(const Model& model) {
                  {"opsets", opsets},
                  {"producer", text(file.producer)},
                  {"producer_version", text(file.producer_version)},
+                 {"domain", text(file.domain)},
+                 {"version", nb::cast(file.version)},
                  {"description", text(file.description)},
+                 {"graph_description", text(file.graph_description)},
                  {"custom", custom}});
 }
 

@@ -196,13 +196,16 @@ class NodeArg:
 class ModelMetadata:
     """What the file says about itself."""
 
-    __slots__ = ("producer_name", "graph_name", "description", "custom_metadata_map")
+    __slots__ = ("producer_name", "graph_name", "domain", "version", "description", "graph_description", "custom_metadata_map")
 
     def __init__(self, model):
         file = model.file
         self.producer_name = file["producer"]
         self.graph_name = model.name
+        self.domain = file["domain"]
+        self.version = file["version"]
         self.description = file["description"]
+        self.graph_description = file["graph_description"]
         self.custom_metadata_map = file["custom"]
 
 

@@ -9,7 +9,7 @@ import warnings
 
 import mete as ort
 import numpy as np
-from networks import add
+from networks import add, named
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DIGITS = str(ROOT / "models" / "digits.onnx")
@@ -103,6 +103,9 @@ class Session(unittest.TestCase):
         meta = ort.InferenceSession(DIGITS).get_modelmeta()
         self.assertIsInstance(meta.custom_metadata_map, dict)
         self.assertIsInstance(meta.producer_name, str)
+        own = ort.InferenceSession(named()).get_modelmeta()
+        self.assertEqual((own.domain, own.version, own.graph_name, own.description, own.graph_description),
+                         ("org.example", 7, "net", "what it is", "one addition"))
 
     def test_profiles_have_all_runs(self):
         options = ort.SessionOptions()

@@ -29,3 +29,10 @@ def chain(nodes, size):
     graph = helper.make_graph(parts, "chain", [helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in ("x0", "w")],
                               [helper.make_tensor_value_info(f"x{nodes}", TensorProto.FLOAT, shape)])
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=11).SerializeToString()
+
+
+def named():
+    """add() of which the file says what it is."""
+    model = onnx.load_from_string(add())
+    model.domain, model.model_version, model.doc_string, model.graph.doc_string = "org.example", 7, "what it is", "one addition"
+    return model.SerializeToString()

@@ -8,6 +8,7 @@
 #include "mete/pool.h"
 #include "plan/plan.h"
 #include "processor/cpu/ready_on_cpu.h"
+#include "processor/memory/memory_plan.h"
 
 namespace mete {
 namespace {
@@ -93,6 +94,18 @@ std::vector<StepInfo> Session::Steps(const Trace& trace) const {
     Fail(Code::kUnimplemented, "session",
          "has no list of steps on a pool, because each processor has steps of its own; try PlanText()");
   return impl().ready.Steps(trace);
+}
+
+std::vector<ArenaValue> Session::Arena() const {
+  if (on_pool_)
+    Fail(Code::kUnimplemented, "session",
+         "has no arena on a pool, because each processor has one of its own; try pool_stats()");
+  const Graph& graph = GraphOf(impl().model);
+  std::vector<ArenaValue> values;
+  for (const PlacedValue& placed : PlacedValues(graph))
+    values.push_back(
+        {graph.value(placed.id).name, placed.offset, placed.life.bytes, placed.life.first, placed.life.last});
+  return values;
 }
 
 std::vector<std::string> Session::Notes() const {

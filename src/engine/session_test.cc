@@ -285,6 +285,26 @@ TEST_F(SessionTest, ATraceHasALaneForEachThread) {
   for (const StepInfo& s : session.Steps(trace)) EXPECT_TRUE(s.ns > 0 || s.kernel == "view") << s.node;
 }
 
+TEST_F(SessionTest, TellsWhichValuesLieInTheArenaWhen) {
+  Session session(model_, SessionOptions::Estimated());
+  const std::vector<ArenaValue> values = session.Arena();
+  ASSERT_GT(values.size(), 1u);
+  int64_t end = 0;
+  for (const ArenaValue& a : values) {
+    EXPECT_LE(a.first_step, a.last_step) << a.name;
+    EXPECT_LT(size_t(a.last_step), session.Steps().size()) << a.name;
+    EXPECT_GT(a.bytes, 0) << a.name;
+    end = std::max(end, a.offset + a.bytes);
+    for (const ArenaValue& b : values) {
+      if (&a == &b || a.last_step < b.first_step || b.last_step < a.first_step) continue;
+      EXPECT_TRUE(a.offset + a.bytes <= b.offset || b.offset + b.bytes <= a.offset)
+          << a.name << ", " << b.name;
+    }
+  }
+  EXPECT_LE(end, session.stats().arena_bytes);
+  EXPECT_GT(end, session.stats().arena_bytes - 64) << "the arena ends behind its last value";
+}
+
 TEST_F(SessionTest, ModelsAndSessionsThatAreEmptyGiveErrors) {
   const Model none;
   EXPECT_EQ(MessageOf([&] { (void)none.inputs(); }),

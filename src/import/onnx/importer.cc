@@ -173,6 +173,9 @@ void Importer::ReadMetadata() {
   file.producer = model_.producer_name();
   file.producer_version = model_.producer_version();
   file.description = model_.doc_string();
+  file.domain = model_.domain();
+  file.version = model_.model_version();
+  file.graph_description = model_.graph().doc_string();
   for (const auto& entry : model_.metadata_props()) {
     add(entry.key(), entry.value());
     file.custom[entry.key()] = entry.value();

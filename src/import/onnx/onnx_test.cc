@@ -145,6 +145,9 @@ TEST(ImportOnnx, KeysOfTheFileCollideWithNone) {
   m.set_producer_name("somebody");
   m.set_producer_version("1.2");
   m.set_doc_string("a net\nof two lines");
+  m.set_domain("org.example");
+  m.set_model_version(7);
+  m.mutable_graph()->set_doc_string("one Relu");
   for (const char* key : {"producer", "version", "names"}) {
     auto* entry = m.add_metadata_props();
     entry->set_key(key);
@@ -158,6 +161,9 @@ TEST(ImportOnnx, KeysOfTheFileCollideWithNone) {
   EXPECT_EQ(file.producer, "somebody");
   EXPECT_EQ(file.producer_version, "1.2");
   EXPECT_EQ(file.description, "a net\nof two lines");
+  EXPECT_EQ(file.domain, "org.example");
+  EXPECT_EQ(file.version, 7);
+  EXPECT_EQ(file.graph_description, "one Relu");
   EXPECT_EQ(file.custom, (std::map<std::string, std::string>{{"producer", "the author's producer"},
                                                              {"version", "the author's version"},
                                                              {"names", "the author's names"}}));

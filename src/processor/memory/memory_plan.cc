@@ -34,6 +34,8 @@ class Planner {
     return std::move(plan_);
   }
 
+  std::vector<PlacedValue> placed;  // of Run()
+
  private:
   void FindHomes() {
     const size_t n = graph_.values.size();
@@ -132,7 +134,10 @@ class Planner {
       ids.push_back(ValueId(i));
     }
     const ArenaPlacement placement = Place(lifetimes);
-    for (size_t k = 0; k < ids.size(); ++k) plan_.where[size_t(ids[k])] = placement.offsets[k];
+    for (size_t k = 0; k < ids.size(); ++k) {
+      plan_.where[size_t(ids[k])] = placement.offsets[k];
+      placed.push_back({ids[k], lifetimes[k], placement.offsets[k]});
+    }
     for (size_t i = 0; i < graph_.values.size(); ++i) {  // aliases live where their root lives
       const size_t root = size_t(Root(ValueId(i)));
       if (root == i) continue;
@@ -177,5 +182,11 @@ ArenaPlacement Place(const std::vector<Lifetime>& lifetimes, int64_t alignment) 
 }
 
 MemoryPlan PlanMemory(const Graph& graph) { return Planner(graph).Run(); }
+
+std::vector<PlacedValue> PlacedValues(const Graph& graph) {
+  Planner planner(graph);
+  (void)planner.Run();
+  return std::move(planner.placed);
+}
 
 }  // namespace mete

@@ -43,4 +43,13 @@ struct MemoryPlan {
 
 MemoryPlan PlanMemory(const Graph& graph);
 
+// A value that has a place of its own in the arena of PlanMemory(); the steps of its life are nodes. Values
+// that share its place by being its alias are not listed.
+struct PlacedValue {
+  ValueId id;
+  Lifetime life;
+  int64_t offset = 0;
+};
+std::vector<PlacedValue> PlacedValues(const Graph& graph);
+
 }  // namespace mete
