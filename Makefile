@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -56,6 +56,7 @@ help:
 	@echo "  make test-deploy  check deploy/ by hadolint and KServe's own models (installs them from PyPI)"
 	@echo "  make test-ray     kill one of two replicas of Ray Serve under load (installs Ray from PyPI; RAY_FLAGS: --clients, --seconds, --model)"
 	@echo "  make test-page    open the page of mete serve in a browser (chromium, playwright), with keyboard, labels and pictures of it"
+	@echo "  make test-report  the same of pages of mete report"
 	@echo "  make fuzz         run each fuzz target for FUZZ_SECONDS ($(FUZZ_SECONDS)) seconds"
 	@echo "  make format       lay out all C++ code as .clang-format says"
 	@echo "  make lint         check that layout, the layers, and with clang-tidy the files of LINT_FILES (src, apps, zoo and tools without tests)"
@@ -253,11 +254,17 @@ test-deploy:
 # The page's pictures are in build/page.
 test-page: deps build/release/build.ninja
 	tools/install-deps.sh --page
+	tools/venv.sh build/page-tools tests/serve/page-requirements.txt
 	cmake --build --preset release -j $(JOBS) --target mete_cli
-	test -x build/page-tools/bin/python || python3 -m venv build/page-tools
-	build/page-tools/bin/pip install -q -r tests/serve/page-requirements.txt
 	mkdir -p build/page
 	build/page-tools/bin/python tests/serve/page_test.py --mete $(METE) --screenshots build/page
+
+test-report: deps build/release/build.ninja
+	tools/install-deps.sh --page
+	tools/venv.sh build/page-tools tests/serve/page-requirements.txt
+	cmake --build --preset release -j $(JOBS) --target mete_cli
+	mkdir -p build/page
+	build/page-tools/bin/python tests/report/page_test.py --mete $(METE) --screenshots build/page
 
 fuzz-build:
 	@tools/install-deps.sh --fuzz

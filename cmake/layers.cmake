@@ -155,9 +155,9 @@ set_source_files_properties(src/base/attributes.cc src/base/einsum.cc src/base/f
 set_source_files_properties(src/base/nearest.cc src/base/table.cc src/base/timeline.cc src/engine/model.cc src/engine/session.cc
                             src/engine/binding.cc src/engine/memory_model.cc src/engine/named_run.cc src/engine/session_pool.cc src/base/log.cc src/base/custom_operators.cc
                             src/kernels/reference/custom.cc
-                            src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc
+                            src/engine/pool/kernel_names.cc src/engine/pool/stored_profile.cc src/engine/pool/pool.cc src/processor/make/make_processor.cc src/processor/emulated/read_emulation.cc
                             src/base/file_kind.cc src/base/open_problem.cc src/costs/profile.cc src/engine/precisions.cc src/image/preprocess_file.cc src/import/caffe/builder.cc src/import/onnx/inputs.cc
-                            src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
+                            src/plan/plan.cc src/plan/plan_json.cc src/plan/plan_text.cc src/plan/plan_verify.cc src/plan/placement.cc src/plan/threads/thread_plan.cc src/plan/threads/thread_plan_json.cc src/plan/cores/cores.cc src/processor/cpu/cpu.cc src/processor/cpu/environment.cc src/processor/cpu/explain.cc src/processor/cpu/kernels_of.cc src/processor/memory/memory_plan.cc
                             src/processor/cpu/ready_on_cpu.cc src/processor/cpu/ready_on_cpu_text.cc src/processor/cpu/stored_profile.cc src/processor/cpu/prepare/choice.cc src/processor/cpu/prepare/conv_ways.cc src/processor/cpu/prepare/packed_file.cc src/engine/device.cc src/engine/npy.cc src/plan/pool/program_verify.cc src/processor/cpu/prepare/packed_in_use.cc src/processor/cpu/prepare/packer.cc src/processor/tuning/tuner.cc src/base/trace.cc
                             src/run/keeper.cc src/run/pool_members.cc src/run/trial.cc src/run/corrected_plans.cc src/run/compare_plans.cc src/run/member_processor.cc src/plan/pool/program.cc
                             src/base/child.cc src/costs/describe.cc src/costs/gpu_estimate.cc src/plan/pool/chip_planners.cc src/plan/pool/instead.cc src/plan/pool/named.cc src/plan/pool/regression.cc src/simulate/pool/estimate_pool.cc
@@ -254,6 +254,8 @@ mete_exceptions("they simulate in virtual time or compare planners, which are ex
   apps/mete/plan_site.cc LAYERS engine partition plan_site simulate_site
   apps/mete/simulate.cc LAYERS costs engine machine schedule simulate
   apps/mete/simulate_pool.cc LAYERS engine engine_pool plan_pool simulate_pool)
+mete_exceptions("it shows a plan in virtual time, which the public headers give no events of"
+  apps/mete/report/pool.cc LAYERS engine engine_pool plan simulate_pool)
 mete_exceptions("they make or recognize models with made-up weights, which are for measuring"
   apps/mete/run_style.cc LAYERS zoo
   apps/mete/zoo.cc LAYERS zoo)

@@ -72,12 +72,13 @@ function(mete_flatbuffers name schema)
   target_include_directories(mete_${name} SYSTEM PUBLIC $<BUILD_INTERFACE:${out}>)
 endfunction()
 
-# mete_text_file(NAME FILE kConstant): mete_NAME gets a constant with the text of FILE.
+# mete_text_file(NAME FILE kConstant): mete_NAME gets a constant with the text of FILE, in namespace mete.
 function(mete_text_file name file constant)
   set(out ${CMAKE_BINARY_DIR}/${constant}.cc)
+  cmake_path(ABSOLUTE_PATH file BASE_DIRECTORY ${CMAKE_SOURCE_DIR})
   add_custom_command(OUTPUT ${out}
-                     COMMAND ${CMAKE_COMMAND} -D IN=${CMAKE_SOURCE_DIR}/${file} -D OUT=${out} -D NAME=${constant} -P ${CMAKE_SOURCE_DIR}/cmake/text_file.cmake
-                     DEPENDS ${file} cmake/text_file.cmake VERBATIM)
+                     COMMAND ${CMAKE_COMMAND} -D IN=${file} -D OUT=${out} -D NAME=${constant} -P ${CMAKE_SOURCE_DIR}/cmake/text_file.cmake
+                     DEPENDS ${file} ${CMAKE_SOURCE_DIR}/cmake/text_file.cmake VERBATIM)
   target_sources(mete_${name} PRIVATE ${out})
 endfunction()
 

@@ -42,6 +42,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddProfile(app, context);
   AddQuantize(app, context);
   AddSimulate(app, context);
+  AddReport(app, context);
   AddServe(app, context);
   AddDevices(app, context);
   AddKeys(app, context);

@@ -20,6 +20,7 @@ void AddMachine(CLI::App& app, Context& context);
 void AddPlan(CLI::App& app, Context& context);
 void AddProfile(CLI::App& app, Context& context);
 void AddQuantize(CLI::App& app, Context& context);
+void AddReport(CLI::App& app, Context& context);
 void AddServe(CLI::App& app, Context& context);
 void AddSimulate(CLI::App& app, Context& context);
 void AddWorker(CLI::App& app, Context& context);

@@ -1,26 +1,4 @@
-// The entry point of the command line, with its handling of interrupts.
-#include <csignal>
-#include <cstdlib>
+// The program mete.
+#include "entry.h"
 
-#include "commands.h"
-#include "program.h"
-
-namespace {
-
-mete::CancelToken g_cancel;  // a global, because a signal handler reaches nothing else
-
-extern "C" void OnInterrupt(int signal) {
-  g_cancel.Cancel();
-  std::signal(signal, SIG_DFL);  // the next interrupt kills the process
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::signal(SIGINT, OnInterrupt);
-  // Mete's errors already say what gRPC would print on stderr; 0: a value that the user has set stays.
-  setenv("GRPC_VERBOSITY", "NONE", 0);
-  mete::cli::Context context;
-  context.cancel = &g_cancel;
-  return mete::cli::RunProgram({"mete", mete::cli::BuildCli}, context, argc, argv);
-}
+int main(int argc, char** argv) { return mete::cli::RunMete(argc, argv); }

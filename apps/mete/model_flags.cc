@@ -63,21 +63,6 @@ Json EventJson(const TraceEvent& e) {
           {"worker", e.worker}};
 }
 
-Json StepJson(const StepInfo& s) {
-  return {{"node", s.node},
-          {"op", s.op},
-          {"processor", s.processor},
-          {"threads", s.threads},
-          {"policy", s.policy},
-          {"kernel", s.kernel},
-          {"us", double(s.ns) * 1e-3},
-          {"flops", s.flops},
-          {"computed_flops", s.computed_flops},
-          {"bytes", s.bytes},
-          {"precision", s.precision},
-          {"why", s.why}};
-}
-
 constexpr std::pair<const char*, Tune> kTune[] = {
     {"before", Tune::kBefore}, {"after", Tune::kAfter}, {"never", Tune::kNever}};
 
@@ -429,6 +414,21 @@ void ReportPlan(Session& session, const ModelFlags& flags, const Context& contex
   json["limits"] = {{"gflops", limits.gflops}, {"read_gbytes", limits.read_gbytes}};
   json["steps"] = Json::array();
   for (const StepInfo& s : session.Steps(least)) json["steps"].push_back(StepJson(s));
+}
+
+Json StepJson(const StepInfo& s) {
+  return {{"node", s.node},
+          {"op", s.op},
+          {"processor", s.processor},
+          {"threads", s.threads},
+          {"policy", s.policy},
+          {"kernel", s.kernel},
+          {"us", double(s.ns) * 1e-3},
+          {"flops", s.flops},
+          {"computed_flops", s.computed_flops},
+          {"bytes", s.bytes},
+          {"precision", s.precision},
+          {"why", s.why}};
 }
 
 Json PortsJson(const std::vector<Port>& ports) {

@@ -87,6 +87,7 @@ void ReportPlan(Session& session, const ModelFlags& flags, const Context& contex
 // Measures what is left to measure, with the progress told. For commands whose answers are times.
 void Settle(Session& session, const Context& context);
 
+Json StepJson(const StepInfo& step);  // an element of "steps", which --explain adds
 Json PortsJson(const std::vector<Port>& ports);
 
 }  // namespace mete::cli

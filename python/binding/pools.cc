@@ -14,6 +14,9 @@
 #include "callbacks.h"
 #include "dicts.h"
 #include "mete/pool.h"
+#ifdef METE_WITH_NETWORK
+#include "mete/network.h"
+#endif
 
 namespace mete::python {
 
@@ -34,6 +37,14 @@ nb::list ProcessorsOf(const Pool& pool) {
                         {"kind", nb::cast(processor.kind)}}));
   }
   return rows;
+}
+
+Pool FromFile(nb::handle path) {
+#ifdef METE_WITH_NETWORK
+  return Pool::FromFile(PathOf(path), OpenNetwork());
+#else
+  return Pool::FromFile(PathOf(path));
+#endif
 }
 
 std::string Measure(const Pool& pool, const Model& model, const CancelToken* cancel,
@@ -74,8 +85,9 @@ void BindPools(nb::module_& module) {
       .def_static("from_list", Pool::FromList, nb::arg("processors"),
                   "Make a pool of cores of this machine: \"cpu:0,cpu:1\", \"cpu:0-3,cpu:4-5\", \"cpu\".")
       .def_static(
-          "from_file", [](nb::handle path) { return Pool::FromFile(PathOf(path)); }, nb::arg("path"),
-          "Read a pool's description from a TOML file. Workers on the network are not reached from Python.")
+          "from_file", FromFile, nb::arg("path"),
+          "Read a pool's description from a TOML file. Workers on the network need a package that was "
+          "built with them (METE_WHEEL_NETWORK=ON).")
       .def_static(
           "from_machine",
           [](nb::handle path, const std::string& list) { return Pool::FromMachine(PathOf(path), list); },

@@ -1,8 +1,10 @@
 #include "serve/http/files.h"
 
-namespace mete::serve {
-
+namespace mete {
 extern const char kPage[], kOpenApi[];  // made of the files by cmake/text_file.cmake
+}
+
+namespace mete::serve {
 
 HttpAnswer PageFile() {
   HttpAnswer answer;

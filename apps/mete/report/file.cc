@@ -1,0 +1,178 @@
+// The report of a file that a command has written.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "report/parts.h"
+#include "report/timeline.h"
+#include "terminal.h"
+#include "text_file.h"
+
+namespace mete::cli {
+namespace {
+
+// Returns the nodes of a timeline whose slices have operators: the time of the first lane, which takes a part
+// in each node.
+Json NodesOf(const Json& timeline) {
+  Json nodes = Json::array();
+  for (const Json& slice : timeline["slices"]) {
+    const Json& name = timeline["names"][slice[1].get<size_t>()];
+    const std::string kind = timeline["kinds"][slice[2].get<size_t>()];
+    if (slice[0] != 0 || name[1] == "" || (kind != "node" && kind != "layout")) continue;
+    nodes.push_back(
+        {{"node", name[0]}, {"op", name[1]}, {"us", slice[4]}, {"flops", name[2]}, {"bytes", name[3]}});
+  }
+  return nodes;
+}
+
+void AddTrace(const Json& trace, const std::string& path, Report& report) {
+  const Json timeline = TimelineOf({"Over time", "As the file has it.", "saved"}, trace, path);
+  report.about = fmt::format("a trace of {}", FormatMs(timeline["total_us"].get<double>() * 1e-3));
+  report.nodes = NodesOf(timeline);
+  report.timelines.push_back(timeline);
+  SayNodes(report);
+}
+
+// A plan of --save-plan, or what `mete plan --json` says of one.
+void AddSavedPlan(const Json& json, Report& report) {
+  const std::vector<std::string> processors = json.at("processors");
+  const std::vector<std::string> layers = json.at("layers");
+  Json plan{{"objective", json.value("objective", "latency")},
+            {"summary", json.value("summary", "")},
+            {"note", json.value("note", "")},
+            {"predicted_us", json.value("predicted_us", 0.0)},
+            {"gather_us", json.value("gather_us", 0.0)},
+            {"groups", Json::array()},
+            {"processors", Json::array()},
+            {"transfers", Json::array()}};
+  for (const std::string& name : processors) plan["processors"].push_back({{"name", name}, {"used", false}});
+  for (const Json& group : json.at("groups")) {
+    const int first = group.at("first"), last = group.at("last");
+    Json shown{{"layers", first < last
+                              ? fmt::format("{} to {}", layers.at(size_t(first)), layers.at(size_t(last) - 1))
+                              : "values that move"},
+               {"us", group.value("us", 0.0)},
+               {"shares", Json::array()}};
+    const Json& parts = group.at("parts");
+    for (size_t k = 0; k < group.at("shares").size(); ++k) {
+      const Json& share = group["shares"][k];
+      const size_t processor = share.at("processor");
+      const std::string part =
+          k < parts.size() && parts.size() > 1
+              ? FormatPercent(parts[k].get<double>()) + " by " + group.value("split", "rows")
+              : "all";
+      shown["shares"].push_back({{"processor", processor},
+                                 {"name", processors.at(processor)},
+                                 {"part", part},
+                                 {"bytes", share.value("bytes", 0)},
+                                 {"ready_us", share.value("ready_us", 0.0)},
+                                 {"compute_us", share.value("compute_us", 0.0)}});
+      plan["processors"][processor]["used"] = true;
+    }
+    plan["groups"].push_back(std::move(shown));
+  }
+  report.about = fmt::format("a plan of {} for {} processor{}", json.value("planner", "a planner"),
+                             processors.size(), processors.size() == 1 ? "" : "s");
+  if (plan["predicted_us"] > 0)
+    report.says.push_back(fmt::format("A request is predicted to take {}.",
+                                      FormatMs(json["predicted_us"].get<double>() * 1e-3)));
+  report.plan = std::move(plan);
+}
+
+// The JSON of bench, run and inspect: with --explain nodes, with --profile a timeline.
+void AddMeasurement(const Json& json, Report& report) {
+  report.about =
+      fmt::format("{}{}", json.value("cpu", "a measurement"),
+                  json.contains("threads") ? fmt::format(", {} threads", json["threads"].get<int>()) : "");
+  if (json.contains("median_ms")) {
+    report.says.push_back(
+        fmt::format("A run takes {}: the median of {} runs, which took {} to {}.",
+                    FormatMs(json["median_ms"]), json.value("runs", json.value("requests", 0)),
+                    FormatMs(json.value("min_ms", 0.0)), FormatMs(json.value("max_ms", 0.0))));
+    report.facts.push_back({"median", FormatMs(json["median_ms"])});
+  }
+  for (const auto& [key, name] :
+       {std::pair("load_ms", "load"), {"prepare_ms", "prepare"}, {"first_answer_ms", "first answer"}})
+    if (json.contains(key)) report.facts.push_back({name, FormatMs(json[key])});
+  for (const auto& [key, name] :
+       {std::pair("peak_memory_bytes", "memory at most"), {"packed_bytes", "packed weights"}})
+    if (json.contains(key)) report.facts.push_back({name, FormatBytes(json[key])});
+  if (json.contains("steps")) AddNodes(json["steps"], nullptr, report);
+  if (json.contains("limits")) report.limits = json["limits"];
+  for (const Json& c : json.value("computing", Json::array()))
+    report.compared.push_back({{"what", c.at("processor").get<std::string>() + " computes"},
+                               {"predicted_us", c.at("predicted_ms").get<double>() * 1e3},
+                               {"measured_us", c.at("least_ms").get<double>() * 1e3}});
+  if (json.contains("predicted_ms") && json["predicted_ms"] > 0)
+    report.compared.push_back({{"what", "a request"},
+                               {"predicted_us", json["predicted_ms"].get<double>() * 1e3},
+                               {"measured_us", json.at("median_ms").get<double>() * 1e3}});
+  SayNodes(report);
+}
+
+// `mete simulate --json`: policies on a CPU, or planners on several processors.
+void AddComparison(const Json& json, Report& report) {
+  const bool policies = json.contains("policies");
+  const Json& rows = json.at(policies ? "policies" : "planners");
+  report.about = fmt::format("{} in virtual time on {}", policies ? "policies" : "planners",
+                             json.value(policies ? "machine" : "processors", ""));
+  double least = 0;
+  for (const Json& row : rows) {
+    const double us =
+        policies ? row.at("median_ms").get<double>() * 1e3 : row.at("simulated_us").get<double>();
+    least = least == 0 ? us : std::min(least, us);
+  }
+  for (const Json& row : rows) {
+    const std::string name = row.at(policies ? "policy" : "planner");
+    const double us =
+        policies ? row.at("median_ms").get<double>() * 1e3 : row.at("simulated_us").get<double>();
+    const std::string why = policies ? fmt::format("{} of what all cores' speeds together allow",
+                                                   FormatPercent(row.at("efficiency")))
+                                     : fmt::format("{:.2f} times as fast as the best single processor",
+                                                   row.at("speed_up").get<double>());
+    report.choices.push_back({{"name", name}, {"us", us}, {"chosen", us == least}, {"why", why}});
+    if (us == least) report.says.push_back(fmt::format("{} is the fastest: {}.", name, FormatMs(us * 1e-3)));
+  }
+  if (json.contains("alone_us"))
+    report.choices.push_back(
+        {{"name", "the best single processor"}, {"us", json["alone_us"]}, {"chosen", false}, {"why", ""}});
+  const std::string note = json.value(policies ? "estimates" : "note", "");
+  if (!note.empty()) report.says.push_back((policies ? "Estimates: " : "") + note);
+}
+
+void AddFile(const Json& json, const std::string& path, Report& report) {
+  if (json.contains("traceEvents")) return AddTrace(json, path, report);
+  if (json.value("format", "") == "mete-plan") return AddSavedPlan(json, report);
+  if (json.contains("policies") || json.contains("planners")) return AddComparison(json, report);
+  if (json.contains("steps") || json.contains("median_ms")) return AddMeasurement(json, report);
+  std::string keys;
+  for (const auto& [key, value] : json.items()) keys += (keys.empty() ? "'" : ", '") + Printable(key) + "'";
+  Invalid(path,
+          "is no file that a report can show; got the keys {}, expected a trace, a plan, or the JSON of "
+          "bench, run, "
+          "inspect or simulate; try mete bench MODEL --explain --json > bench.json",
+          keys.empty() ? "of nothing" : keys);
+}
+
+}  // namespace
+
+Report ReportOfFile(const std::string& path) {
+  const std::string text = ReadTextFile(path);
+  Report report;
+  report.title = std::filesystem::path(path).filename().string();
+  try {
+    const Json json = Json::parse(text);
+    if (!json.is_object()) Invalid(path, "is no JSON object; expected what a command of Mete has written");
+    if (json.contains("model") && json["model"].is_string()) report.title = json["model"];
+    AddFile(json, path, report);
+  } catch (const Json::exception& e) {
+    Invalid(path, "cannot be read; got {}, expected what a command of Mete has written", e.what());
+  } catch (const std::out_of_range& e) {
+    Invalid(path, "contradicts itself; got {}, expected processors and layers that it names", e.what());
+  }
+  return report;
+}
+
+}  // namespace mete::cli
