@@ -107,7 +107,7 @@ class Session(Scene):
             return
         self.told += snippet.text
         self.provide(re.findall(r'"([\w./-]+\.(?:onnx|tflite|jpg|toml)|pictures)"', snippet.text))
-        self.environment.update({"PYTHONPATH": str(package), "METE_PROGRAM": str(self.tools.mete)})
+        self.environment.update({"PYTHONPATH": str(package)})
         self.succeeds(snippet.place(), self.run([interpreter, "-c", self.told]))
         self.tools.counts["Python snippets run"] += 1
 
