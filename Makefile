@@ -5,12 +5,13 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb try-packages demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
 	@echo
-	@echo "  make demo         install what is missing, build, classify models/digit.png"
+	@echo "  make demo         install what is missing, build the library and examples/demo, classify models/digit.png"
+	@echo "  make release      install what is missing, build everything: build/release/mete"
 	@echo "  make test         install what is missing, build, run every fast test and the ONNX node tests"
 	@echo "  make bench        measure the kernels, the threads, and ResNet-50 on one thread and two"
 	@echo "  make compare      measure Mete beside ONNX Runtime, OpenVINO and ncnn (installs them from PyPI)"
@@ -45,6 +46,8 @@ help:
 	@echo "                    measure Guo's experiment: photos that a slowed device or a server behind real links answers, and write docs/results/site.md"
 	@echo "                    (root; some 25 minutes; SITE_FLAGS: --models, --photos, --sizes, --links, --states, --page-only)"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
+	@echo "  make deb          make Debian packages of build/release: build/deb"
+	@echo "  make try-packages install them and the wheel in a bare Debian, try them there, and remove them again (root)"
 	@echo "  make wheel        build the Python package for PYTHON ($(PYTHON)) into build/wheel"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make compare-serve"
@@ -89,9 +92,20 @@ PYTHON ?= python3
 wheel: deps
 	tools/wheel.sh $(PYTHON) build/wheel
 
-demo: deps build/release/build.ninja
-	cmake --build --preset release -j $(JOBS) --target mete_cli
-	$(METE) run models/digits.onnx models/digit.png --profile
+deb: release
+	tools/install-deps.sh --deb
+	tools/deb.sh build/release build/deb
+
+# As root.
+try-packages: deb wheel
+	tools/try-packages.sh build/deb build/wheel
+
+# The library alone, and a program of one file with it (cmake/demo.cmake).
+demo:
+	@tools/install-deps.sh --demo
+	cmake --preset demo
+	cmake --build --preset demo -j $(JOBS)
+	build/demo/demo models/digits.onnx models/digit.png
 
 # The suite of processors runs the ONNX node cases that conformance.sh makes.
 test: release

@@ -1,11 +1,13 @@
 #!/bin/bash
 # Installs the Debian packages that building and testing need. Says nothing where none is missing.
 #   tools/install-deps.sh          what `make demo`, `make test` and the rest need
+#   tools/install-deps.sh --demo   what `make demo` needs
 #   tools/install-deps.sh --no-network   what a build with METE_NETWORK=OFF needs: neither gRPC nor OpenSSL, nor what --no-serve leaves out
 #   tools/install-deps.sh --no-serve     what a build with METE_SERVE=OFF needs: neither Boost nor prometheus-cpp
 #   tools/install-deps.sh --gpu    and PoCL, an OpenCL driver that computes on the CPU, with which the tests of GPUs run that are skipped without
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
+#   tools/install-deps.sh --deb    and what makes and checks Debian packages
 #   tools/install-deps.sh --page   and a browser for the tests of the server's page
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
 #   tools/install-deps.sh --arm-loops    and llvm-mca-19, whose models of Arm's cores `make arm-loops` asks
@@ -22,6 +24,11 @@ packages=(
   python3 python3-dev python3-venv python3-pip clang-format
   iproute2 util-linux
 )
+demo=(
+  g++ cmake ninja-build make pkg-config
+  libhwy-dev libprotobuf-dev protobuf-compiler libonnx-dev libflatbuffers-dev flatbuffers-compiler
+  nlohmann-json3-dev libtomlplusplus-dev libfmt-dev libjpeg-dev libpng-dev libxxhash-dev
+)
 serve=(libboost-dev prometheus-cpp-dev)
 network=(libgrpc++-dev protobuf-compiler-grpc libssl-dev)
 without() {
@@ -30,15 +37,17 @@ without() {
 }
 for argument in "$@"; do
   case "$argument" in
+    --demo) packages=("${demo[@]}") ;;
     --no-network) without "${network[@]}" "${serve[@]}" ;;
     --no-serve) without "${serve[@]}" ;;
     --gpu) packages+=(pocl-opencl-icd ocl-icd-libopencl1) ;;
     --fuzz) packages+=(clang libclang-rt-14-dev) ;;
     --lint) packages+=(clang-tidy) ;;
+    --deb) packages+=(debhelper lintian file debootstrap) ;;
     --page) packages+=(chromium fonts-dejavu-core) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
     --arm-loops) packages+=(llvm-19) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --no-network, --no-serve, --gpu, --fuzz, --lint, --page, --arm, --arm-loops or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --demo, --no-network, --no-serve, --gpu, --fuzz, --lint, --deb, --page, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 

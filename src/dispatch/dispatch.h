@@ -28,9 +28,9 @@ namespace mete {
 
 // What a fast kernel needs to know of a node: one type for each family of kernels.
 using FastKernel = std::variant<Convolution, Product, QuantizedConvolution, Conversion, Pooling, Elementwise,
-                                Rows, Lrn, Transposition, Join, DynamicConversion, ByteTable, ByteOperation,
-                                BytePooling, Resizing, Recurrence, TransposedConvolution, Selection,
-                                Comparison, Reduction, TopChoice, BestChoice, HalfCast>;
+                                NormalizedRows, Lrn, Transposition, Join, DynamicConversion, ByteTable,
+                                ByteOperation, BytePooling, Resizing, Recurrence, TransposedConvolution,
+                                Selection, Comparison, Reduction, TopChoice, BestChoice, HalfCast>;
 
 // Returns nothing if no fast kernel computes the node, but the reference; `why` then receives the reason.
 std::optional<FastKernel> FastKernelOf(const Graph& graph, const Node& node, const DispatchOptions& options,

@@ -14,12 +14,12 @@ RowKind KindOf(std::string_view op) {
 
 }  // namespace
 
-std::string Rows::kernel() const {
+std::string NormalizedRows::kernel() const {
   constexpr const char* kNames[] = {"softmax_f32", "log_softmax_f32", "layer_norm_f32", "rms_norm_f32"};
   return kNames[size_t(kind)];
 }
 
-std::optional<Rows> RowsOf(const Graph& graph, const Node& node, std::string* why) {
+std::optional<NormalizedRows> RowsOf(const Graph& graph, const Node& node, std::string* why) {
   const RowKind kind = KindOf(node.op);
   const bool softmax = kind == RowKind::kSoftmax || kind == RowKind::kLogSoftmax;
   if (!IsF32(graph, node.inputs[0])) return No("not f32", why);
@@ -33,7 +33,7 @@ std::optional<Rows> RowsOf(const Graph& graph, const Node& node, std::string* wh
   for (size_t i = 1; !softmax && i < node.inputs.size(); ++i)
     if (node.inputs[i] != kNoValue && graph.value(node.inputs[i]).shape.Elements() != length)
       return No("the scale is broadcast", why);
-  return Rows{kind, x.Elements() / length, length, node.attributes.Float("epsilon", 1e-5f)};
+  return NormalizedRows{kind, x.Elements() / length, length, node.attributes.Float("epsilon", 1e-5f)};
 }
 
 std::optional<Lrn> LrnOf(const Graph& graph, const Node& node, std::string* why) {

@@ -13,7 +13,7 @@ namespace mete {
 enum class RowKind { kSoftmax, kLogSoftmax, kLayerNorm, kRmsNorm };
 
 // `count` rows of `length` elements that lie one after another.
-struct Rows {
+struct NormalizedRows {
   RowKind kind = RowKind::kSoftmax;
   int64_t count = 1, length = 1;
   float epsilon = 1e-5f;
@@ -23,7 +23,7 @@ struct Rows {
 
 // Returns the rows of a Softmax, LogSoftmax, LayerNormalization or RMSNormalization. Returns nothing if only
 // the reference kernel can compute it; `why` then receives the reason.
-std::optional<Rows> RowsOf(const Graph& graph, const Node& node, std::string* why);
+std::optional<NormalizedRows> RowsOf(const Graph& graph, const Node& node, std::string* why);
 
 struct Lrn {
   LrnShape shape;

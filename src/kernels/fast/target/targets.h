@@ -3,7 +3,9 @@
 // FMA.
 #pragma once
 
-#ifdef METE_FUZZED  // one vector target beside the scalar one, since fuzzers look for faults before kernels
+// One vector target beside the scalar one: of fuzzers, which look for faults before kernels, and of the demo,
+// whose build should be short.
+#if defined(METE_FUZZED) || defined(METE_FEW_TARGETS)
 #define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_AVX2 | HWY_NEON))
 #else
 #define HWY_DISABLED_TARGETS (~(HWY_SCALAR | HWY_EMU128 | HWY_SSE4 | HWY_AVX2 | HWY_AVX3 | HWY_NEON))

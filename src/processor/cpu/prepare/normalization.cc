@@ -15,7 +15,7 @@ constexpr int64_t kLeastElements = 4 * 1024;
 
 class RowsStep : public PreparedNode {
  public:
-  RowsStep(const Rows& rows, ThreadPool& pool) : pool_(pool), rows_(rows), target_(ActiveTarget()) {
+  RowsStep(const NormalizedRows& rows, ThreadPool& pool) : pool_(pool), rows_(rows), target_(ActiveTarget()) {
     blocks_ = std::min(rows.count, BlocksOf(rows.count * rows.length, kLeastElements, pool.step_threads()));
   }
 
@@ -40,7 +40,7 @@ class RowsStep : public PreparedNode {
 
  private:
   ThreadPool& pool_;
-  const Rows rows_;
+  const NormalizedRows rows_;
   const std::string target_;
   int64_t blocks_ = 1;
 };
@@ -68,7 +68,7 @@ class LrnStep : public PreparedNode {
 
 }  // namespace
 
-std::unique_ptr<PreparedNode> Prepare(const Rows& rows, const Preparation& of) {
+std::unique_ptr<PreparedNode> Prepare(const NormalizedRows& rows, const Preparation& of) {
   return std::make_unique<RowsStep>(rows, of.pool());
 }
 

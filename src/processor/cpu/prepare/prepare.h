@@ -33,7 +33,7 @@ std::unique_ptr<PreparedNode> Prepare(const Comparison&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteTable&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const ByteOperation&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const BytePooling&, const Preparation&);
-std::unique_ptr<PreparedNode> Prepare(const Rows&, const Preparation&);
+std::unique_ptr<PreparedNode> Prepare(const NormalizedRows&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Lrn&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Transposition&, const Preparation&);
 std::unique_ptr<PreparedNode> Prepare(const Join&, const Preparation&);

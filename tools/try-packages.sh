@@ -1,0 +1,59 @@
+#!/bin/bash
+# Installs the Debian packages and the wheel of this machine's processor in a bare Debian 12, tries them there, and removes them again:
+# tools/try-packages.sh DEBS WHEELS. As root, with debootstrap; the bare system is made in a temporary folder from Debian's packages.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ $# -eq 2 ] || { echo "try-packages.sh: got $# arguments; expected DEBS WHEELS, two folders" >&2; exit 2; }
+[ "$(id -u)" -eq 0 ] || { echo "try-packages.sh: run as root, which debootstrap and chroot need" >&2; exit 1; }
+command -v debootstrap > /dev/null || { echo "try-packages.sh: debootstrap is missing; try tools/install-deps.sh --deb" >&2; exit 1; }
+debs=$(realpath "$1")
+wheels=$(realpath "$2")
+root=$(mktemp -d)
+ended() {
+  for mounted in proc dev; do mountpoint -q "$root/$mounted" && umount "$root/$mounted"; done
+  rm -rf "$root" "$root".*
+}
+trap ended EXIT
+say() { echo "try-packages: $*"; }
+inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive $(env | grep -iE '^(https?_proxy|no_proxy|pip_[a-z_]*)=' || true) "$@"; }
+
+debootstrap --variant=minbase bookworm "$root" > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+mount -t proc proc "$root/proc"
+mount --bind /dev "$root/dev"
+cp /etc/resolv.conf "$root/etc/" 2> /dev/null || true
+cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
+cp /etc/pip.conf "$root/etc/" 2> /dev/null || true
+mkdir "$root/srv/packages" "$root/srv/models"
+cp "$debs"/*_"$(dpkg --print-architecture)".deb "$wheels"/*.whl "$root/srv/packages/"
+cp models/digit* "$root/srv/models/"
+ls -l "$root"/srv/packages | awk 'NR > 1 { printf "try-packages: %9d bytes  %s\n", $5, $9 }'
+began=$(date +%s)
+inside apt-get -qq update
+inside sh -c 'apt-get -qq install --no-install-recommends /srv/packages/*.deb' > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+answer=$(inside mete run /srv/models/digits.onnx /srv/models/digit.png)
+grep -q '^    5  0.95' <<< "$answer"
+say "mete run answers, $(($(date +%s) - began)) s after the beginning of the installation"
+inside mete report /srv/models/digits.onnx -o /tmp/report.html > /dev/null && say "mete report writes a page of $(stat -c %s "$root/tmp/report.html") bytes"
+inside sh -c 'mete keys token /tmp/token > /dev/null && { timeout -s TERM 5 mete worker --listen 127.0.0.1:0 --token /tmp/token; true; }' | grep -q 'listening on' && say "a worker starts"
+inside sh -c '{ timeout -s TERM 5 mete serve /srv/models --listen 127.0.0.1:0 --log none; true; }' | grep -q 'listening\|http' && say "a server starts"
+cat > "$root/tmp/use.cc" << 'CODE'
+#include <mete/engine.h>
+#include <cstdio>
+int main() { std::printf("%s\n", mete::Model::Load("/srv/models/digits.onnx").name().c_str()); }
+CODE
+inside apt-get -qq install --no-install-recommends g++ pkg-config > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+inside sh -c 'g++ -std=c++20 /tmp/use.cc -o /tmp/use $(pkg-config --cflags --libs mete) && /tmp/use > /dev/null' && say "a program compiles with pkg-config mete, and runs"
+inside apt-get -qq purge mete libmete0 libmete-dev > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+inside apt-get -qq autoremove --purge > "$root.log" 2>&1
+inside find / -xdev \( -path /proc -o -path /dev -o -path /srv -o -path /var -o -path /tmp -o -path /root \) -prune -o -type f -name '*mete*' -print | sort > "$root.left"
+[ ! -s "$root.left" ] || { say "left behind:"; cat "$root.left"; exit 1; }
+say "removed without rest"
+
+inside apt-get -qq install --no-install-recommends python3 python3-venv > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+began=$(date +%s)
+inside sh -c 'python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --disable-pip-version-check /srv/packages/*cp311-cp311*.whl'
+inside /opt/venv/bin/python -c 'import mete, numpy
+session = mete.InferenceSession("/srv/models/digits.onnx")
+print(session.run(None, {session.get_inputs()[0].name: numpy.zeros(session.get_inputs()[0].shape, numpy.float32)})[0].shape)' > /dev/null
+inside /opt/venv/bin/python -m mete run /srv/models/digits.onnx /srv/models/digit.png | grep -q '^    5  0.95'
+say "import mete and python -m mete run answer, $(($(date +%s) - began)) s after the beginning of pip install"
