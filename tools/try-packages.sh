@@ -51,7 +51,9 @@ say "removed without rest"
 
 inside apt-get -qq install --no-install-recommends python3 python3-venv > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
 began=$(date +%s)
-inside sh -c 'python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --disable-pip-version-check /srv/packages/*cp311-cp311*.whl'
+# NumPy comes through this system's pip, which knows the way to PyPI.
+python3 -m pip download -q --disable-pip-version-check --only-binary=:all: --python-version 3.11 -d "$root/srv/numpy" 'numpy>=1.26'
+inside sh -c 'python3 -m venv /opt/venv && /opt/venv/bin/pip install -q --disable-pip-version-check --no-index --find-links /srv/numpy /srv/packages/*cp311-cp311*.whl'
 inside /opt/venv/bin/python -c 'import mete, numpy
 session = mete.InferenceSession("/srv/models/digits.onnx")
 print(session.run(None, {session.get_inputs()[0].name: numpy.zeros(session.get_inputs()[0].shape, numpy.float32)})[0].shape)' > /dev/null
