@@ -191,6 +191,7 @@ bench-serve: deps build/release/build.ninja
 
 # PYTHON_FLAGS: models, --rounds, --threads.
 bench-python: release
+	cmake --build --preset release -j $(JOBS) --target outside
 	PYTHONPATH=build/release/python build/python-tools/bin/python bench/python/overhead.py --mete $(METE) $(PYTHON_FLAGS)
 
 # CHIP_FLAGS: --models, --processors, --settings, --rounds, --json.
