@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel deb try-packages demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -49,6 +49,7 @@ help:
 	@echo "  make deb          make Debian packages of build/release: build/deb"
 	@echo "  make try-packages install them and the wheel in a bare Debian, try them there, and remove them again (root)"
 	@echo "  make wheel        build the Python package for PYTHON ($(PYTHON)) into build/wheel"
+	@echo "  make site         build the site of the documents, with references of commands, Python and C++: build/site/index.html"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
 	@echo "  make compare-serve"
 	@echo "                    measure mete serve beside MLServer with ONNX Runtime (installs both from PyPI; SERVE_FLAGS: --models, --rounds, --json)"
@@ -95,6 +96,10 @@ wheel: deps
 deb: release
 	tools/install-deps.sh --deb
 	tools/deb.sh build/release build/deb
+
+site: release
+	tools/install-deps.sh --site
+	tools/site.sh $(METE)
 
 # As root.
 try-packages: deb wheel

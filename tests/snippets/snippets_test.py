@@ -19,7 +19,7 @@ from session import Session
 from snippets import Snippet
 
 DOCUMENTS = ["README.md", "HACKING.md", *sorted(str(file.relative_to(ROOT)) for file in (ROOT / "docs").glob("*.md")),
-             *sorted(str(file.relative_to(ROOT)) for folder in ("decisions", "how-to") for file in (ROOT / "docs" / folder).glob("*.md"))]
+             *sorted(str(file.relative_to(ROOT)) for folder in ("concepts", "decisions", "how-to") for file in (ROOT / "docs" / folder).glob("*.md"))]
 HEADERS = sorted(str(file.relative_to(ROOT)) for file in (ROOT / "include" / "mete").glob("*.h"))
 OPTIONS = TOOLS = None  # main() sets them
 
