@@ -94,8 +94,12 @@ class Deploy(unittest.TestCase):
             return json.load(answer)["outputs"][0]["data"][0]
 
 
-class Service(Deploy):
-    unit = (DEPLOY / "mete-serve.service").read_text()
+class Units:
+    """What holds of every unit; `name` is its file's."""
+
+    def setUp(self):
+        super().setUp()
+        self.unit = (DEPLOY / f"{self.name}.service").read_text()
 
     def words(self):
         return re.search(r"^ExecStart=(.*)$", self.unit, re.MULTILINE)[1].split()
@@ -103,13 +107,13 @@ class Service(Deploy):
     def analyze(self, *words):
         if not shutil.which("systemd-analyze"):
             self.skipTest("systemd-analyze is not installed")
-        file = self.folder / "mete-serve.service"
+        file = self.folder / f"{self.name}.service"
         file.write_text(self.unit.replace(self.words()[0], METE))
         return run("systemd-analyze", *words, file)
 
     def test_systemd_understands_it(self):
         done = self.analyze("verify")
-        told = [line for line in done.stderr.splitlines() if "mete-serve" in line]  # of other units it tells, too
+        told = [line for line in done.stderr.splitlines() if self.name in line]  # of other units it tells, too
         self.assertEqual((done.returncode, told), (0, []), done.stderr)
 
     def test_it_is_as_closed_as_systemd_suggests(self):
@@ -117,6 +121,31 @@ class Service(Deploy):
         if "unrecognized option" in done.stderr:
             self.skipTest("this systemd-analyze looks at no files")
         self.assertEqual(done.returncode, 0, done.stdout[-200:] + done.stderr)
+
+
+class WorkerUnit(Units, Deploy):
+    name = "mete-worker"
+
+    def test_its_command_starts_with_the_keys_of_its_credentials(self):
+        self.assertEqual(run(METE, "keys", "make", self.folder / "keys", "laptop", "pi-1=127.0.0.1").returncode, 0)
+        credentials = self.folder / "credentials"
+        credentials.mkdir()
+        for name, path in re.findall(r"^LoadCredential=(\S+):(\S+)$", self.unit, re.MULTILINE):
+            shutil.copy(self.folder / "keys" / "pi-1" / pathlib.Path(path).name, credentials / name)
+        words = [word.replace("${CREDENTIALS_DIRECTORY}", str(credentials)).replace("0.0.0.0:7077", "127.0.0.1:0") for word in self.words()]
+        with subprocess.Popen([METE, *words[1:], "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                              env={**os.environ, "METE_CACHE": str(self.folder / "cache")}) as child:
+            try:
+                self.assertIn("listening", child.stdout.readline() + child.stdout.readline())
+                child.terminate()
+                child.communicate(timeout=LONG_S)
+                self.assertEqual(child.returncode, 0)
+            finally:
+                child.kill()
+
+
+class ServerUnit(Units, Deploy):
+    name = "mete-serve"
 
     def test_its_command_serves_those_who_have_the_token(self):
         self.assertEqual(run(METE, "keys", "token", self.folder / "token").returncode, 0)
