@@ -31,7 +31,8 @@ CHANGES
 # not as CHANGELOG.md, which debhelper would take for the package's own
 cp CHANGELOG.md "$tree/what-is-new.md"
 cp THIRD_PARTY.md "$tree/"
-printf 'what-is-new.md\nTHIRD_PARTY.md\n' > "$tree/debian/mete.docs"
+python3 tools/sbom.py "$build" > "$tree/sbom.spdx.json"
+printf 'what-is-new.md\nTHIRD_PARTY.md\nsbom.spdx.json\n' > "$tree/debian/mete.docs"
 # Debian's folder of libraries has the processor's name. It is in no file that is compiled, so that nothing is built again for it.
 libraries() { cmake -S . -B "$build" -DCMAKE_INSTALL_LIBDIR="$1" > /dev/null; }
 was=$(sed -nE 's/^CMAKE_INSTALL_LIBDIR:PATH=(.*)/\1/p' "$build/CMakeCache.txt")
