@@ -5,20 +5,12 @@
 file(GLOB_RECURSE fast_kernels CONFIGURE_DEPENDS src/kernels/fast/*.cc)
 set_source_files_properties(${fast_kernels} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON COMPILE_OPTIONS -O2)
 set_source_files_properties(src/costs/fit.cc src/costs/gpu_estimate.cc src/costs/link_json.cc src/costs/profile.cc src/costs/starts.cc src/engine/session_pool.cc
-                            src/graph/ops/image.cc src/graph/ops/index.cc src/graph/ops/matrix.cc src/graph/ops/normalization.cc src/graph/ops/quantized.cc
-                            src/graph/ops/reduction.cc src/graph/ops/tensor.cc src/graph/ops/tensor_arrange.cc src/image/png.cc src/import/caffe/layers_elementwise.cc
-                            src/import/caffe/layers_normalize.cc src/import/caffe/layers_rearrange.cc src/import/caffe/layers_recurrent.cc src/import/caffe/layers_resize.cc
-                            src/import/caffe/layers_shape.cc src/import/caffe/layers_weights.cc src/import/onnx/inputs.cc src/import/onnx/microsoft.cc
-                            src/import/onnx/microsoft_attended.cc src/import/onnx/microsoft_attention.cc src/import/onnx/microsoft_build.cc src/import/onnx/microsoft_codes.cc
-                            src/import/onnx/microsoft_embedding.cc src/import/onnx/microsoft_few_bits.cc src/import/onnx/microsoft_fused.cc
-                            src/import/onnx/microsoft_group_query.cc src/import/onnx/microsoft_images.cc src/import/onnx/ml.cc src/import/onnx/upgrade.cc
-                            src/import/tflite/detections.cc src/import/tflite/elementwise.cc src/import/tflite/file.cc src/import/tflite/images.cc src/import/tflite/indices.cc
-                            src/import/tflite/makes.cc src/import/tflite/moves.cc src/import/tflite/products.cc src/import/tflite/reduce.cc src/import/tflite/sequence.cc
-                            src/import/tflite/shape_arithmetic.cc src/import/tflite/slices.cc src/import/tflite/spectra.cc src/import/tflite/tflite.cc
-                            src/kernels/reference/elementwise_cast.cc src/kernels/reference/elementwise_unary.cc src/kernels/reference/index.cc
-                            src/kernels/reference/index_detection.cc src/kernels/reference/index_unique.cc src/kernels/reference/matrix.cc
-                            src/kernels/reference/normalization_channel.cc src/kernels/reference/normalization_line.cc src/kernels/reference/reduction_axis.cc
-                            src/kernels/reference/reduction_reduce.cc src/kernels/reference/tensor_random.cc src/machine/file.cc src/machine/frequency_policy.cc
+                            src/graph/ops/quantized.cc src/image/png.cc src/import/onnx/inputs.cc src/import/onnx/microsoft.cc src/import/onnx/microsoft_attended.cc
+                            src/import/onnx/microsoft_attention.cc src/import/onnx/microsoft_build.cc src/import/onnx/microsoft_codes.cc src/import/onnx/microsoft_embedding.cc
+                            src/import/onnx/microsoft_few_bits.cc src/import/onnx/microsoft_fused.cc src/import/onnx/microsoft_group_query.cc src/import/onnx/microsoft_images.cc
+                            src/import/onnx/ml.cc src/import/onnx/upgrade.cc src/import/tflite/file.cc src/import/tflite/shape_arithmetic.cc src/import/tflite/tflite.cc
+                            src/kernels/reference/index.cc src/kernels/reference/index_detection.cc src/kernels/reference/index_scatter.cc src/kernels/reference/index_unique.cc
+                            src/kernels/reference/normalization_channel.cc src/kernels/reference/tensor_random.cc src/machine/file.cc src/machine/frequency_policy.cc
                             src/machine/gpu_entry.cc src/machine/meters.cc src/machine/pool_file.cc src/machine/sysfs.cc src/machine/toml_keys.cc src/passes/fold_blocks.cc
                             src/passes/fold_dilation.cc src/passes/fuse_epilogues.cc src/passes/fuse_matmul.cc src/passes/fuse_quantized.cc src/passes/fuse_scaled_sums.cc
                             src/passes/inline_bodies.cc src/passes/slice_convolution.cc src/processor/cpu/prepare/choice.cc src/processor/cpu/prepare/conv.cc

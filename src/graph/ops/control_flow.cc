@@ -187,7 +187,7 @@ void InferSequence(InferContext&) {}
 }  // namespace
 
 std::span<const OpSchema> ControlFlowOperators() {
-  static constexpr OpSchema kOperators[] = {
+  static constexpr OpSchema kControlFlowOperators[] = {
       {"ConcatFromSequence", 1, 1, 1, InferSequence, Narrow({})},
       {"If", 1, -1, -1, InferIf, Narrow({})},
       {"Loop", 0, -1, -1, InferLoop, Narrow({})},
@@ -203,7 +203,7 @@ std::span<const OpSchema> ControlFlowOperators() {
       {"SequenceLength", 1, 1, 1, InferSequence, Narrow({})},
       {"SplitToSequence", 1, 2, 1, InferSequence, Narrow({})},
   };
-  return kOperators;
+  return kControlFlowOperators;
 }
 
 }  // namespace mete

@@ -107,7 +107,7 @@ constexpr OpTraits kGlobal{.orders = Orders::kChannelsLast, .divide_by = DivideB
 }  // namespace
 
 std::span<const OpSchema> ConvolutionOperators() {
-  static constexpr OpSchema kOperators[] = {
+  static constexpr OpSchema kConvolutionOperators[] = {
       {"AveragePool", 1, 1, 1, InferPool, kPool},
       {"Conv", 2, 5, 1, InferConv, kConv},
       {"ConvTranspose", 2, 4, 1, InferConvTranspose, kTransposed},
@@ -118,7 +118,7 @@ std::span<const OpSchema> ConvolutionOperators() {
       {"LpPool", 1, 1, 1, InferLpPool, {.divide_by = DivideBy::kPool, .arithmetic = Arithmetic::kWindow}},
       {"MaxPool", 1, 1, 2, InferMaxPool, kPool},
   };
-  return kOperators;
+  return kConvolutionOperators;
 }
 
 }  // namespace mete

@@ -156,7 +156,7 @@ constexpr OpTraits kFold{OpKind::kElementwiseFold, Orders::kAny, DivideBy::kBroa
 constexpr OpTraits kFirst{OpKind::kElementwiseFirst, Orders::kAny, DivideBy::kFirstInput};
 constexpr OpTraits kCopy{OpKind::kCopy, Orders::kAny, DivideBy::kBroadcast};
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kElementwiseOperators[] = {
     // Activations.
     {"Celu", 1, 1, 1, kFloatUnary, kEach},
     {"Clip", 1, 3, 1, InferClip, kFirst},
@@ -242,6 +242,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> ElementwiseOperators() { return kOperators; }
+std::span<const OpSchema> ElementwiseOperators() { return kElementwiseOperators; }
 
 }  // namespace mete

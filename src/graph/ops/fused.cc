@@ -40,7 +40,7 @@ void InferMatMulView(InferContext& c) {
 }  // namespace
 
 std::span<const OpSchema> FusedOperators() {
-  static constexpr OpSchema kOperators[] = {
+  static constexpr OpSchema kFusedOperators[] = {
       {"mete.Elementwise",
        1,
        FusedProgram::kMaxInputs,
@@ -50,7 +50,7 @@ std::span<const OpSchema> FusedOperators() {
       {"mete.MatMul", 2, 2, 1, InferMatMulView, {.arithmetic = Arithmetic::kMatrix}},
       {kCustomOperator, 0, -1, -1, InferCustom, Narrow({})},
   };
-  return kOperators;
+  return kFusedOperators;
 }
 
 }  // namespace mete

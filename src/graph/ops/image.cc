@@ -121,7 +121,7 @@ void InferMaxUnpool(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kImageOperators[] = {
     {"AffineGrid", 2, 2, 1, InferAffineGrid},
     {"GridSample", 2, 2, 1, InferGridSample},
     {"MaxRoiPool", 2, 2, 1, InferMaxRoiPool, {.arithmetic = Arithmetic::kSamples}},
@@ -137,6 +137,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> ImageOperators() { return kOperators; }
+std::span<const OpSchema> ImageOperators() { return kImageOperators; }
 
 }  // namespace mete

@@ -215,7 +215,7 @@ void InferCol2Im(InferContext& c) {
   c.Output(0, c.type(0), out);
 }
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kIndexOperators[] = {
     {"Col2Im", 3, 3, 1, InferCol2Im},
     {"Compress", 2, 2, 1, InferCompress, Narrow({})},
     {"Gather", 2, 2, 1, InferGather, Narrow({.divide_by = DivideBy::kGather})},
@@ -234,6 +234,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> IndexOperators() { return kOperators; }
+std::span<const OpSchema> IndexOperators() { return kIndexOperators; }
 
 }  // namespace mete

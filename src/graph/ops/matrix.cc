@@ -75,7 +75,7 @@ void InferEinsum(InferContext& c) {
   c.Output(0, c.type(0), einsum.OutputShape());
 }
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kMatrixOperators[] = {
     {"Det", 1, 1, 1, InferDet, {.arithmetic = Arithmetic::kPairs}},
     {"Einsum", 1, -1, 1, InferEinsum, {.arithmetic = Arithmetic::kEinsum}},
     {"Gemm",
@@ -94,6 +94,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> MatrixOperators() { return kOperators; }
+std::span<const OpSchema> MatrixOperators() { return kMatrixOperators; }
 
 }  // namespace mete

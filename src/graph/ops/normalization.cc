@@ -121,7 +121,7 @@ void InferNormalize(InferContext& c) {
   SameAsInput(c);
 }
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kNormalizationOperators[] = {
     {"BatchNormalization",
      5,
      5,
@@ -153,6 +153,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> NormalizationOperators() { return kOperators; }
+std::span<const OpSchema> NormalizationOperators() { return kNormalizationOperators; }
 
 }  // namespace mete

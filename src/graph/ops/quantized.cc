@@ -258,7 +258,7 @@ constexpr OpTraits kByteBinary{OpKind::kElementwise, Orders::kAny, DivideBy::kBr
 }  // namespace
 
 std::span<const OpSchema> QuantizedOperators() {
-  static constexpr OpSchema kOperators[] = {
+  static constexpr OpSchema kQuantizedOperators[] = {
       {"ConvInteger",
        2,
        4,
@@ -328,7 +328,7 @@ std::span<const OpSchema> QuantizedOperators() {
        InferScaledMatMulInteger,
        {.divide_by = DivideBy::kMatMulInteger, .arithmetic = Arithmetic::kMatrix}},
   };
-  return kOperators;
+  return kQuantizedOperators;
 }
 
 }  // namespace mete

@@ -84,7 +84,7 @@ constexpr InferFn kReduce = InferReduce<kNumericTypes>;
 constexpr OpTraits kAlong{.orders = Orders::kAxis, .divide_by = DivideBy::kAlongAxis, .axis = -1};
 constexpr OpTraits kReduces{.orders = Orders::kReducedAxes, .divide_by = DivideBy::kReduce};
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kReductionOperators[] = {
     {"ArgMax", 1, 1, 1, InferArg},
     {"ArgMin", 1, 1, 1, InferArg},
     {"CumProd", 2, 2, 1, InferCumulative},
@@ -107,6 +107,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> ReductionOperators() { return kOperators; }
+std::span<const OpSchema> ReductionOperators() { return kReductionOperators; }
 
 }  // namespace mete

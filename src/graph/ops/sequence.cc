@@ -54,7 +54,7 @@ void InferRnn(InferContext& c) { InferRecurrent(c, 1, std::array{kTanh}); }
 }  // namespace
 
 std::span<const OpSchema> SequenceOperators() {
-  static constexpr OpSchema kOperators[] = {
+  static constexpr OpSchema kSequenceOperators[] = {
       {"Attention",
        3,
        7,
@@ -68,7 +68,7 @@ std::span<const OpSchema> SequenceOperators() {
       {"RNN", 3, 6, 2, InferRnn, {.arithmetic = Arithmetic::kRecurrent}},
       {"RotaryEmbedding", 3, 4, 1, InferRotaryEmbedding},
   };
-  return kOperators;
+  return kSequenceOperators;
 }
 
 }  // namespace mete

@@ -172,7 +172,7 @@ void InferTrilu(InferContext& c) {
 
 constexpr OpTraits kSameBytes{.kind = OpKind::kView, .divide_by = DivideBy::kSameBytes};
 
-constexpr OpSchema kOperators[] = {
+constexpr OpSchema kTensorOperators[] = {
     {"Bernoulli", 1, 1, 1, InferBernoulli},
     {"CenterCropPad", 2, 2, 1, InferCenterCropPad, Narrow({})},
     {"Concat", 1, -1, 1, InferConcat, Narrow({.orders = Orders::kAxis, .divide_by = DivideBy::kAlongAxis})},
@@ -209,6 +209,6 @@ constexpr OpSchema kOperators[] = {
 
 }  // namespace
 
-std::span<const OpSchema> TensorOperators() { return kOperators; }
+std::span<const OpSchema> TensorOperators() { return kTensorOperators; }
 
 }  // namespace mete

@@ -227,12 +227,12 @@ void RoiPooling(Layer& l) {
   l.SetTop(0, l.Emit("MaxRoiPool", {l.in(), regions}, std::move(a)));
 }
 
-constexpr LayerType kLayers[] = {{"DetectionOutput", 3, 5, 1, DetectionOutput},
-                                 {"PriorBox", 2, 2, 1, PriorBox},
-                                 {"ROIPooling", 2, 2, 1, RoiPooling}};
+constexpr LayerType kDetectionLayers[] = {{"DetectionOutput", 3, 5, 1, DetectionOutput},
+                                          {"PriorBox", 2, 2, 1, PriorBox},
+                                          {"ROIPooling", 2, 2, 1, RoiPooling}};
 
 }  // namespace
 
-std::span<const LayerType> DetectionLayers() { return kLayers; }
+std::span<const LayerType> DetectionLayers() { return kDetectionLayers; }
 
 }  // namespace mete::caffe_import

@@ -119,7 +119,7 @@ void Softmax(Layer& l) {
   l.SetTop(0, l.Emit("Softmax", {l.in()}, a));
 }
 
-constexpr LayerType kLayers[] = {
+constexpr LayerType kElementwiseLayers[] = {
     {"AbsVal", 1, 1, 1, Plain<kAbs>},
     {"BNLL", 1, 1, 1, Plain<kSoftplus>},
     {"Clip", 1, 1, 1, Clip},
@@ -142,6 +142,6 @@ constexpr LayerType kLayers[] = {
 
 }  // namespace
 
-std::span<const LayerType> ElementwiseLayers() { return kLayers; }
+std::span<const LayerType> ElementwiseLayers() { return kElementwiseLayers; }
 
 }  // namespace mete::caffe_import

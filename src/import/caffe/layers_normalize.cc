@@ -177,7 +177,7 @@ void Normalize(Layer& l) {
                      {l.in(), l.Weight(0, p.channel_shared() ? Shape{1} : channels, "scale")}, a));
 }
 
-constexpr LayerType kLayers[] = {
+constexpr LayerType kNormalizeLayers[] = {
     {"Axpy", 3, 3, 1, Axpy},           {"BN", 1, 1, 1, Bn},       {"BatchNorm", 1, 1, 1, BatchNorm},
     {"Bias", 1, 2, 1, Bias},           {"LRN", 1, 1, 1, Lrn},     {"MVN", 1, 1, 1, Mvn},
     {"Normalize", 1, 1, 1, Normalize}, {"Scale", 1, 2, 1, Scale},
@@ -185,6 +185,6 @@ constexpr LayerType kLayers[] = {
 
 }  // namespace
 
-std::span<const LayerType> NormalizeLayers() { return kLayers; }
+std::span<const LayerType> NormalizeLayers() { return kNormalizeLayers; }
 
 }  // namespace mete::caffe_import

@@ -51,7 +51,7 @@ void Tile(Layer& l) {
   l.SetTop(0, l.Emit("Tile", {l.in(), l.Ints("repeats", repeats)}));
 }
 
-constexpr LayerType kLayers[] = {
+constexpr LayerType kRearrangeLayers[] = {
     {"Reorg", 1, 1, 1, Reorg},
     {"ShuffleChannel", 1, 1, 1, ShuffleChannel},
     {"Tile", 1, 1, 1, Tile},
@@ -59,6 +59,6 @@ constexpr LayerType kLayers[] = {
 
 }  // namespace
 
-std::span<const LayerType> RearrangeLayers() { return kLayers; }
+std::span<const LayerType> RearrangeLayers() { return kRearrangeLayers; }
 
 }  // namespace mete::caffe_import

@@ -154,12 +154,12 @@ void Reverse(Layer& l) {
                                one("axis", axis), one("step", -1)}));
 }
 
-constexpr LayerType kLayers[] = {{"ContinuationIndicator", 0, 1, 1, ContinuationIndicator},
-                                 {"LSTM", 2, 5, 3, Lstm},
-                                 {"Reverse", 1, 1, 1, Reverse}};
+constexpr LayerType kRecurrentLayers[] = {{"ContinuationIndicator", 0, 1, 1, ContinuationIndicator},
+                                          {"LSTM", 2, 5, 3, Lstm},
+                                          {"Reverse", 1, 1, 1, Reverse}};
 
 }  // namespace
 
-std::span<const LayerType> RecurrentLayers() { return kLayers; }
+std::span<const LayerType> RecurrentLayers() { return kRecurrentLayers; }
 
 }  // namespace mete::caffe_import

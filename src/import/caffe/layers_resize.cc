@@ -100,10 +100,10 @@ void Upsample(Layer& l) {
   l.SetTop(0, EmitResize(l, l.in(), size.height, size.width, a));
 }
 
-constexpr LayerType kLayers[] = {{"Interp", 1, 2, 1, Interp}, {"Upsample", 1, 2, 1, Upsample}};
+constexpr LayerType kResizeLayers[] = {{"Interp", 1, 2, 1, Interp}, {"Upsample", 1, 2, 1, Upsample}};
 
 }  // namespace
 
-std::span<const LayerType> ResizeLayers() { return kLayers; }
+std::span<const LayerType> ResizeLayers() { return kResizeLayers; }
 
 }  // namespace mete::caffe_import

@@ -170,7 +170,7 @@ void Crop(Layer& l) {
            l.Emit("Slice", {l.in(), l.Ints("starts", starts), l.Ints("ends", ends), l.Ints("axes", axes)}));
 }
 
-constexpr LayerType kLayers[] = {
+constexpr LayerType kShapeLayers[] = {
     {"ArgMax", 1, 1, 1, ArgMax},   {"Concat", 1, -1, 1, Concat},  {"Crop", 2, 2, 1, Crop},
     {"Flatten", 1, 1, 1, Flatten}, {"Permute", 1, 1, 1, Permute}, {"Reduction", 1, 1, 1, Reduction},
     {"Reshape", 1, 1, 1, Reshape}, {"Slice", 1, 1, -1, Slice},    {"Split", 1, 1, -1, Split},
@@ -178,6 +178,6 @@ constexpr LayerType kLayers[] = {
 
 }  // namespace
 
-std::span<const LayerType> ShapeLayers() { return kLayers; }
+std::span<const LayerType> ShapeLayers() { return kShapeLayers; }
 
 }  // namespace mete::caffe_import

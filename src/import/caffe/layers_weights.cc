@@ -214,7 +214,7 @@ void Parameter(Layer& l) {
   l.SetTop(0, l.Weight(0, Shape(std::span<const int64_t>(dims.data(), size_t(dims.size()))), "values"));
 }
 
-constexpr LayerType kLayers[] = {
+constexpr LayerType kWeightsLayers[] = {
     {"Convolution", 1, 1, 1, Convolution},
     {"ConvolutionDepthwise", 1, 1, 1, Convolution},
     {"DepthwiseConvolution", 1, 1, 1, Convolution},
@@ -228,6 +228,6 @@ constexpr LayerType kLayers[] = {
 
 }  // namespace
 
-std::span<const LayerType> WeightLayers() { return kLayers; }
+std::span<const LayerType> WeightLayers() { return kWeightsLayers; }
 
 }  // namespace mete::caffe_import

@@ -157,13 +157,13 @@ void While(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kControlRows[] = {
     {Code::IF, 1, -1, -1, If},
     {Code::WHILE, 1, -1, -1, While},
 };
 
 }  // namespace
 
-std::span<const Row> ControlRows() { return kRows; }
+std::span<const Row> ControlRows() { return kControlRows; }
 
 }  // namespace mete::tflite_import

@@ -177,14 +177,14 @@ void NonMaxSuppression(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kDetectionsRows[] = {
     {Code::NON_MAX_SUPPRESSION_V4, 5, 5, 2, NonMaxSuppression},
     {Code::NON_MAX_SUPPRESSION_V5, 6, 6, 3, NonMaxSuppression},
 };
 
 }  // namespace
 
-std::span<const Row> DetectionRows() { return kRows; }
+std::span<const Row> DetectionRows() { return kDetectionsRows; }
 
 void ConvertDetections(Op& op) {
   const Settings s = SettingsOf(op);

@@ -153,7 +153,7 @@ void Densify(Op& op) { op.OutRaw(0, Order::kFile, op.raw(0)); }
 using Code = tflite::BuiltinOperator;
 using tflite::Activation;
 
-constexpr Row kRows[] = {
+constexpr Row kElementwiseRows[] = {
     {Code::ABS, 1, 1, 1, Unary, "Abs"},
     {Code::ADD, 2, 2, 1, Arithmetic<tflite::AddOptions>, "Add"},
     {Code::ADD_N, 1, -1, 1, AddN},
@@ -212,6 +212,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> ElementwiseRows() { return kRows; }
+std::span<const Row> ElementwiseRows() { return kElementwiseRows; }
 
 }  // namespace mete::tflite_import

@@ -218,7 +218,7 @@ void BatchToSpace(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kImagesRows[] = {
     {Code::AVERAGE_POOL_2D, 1, 1, 1, Pool, "AveragePool"},
     {Code::BATCH_TO_SPACE_ND, 3, 3, 1, BatchToSpace},
     {Code::DEPTH_TO_SPACE, 1, 1, 1, DepthToSpace, "DepthToSpace"},
@@ -233,6 +233,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> ImageRows() { return kRows; }
+std::span<const Row> ImageRows() { return kImagesRows; }
 
 }  // namespace mete::tflite_import

@@ -158,7 +158,7 @@ void Unique(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kIndicesRows[] = {
     {Code::DYNAMIC_UPDATE_SLICE, 3, 3, 1, DynamicUpdateSlice},
     {Code::EMBEDDING_LOOKUP, 2, 2, 1, EmbeddingLookup},
     {Code::GATHER, 2, 2, 1, Gather},
@@ -172,6 +172,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> IndexRows() { return kRows; }
+std::span<const Row> IndexRows() { return kIndicesRows; }
 
 }  // namespace mete::tflite_import

@@ -23,7 +23,7 @@ void ShapeOf(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kMakesRows[] = {
     {Code::BROADCAST_TO, 2, 2, 1, BroadcastTo},
     {Code::FILL, 2, 2, 1, Fill},
     {Code::RANGE, 3, 3, 1, Range},
@@ -34,6 +34,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> MakeRows() { return kRows; }
+std::span<const Row> MakeRows() { return kMakesRows; }
 
 }  // namespace mete::tflite_import

@@ -220,7 +220,7 @@ void Tile(Op& op) { op.Out(0, Order::kFile, op.Emit("Tile", {op.in(), op.Sizes(1
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kMovesRows[] = {
     {Code::CONCATENATION, 1, -1, 1, Concatenation},
     {Code::EXPAND_DIMS, 2, 2, 1, ExpandDims},
     {Code::MIRROR_PAD, 2, 2, 1, MirrorPad},
@@ -238,6 +238,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> MoveRows() { return kRows; }
+std::span<const Row> MoveRows() { return kMovesRows; }
 
 }  // namespace mete::tflite_import

@@ -179,7 +179,7 @@ void BatchMatMul(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kProductsRows[] = {
     {Code::BATCH_MATMUL, 2, 2, 1, BatchMatMul},
     {Code::CONV_2D, 2, 3, 1, Conv2D},
     {Code::CONV_3D, 2, 3, 1, Conv3D},
@@ -190,7 +190,7 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> ProductRows() { return kRows; }
+std::span<const Row> ProductRows() { return kProductsRows; }
 
 // MediaPipe's operator has the padding and the stride, width first, as three integers of 32 bits, and
 // computes the output's size, which for SAME is not always a multiple of the input's.

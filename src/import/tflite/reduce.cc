@@ -91,7 +91,7 @@ void CumSum(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kReduceRows[] = {
     {Code::ARG_MAX, 2, 2, 1, ArgExtreme, "ArgMax"},
     {Code::ARG_MIN, 2, 2, 1, ArgExtreme, "ArgMin"},
     {Code::CUMSUM, 2, 2, 1, CumSum},
@@ -107,6 +107,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> ReduceRows() { return kRows; }
+std::span<const Row> ReduceRows() { return kReduceRows; }
 
 }  // namespace mete::tflite_import

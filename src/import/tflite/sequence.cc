@@ -179,7 +179,7 @@ void BothWaysRnn(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kSequenceRows[] = {
     {Code::BIDIRECTIONAL_SEQUENCE_LSTM, 39, 48, 2, BothWaysLstm},
     {Code::BIDIRECTIONAL_SEQUENCE_RNN, 9, 12, 2, BothWaysRnn},
     {Code::UNIDIRECTIONAL_SEQUENCE_LSTM, 20, 24, 1, SequenceLstm},
@@ -188,6 +188,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> SequenceRows() { return kRows; }
+std::span<const Row> SequenceRows() { return kSequenceRows; }
 
 }  // namespace mete::tflite_import

@@ -218,7 +218,7 @@ void StridedSlice(Op& op) {
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kSlicesRows[] = {
     {Code::REVERSE_SEQUENCE, 2, 2, 1, ReverseSequence},
     {Code::REVERSE_V2, 2, 2, 1, Reverse},
     {Code::SLICE, 3, 3, 1, Slice},
@@ -227,6 +227,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> SliceRows() { return kRows; }
+std::span<const Row> SliceRows() { return kSlicesRows; }
 
 }  // namespace mete::tflite_import

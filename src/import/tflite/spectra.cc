@@ -116,7 +116,7 @@ void ImaginaryPart(Op& op) { op.OutRaw(0, Order::kFile, Argument(op).imaginary);
 
 using Code = tflite::BuiltinOperator;
 
-constexpr Row kRows[] = {
+constexpr Row kSpectraRows[] = {
     {Code::COMPLEX_ABS, 1, 1, 1, Magnitude},
     {Code::IMAG, 1, 1, 1, ImaginaryPart},
     {Code::REAL, 1, 1, 1, RealPart},
@@ -125,6 +125,6 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-std::span<const Row> SpectrumRows() { return kRows; }
+std::span<const Row> SpectrumRows() { return kSpectraRows; }
 
 }  // namespace mete::tflite_import

@@ -41,7 +41,7 @@ void ConvTranspose(RefArgs& args) {
 }  // namespace
 
 std::span<const RefEntry> ConvolutionReferences() {
-  static constexpr RefEntry kEntries[] = {
+  static constexpr RefEntry kConvolutionEntries[] = {
       {"AveragePool", AveragePoolReference},
       {"Conv", Conv},
       {"ConvTranspose", ConvTranspose},
@@ -52,7 +52,7 @@ std::span<const RefEntry> ConvolutionReferences() {
       {"LpPool", LpPoolReference},
       {"MaxPool", MaxPoolReference},
   };
-  return kEntries;
+  return kConvolutionEntries;
 }
 
 }  // namespace mete

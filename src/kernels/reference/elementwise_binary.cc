@@ -181,7 +181,7 @@ void SwiGlu(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kElementwiseBinaryEntries[] = {
     {"Add", [](RefArgs& args) { PairNumbers(args, [](auto a, auto b) { return WrapAdd(a, b); }); }},
     {"And", [](RefArgs& args) { PairBools(args, [](bool a, bool b) { return a && b; }); }},
     {"BitShift", BitShift},
@@ -210,6 +210,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> BinaryReferences() { return kEntries; }
+std::span<const RefEntry> BinaryReferences() { return kElementwiseBinaryEntries; }
 
 }  // namespace mete

@@ -101,7 +101,7 @@ void Where(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kElementwiseCastEntries[] = {
     {"BitCast", Identity}, {"Cast", Cast},         {"CastLike", Cast},
     {"Dropout", Dropout},  {"Identity", Identity}, {"Where", Where},
 };
@@ -112,6 +112,6 @@ void WriteDoubles(const double* from, const View& to) {
   CastThrough<double>({from, DType::kF64, to.shape}, to, {});
 }
 
-std::span<const RefEntry> CastReferences() { return kEntries; }
+std::span<const RefEntry> CastReferences() { return kElementwiseCastEntries; }
 
 }  // namespace mete

@@ -158,7 +158,7 @@ void Not(RefArgs& args) {
   MapElements<BoolByte, BoolByte>(args.in[0], args.out[0], [](bool x) { return !x; });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kElementwiseUnaryEntries[] = {
     {"Abs", Abs},
     {"Acos", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::acos(x); }); }},
     {"Acosh", [](RefArgs& args) { MapFloats(args, [](auto x) { return std::acosh(x); }); }},
@@ -211,6 +211,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> UnaryReferences() { return kEntries; }
+std::span<const RefEntry> UnaryReferences() { return kElementwiseUnaryEntries; }
 
 }  // namespace mete

@@ -40,11 +40,11 @@ void Elementwise(RefArgs& args) {
 }  // namespace
 
 std::span<const RefEntry> FusedReferences() {
-  static constexpr RefEntry kEntries[] = {
+  static constexpr RefEntry kFusedEntries[] = {
       {"mete.Elementwise", Elementwise},
       {kCustomOperator, RunCustom},
   };
-  return kEntries;
+  return kFusedEntries;
 }
 
 }  // namespace mete

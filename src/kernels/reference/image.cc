@@ -77,13 +77,13 @@ void RunMaxUnpool(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kKernels[] = {
+constexpr RefEntry kImageKernels[] = {
     {"AffineGrid", RunAffineGrid}, {"GridSample", RunGridSample}, {"MaxUnpool", RunMaxUnpool},
     {"MaxRoiPool", RunMaxRoiPool}, {"Resize", RunResize},         {"RoiAlign", RunRoiAlign},
 };
 
 }  // namespace
 
-std::span<const RefEntry> ImageReferences() { return kKernels; }
+std::span<const RefEntry> ImageReferences() { return kImageKernels; }
 
 }  // namespace mete

@@ -83,7 +83,7 @@ void RunCompress(RefArgs& args) {
     }
 }
 
-constexpr RefEntry kKernels[] = {
+constexpr RefEntry kIndexKernels[] = {
     {"Col2Im", RunCol2Im},
     {"Compress", RunCompress},
     {"Gather", RunGather},
@@ -102,6 +102,6 @@ constexpr RefEntry kKernels[] = {
 
 }  // namespace
 
-std::span<const RefEntry> IndexReferences() { return kKernels; }
+std::span<const RefEntry> IndexReferences() { return kIndexKernels; }
 
 }  // namespace mete

@@ -201,13 +201,13 @@ void RunDet(RefArgs& args) {
   WriteDoubles(results, args.out[0]);
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kMatrixEntries[] = {
     {"Det", RunDet},    {"Einsum", RunEinsum},          {"Gemm", Gemm},
     {"MatMul", MatMul}, {"mete.MatMul", MatMulOfViews},
 };
 
 }  // namespace
 
-std::span<const RefEntry> MatrixReferences() { return kEntries; }
+std::span<const RefEntry> MatrixReferences() { return kMatrixEntries; }
 
 }  // namespace mete

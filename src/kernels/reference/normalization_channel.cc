@@ -150,7 +150,7 @@ void LrnWithin(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kNormalizationChannelEntries[] = {
     {"BatchNormalization", BatchNormalization},
     {"GroupNormalization", GroupNormalization},
     {"InstanceNormalization", InstanceNormalization},
@@ -160,6 +160,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> ChannelNormReferences() { return kEntries; }
+std::span<const RefEntry> ChannelNormReferences() { return kNormalizationChannelEntries; }
 
 }  // namespace mete

@@ -143,7 +143,7 @@ void Normalize(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kNormalizationLineEntries[] = {
     {"LayerNormalization", [](RefArgs& args) { NormalizeRows(args, Around::kMean); }},
     {"LpNormalization", LpNormalization},
     {"MeanVarianceNormalization", MeanVarianceNormalization},
@@ -153,6 +153,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> LineNormReferences() { return kEntries; }
+std::span<const RefEntry> LineNormReferences() { return kNormalizationLineEntries; }
 
 }  // namespace mete

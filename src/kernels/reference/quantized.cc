@@ -98,7 +98,7 @@ void DynamicQuantizeLinear(RefArgs& args) {
 }  // namespace
 
 std::span<const RefEntry> QuantizedReferences() {
-  static constexpr RefEntry kEntries[] = {
+  static constexpr RefEntry kQuantizedEntries[] = {
       {"ConvInteger", ConvIntegerReference},
       {"DequantizeLinear", DequantizeLinear},
       {"DynamicQuantizeLinear", DynamicQuantizeLinear},
@@ -114,7 +114,7 @@ std::span<const RefEntry> QuantizedReferences() {
       {"mete.ScaledConvInteger", ScaledConvIntegerReference},
       {"mete.ScaledMatMulInteger", ScaledMatMulIntegerReference},
   };
-  return kEntries;
+  return kQuantizedEntries;
 }
 
 }  // namespace mete

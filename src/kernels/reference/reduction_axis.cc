@@ -158,7 +158,7 @@ void Hardmax(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kReductionAxisEntries[] = {
     {"ArgMax", [](RefArgs& args) { ChooseIndex(args, [](auto a, auto b) { return a > b; }); }},
     {"ArgMin", [](RefArgs& args) { ChooseIndex(args, [](auto a, auto b) { return a < b; }); }},
     {"CumProd", CumProd},
@@ -171,6 +171,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> AlongAxisReferences() { return kEntries; }
+std::span<const RefEntry> AlongAxisReferences() { return kReductionAxisEntries; }
 
 }  // namespace mete

@@ -145,7 +145,7 @@ void ReduceMin(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kEntries[] = {
+constexpr RefEntry kReductionReduceEntries[] = {
     {"ReduceL1", ReduceL1},
     {"ReduceL2",
      [](RefArgs& args) {
@@ -173,6 +173,6 @@ constexpr RefEntry kEntries[] = {
 
 }  // namespace
 
-std::span<const RefEntry> ReduceReferences() { return kEntries; }
+std::span<const RefEntry> ReduceReferences() { return kReductionReduceEntries; }
 
 }  // namespace mete

@@ -218,7 +218,7 @@ void Rnn(RefArgs& args) { RunRecurrent(args, 1, std::array{kTanh}); }
 }  // namespace
 
 std::span<const RefEntry> SequenceReferences() {
-  static constexpr RefEntry kEntries[] = {
+  static constexpr RefEntry kSequenceEntries[] = {
       {"Attention", AttentionReference},
       {"FlexAttention", FlexAttentionReference},
       {"GRU", Gru},
@@ -227,7 +227,7 @@ std::span<const RefEntry> SequenceReferences() {
       {"RNN", Rnn},
       {"RotaryEmbedding", RotaryEmbeddingReference},
   };
-  return kEntries;
+  return kSequenceEntries;
 }
 
 }  // namespace mete

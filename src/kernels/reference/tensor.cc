@@ -97,7 +97,7 @@ void RunTrilu(RefArgs& args) {
   });
 }
 
-constexpr RefEntry kKernels[] = {
+constexpr RefEntry kTensorKernels[] = {
     {"Bernoulli", RunBernoulli},
     {"CenterCropPad", RunCenterCropPad},
     {"Concat", RunConcat},
@@ -132,6 +132,6 @@ constexpr RefEntry kKernels[] = {
 
 }  // namespace
 
-std::span<const RefEntry> TensorReferences() { return kKernels; }
+std::span<const RefEntry> TensorReferences() { return kTensorKernels; }
 
 }  // namespace mete
