@@ -113,10 +113,10 @@ function nodeLines(n) {
           n.why ? `kernel: ${n.why}` : "", n.reason ? `threads: ${n.reason}` : ""];
 }
 
-// One node may be picked; all charts mark it.
+// One node may be picked; all charts mark it, each by one function, also after it was drawn anew.
 let picked = null;
-const onPick = [];
+const marks = new Map();
 function pick(name) {
   picked = picked === name ? null : name;
-  for (const mark of onPick) mark();
+  for (const mark of marks.values()) mark();
 }

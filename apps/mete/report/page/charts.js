@@ -30,7 +30,7 @@ function drawRoofline() {
         .style("fill", (n) => operators.of(n.op)).on("click", (n) => pick(n.node));
     tipped(dots, (n) => [...nodeLines(n), `${percentText(speed(n) / roofAt(intensity(n)))} of its roof`]);
     const mark = () => dots.classed("picked", (n) => n.node === picked);
-    onPick.push(mark);
+    marks.set("roofline", mark);
     mark();
   });
   operators.legend(part.append("ul").attr("class", "legend"));
@@ -105,7 +105,7 @@ function drawCompared() {
         .attr("cy", (n) => y(n.us)).attr("r", (n) => 3 + 12 * Math.sqrt(n.us / total)).style("fill", (n) => operators.of(n.op)).on("click", (n) => pick(n.node));
     tipped(dots, (n) => [...nodeLines(n), `measured ${timeText(n.us)}`]);
     const mark = () => dots.classed("picked", (n) => n.node === picked);
-    onPick.push(mark);
+    marks.set("compared", mark);
     mark();
   });
 }

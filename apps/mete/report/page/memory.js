@@ -23,7 +23,7 @@ function drawArena() {
     svg.append("path").attr("class", "roof").attr("d", d3.area().curve(d3.curveStepAfter).x((_, i) => x(i)).y0(y(0)).y1((b) => y(b)).defined(() => true)([...live, live[steps - 1]]))
        .style("fill", "none").style("pointer-events", "none");
     const mark = () => boxes.classed("picked", (v) => arena.steps[v[3]] === picked);
-    onPick.push(mark);
+    marks.set("memory", mark);
     mark();
   });
   const keys = part.append("ul").attr("class", "legend");

@@ -41,6 +41,6 @@ function drawNodes() {
     lines.selectAll("td").data((n) => columns.map((c) => { const v = c.get(n); return {c, text: v === undefined ? "" : c.text ? c.text(v) : v}; })).enter().append("td")
         .attr("class", (d) => d.c.number ? "number" : d.c.short ? "short" : null).text((d) => d.text).filter((d) => d.c.short).attr("title", (d) => d.text);
   }
-  onPick.push(() => body.selectAll("tr").classed("picked", (n) => n.node === picked));
+  marks.set("nodes", () => body.selectAll("tr").classed("picked", (n) => n.node === picked));
   fill();
 }

@@ -154,7 +154,7 @@ function drawTimeline(timeline) {
   function mark() {
     drawn.content.selectAll(".slice").classed("picked", (b) => b.slice && picked !== null && timeline.names[b.slice[1]][0] === picked);
   }
-  onPick.push(mark);
+  marks.set(timeline, mark);
 }
 
 // The text, shortened to a width in pixels; a letter of 12 pixels is 7 wide at most fonts' average.
