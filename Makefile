@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel deb try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -47,6 +47,7 @@ help:
 	@echo "                    (root; some 25 minutes; SITE_FLAGS: --models, --photos, --sizes, --links, --states, --page-only)"
 	@echo "  make faults       break workers of a lab in many ways while requests go on (root; FAULTS_FLAGS: --only, --requests, --json)"
 	@echo "  make deb          make Debian packages of build/release: build/deb"
+	@echo "  make deb-arm      make those for 64-bit Arm, cross-built"
 	@echo "  make try-packages install them and the wheel in a bare Debian, try them there, and remove them again (root)"
 	@echo "  make wheel        build the Python package for PYTHON ($(PYTHON)) into build/wheel"
 	@echo "  make site         build the site of the documents, with references of commands, Python and C++: build/site/index.html"
@@ -96,6 +97,12 @@ wheel: deps
 deb: release
 	tools/install-deps.sh --deb
 	tools/deb.sh build/release build/deb
+
+# The packages for x86-64 are there before: those for Arm depend on packages of the same names.
+deb-arm: deb arm-deps
+	cmake --preset arm64 -DMETE_TESTS=OFF
+	cmake --build --preset arm64 -j $(JOBS) --target mete_cli mete_gpus mete_shared mete_network_shared mete_generated
+	tools/deb.sh build/arm64 build/deb
 
 site: release
 	tools/install-deps.sh --site
