@@ -95,7 +95,8 @@ class Page(unittest.TestCase):
                         for section in wanted:
                             expect(page.locator(f"#{section} h2")).to_be_visible()
                         self.assertEqual((self.asked, self.complaints), ([], []))
-                        self.assertGreater(page.locator("#timeline rect.slice").count(), 3)
+                        # On a busy machine the CPU alone may be the fastest, with one slice for all layers.
+                        self.assertGreaterEqual(page.locator("#timeline rect.slice").count(), 1 if name == "gpu" else 4)
                         print(f"{name}, {scheme}, {size}: opened in {self.opened_s * 1e3:.0f} ms, {self.reports[name].stat().st_size} bytes")
                         self.assertLessEqual(self.reports[name].stat().st_size, MOST_BYTES)
                         self.assertLessEqual(page.evaluate("document.documentElement.scrollWidth"), SIZES[size][0], "it is no wider than the window")
