@@ -109,6 +109,10 @@ class Report(Cli):
         text, values = self.page(net, "--runs", 1)
         self.assertNotIn(hostile, text)
         self.assertIn(hostile, values["nodes"][0]["node"])
+        net = self.path("colours.onnx", model([("x", [4])], [("Relu", ["x"], ["\x1b[31my"])], ["\x1b[31my"]))
+        said = mete("report", net, "--runs", 1, "-o", self.path("colours.html")).stdout
+        self.assertIn("Relu", said)
+        self.assertNotIn("\x1b", said)
 
     def test_mistakes(self):
         out = self.path("page.html")

@@ -51,7 +51,8 @@ void ReportCommand(const ReportFlags& flags, const Context& context) {
     PrintJson({{"page", output}, {"bytes", page.size()}, {"says", report.says}});
     return;
   }
-  for (const std::string& sentence : report.says) PrintText(sentence);
+  // they have names of the model's file
+  for (const std::string& sentence : report.says) PrintText(ForTerminals(sentence));
   PrintText(fmt::format("\n{} has the pictures, {}; any browser opens it.", output,
                         FormatBytes(int64_t(page.size()))));
 }
