@@ -102,9 +102,10 @@ void AddMeasurement(const Json& json, Report& report) {
   if (json.contains("steps")) AddNodes(json["steps"], nullptr, report);
   if (json.contains("limits")) report.limits = json["limits"];
   for (const Json& c : json.value("computing", Json::array()))
-    report.compared.push_back({{"what", c.at("processor").get<std::string>() + " computes"},
-                               {"predicted_us", c.at("predicted_ms").get<double>() * 1e3},
-                               {"measured_us", c.at("least_ms").get<double>() * 1e3}});
+    if (c.at("predicted_ms") > 0)
+      report.compared.push_back({{"what", c.at("processor").get<std::string>() + " computes"},
+                                 {"predicted_us", c.at("predicted_ms").get<double>() * 1e3},
+                                 {"measured_us", c.at("least_ms").get<double>() * 1e3}});
   if (json.contains("predicted_ms") && json["predicted_ms"] > 0)
     report.compared.push_back({{"what", "a request"},
                                {"predicted_us", json["predicted_ms"].get<double>() * 1e3},
