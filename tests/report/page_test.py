@@ -136,14 +136,29 @@ class Page(unittest.TestCase):
         page.keyboard.press("0")
         self.assertEqual(ticks(), whole)
 
+    def test_a_resize_keeps_what_is_in_view(self):
+        page = self.open("cores")
+        page.locator("#timeline svg").focus()
+        for key in ["+"] * 3 + ["ArrowRight"] * 3:
+            page.keyboard.press(key)
+        first = lambda: page.locator("#timeline .axis text").first.text_content()
+        before = first()
+        page.set_viewport_size({"width": 900, "height": 900})
+        page.wait_for_function("document.querySelector('#timeline svg').viewBox.baseVal.width < 900")
+        self.assertNotEqual(before, "0")
+        number = lambda text: float(text.split()[0])
+        self.assertLess(abs(number(first()) - number(before)), 1.5, "milliseconds: a tick further at most")
+        self.assertGreater(page.locator("#timeline rect.slice").count(), 0)
+
     def test_the_pointer_tells_and_picks(self):
         page = self.open("cores")
-        page.locator("#timeline rect.slice").nth(2).hover()
+        point = lambda where: where.dispatch_event("mousemove", {"clientX": 300, "clientY": 300})  # also at what lies under others
+        point(page.locator("#timeline rect.slice").first)
         expect(page.locator("#tip")).to_be_visible()
-        page.locator("#operators rect").first.hover()
+        point(page.locator("#operators rect").first)
         expect(page.locator("#tip b")).to_have_text("Conv")
-        dot = page.locator("#roofline circle").last  # the smallest, which lies above the others
-        dot.click()
+        dot = page.locator("#roofline circle").last
+        dot.dispatch_event("click")
         expect(dot).to_have_class("dot node-dot picked")
         self.assertGreater(page.locator("#timeline rect.picked").count(), 0)
 

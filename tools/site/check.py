@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the site (make site): check.py SITE. Every link within it leads somewhere, to an anchor as well, and no page loads anything from elsewhere."""
+"""Checks the site (make site): check.py SITE. Every link within it leads somewhere, to an anchor as well, and no page names a script, picture, frame or style sheet from elsewhere."""
 import html.parser
 import pathlib
 import sys

@@ -103,7 +103,7 @@ void AddMeasurement(const Json& json, Report& report) {
   if (json.contains("limits")) report.limits = json["limits"];
   for (const Json& c : json.value("computing", Json::array()))
     if (c.at("predicted_ms") > 0)
-      report.compared.push_back({{"what", c.at("processor").get<std::string>() + " computes"},
+      report.compared.push_back({{"what", c.at("processor").get<std::string>() + " computes, least"},
                                  {"predicted_us", c.at("predicted_ms").get<double>() * 1e3},
                                  {"measured_us", c.at("least_ms").get<double>() * 1e3}});
   if (json.contains("predicted_ms") && json["predicted_ms"] > 0)
@@ -119,7 +119,7 @@ void AddComparison(const Json& json, Report& report) {
   const Json& rows = json.at(policies ? "policies" : "planners");
   report.about = fmt::format("{} in virtual time on {}", policies ? "policies" : "planners",
                              json.value(policies ? "machine" : "processors", ""));
-  double least = 0;
+  double least = json.value("alone_us", 0.0);
   for (const Json& row : rows) {
     const double us =
         policies ? row.at("median_ms").get<double>() * 1e3 : row.at("simulated_us").get<double>();
@@ -134,11 +134,15 @@ void AddComparison(const Json& json, Report& report) {
                                      : fmt::format("{:.2f} times as fast as the best single processor",
                                                    row.at("speed_up").get<double>());
     report.choices.push_back({{"name", name}, {"us", us}, {"chosen", us == least}, {"why", why}});
-    if (us == least) report.says.push_back(fmt::format("{} is the fastest: {}.", name, FormatMs(us * 1e-3)));
+    if (us == least)
+      report.says.push_back(fmt::format("{} is the fastest {}: {}.", name, policies ? "policy" : "planner",
+                                        FormatMs(us * 1e-3)));
   }
   if (json.contains("alone_us"))
-    report.choices.push_back(
-        {{"name", "the best single processor"}, {"us", json["alone_us"]}, {"chosen", false}, {"why", ""}});
+    report.choices.push_back({{"name", "the best single processor"},
+                              {"us", json["alone_us"]},
+                              {"chosen", json["alone_us"] == least},
+                              {"why", ""}});
   const std::string note = json.value(policies ? "estimates" : "note", "");
   if (!note.empty()) report.says.push_back((policies ? "Estimates: " : "") + note);
 }

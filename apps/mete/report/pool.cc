@@ -157,13 +157,15 @@ Report ReportOfPool(const ReportFlags& flags, const Context& context) {
   AddFacts(model, plan, report);
   AddPlan(plan, report);
   AddEnergy(PlansOf(pool, model, options, plan), plan.objective, report);
-  AddSimulation(model, pool, plan_json.empty() ? plan.json : plan_json, options, report);
+  const bool other = requests && stats.plan != plan.summary;  // trials have found a faster one
+  AddSimulation(model, pool, requests && !other ? plan_json : plan.json, options, report);
   if (requests) AddMeasured(*requests, stats, report);
-  if (requests && stats.plan != plan.summary)
-    report.says.push_back(fmt::format(
-        "In trials before its use another plan was sooner, by which the requests were computed: one of "
-        "{} group{}, predicted to take {}.",
-        stats.groups, stats.groups == 1 ? "" : "s", FormatMs(stats.predicted_us * 1e-3)));
+  if (other)
+    report.says.push_back(
+        fmt::format("In trials before its use another plan was faster than the one shown here, and it "
+                    "computed the requests: one of "
+                    "{} group{}, predicted to take {}.",
+                    stats.groups, stats.groups == 1 ? "" : "s", FormatMs(stats.predicted_us * 1e-3)));
   SayProcessors(pool, report);
   return report;
 }

@@ -69,7 +69,7 @@ command has written: --trace or --save-plan, or the JSON of bench, run, inspect 
 Examples:
   mete report resnet50.onnx --threads 2 -o resnet50.html
   mete report resnet50.onnx --cores 0:1.0,1:0.4
-  mete report vgg16.onnx --processors rk3399x3
+  mete report vgg16.onnx --processors rk3399x6
   mete report resnet50.onnx --machine snapdragon-855 --processors cpu,gpu
   mete bench resnet50.onnx --explain --json > bench.json; mete report bench.json)";
 

@@ -5,9 +5,10 @@ function drawRoofline() {
   const limits = report.limits, nodes = report.nodes.filter((n) => n.us > 0 && n.flops > 0 && n.bytes > 0);
   if (!limits || !(limits.gflops > 0) || !(limits.read_gbytes > 0) || nodes.length === 0) return;
   const part = section("Beside the machine's limits", "A roofline. To the right are nodes that compute much with each byte; higher is faster. The flat roof is " +
-      `${digits(limits.gflops)} GFLOP/s, what ${limits.threads ? limits.threads === 1 ? "one thread reaches" : `${limits.threads} threads reach` : "the threads reach"} in registers; the slope is ${digits(limits.read_gbytes)} GB/s from memory. ` +
+      `${digits(limits.gflops)} GFLOP/s, what ${limits.threads ? limits.threads === 1 ? "one thread reaches" : `${limits.threads} threads reach` : "the threads reach"} in registers, in f32; the slope is ${digits(limits.read_gbytes)} GB/s from memory. ` +
       "A node above the slope has its data in caches. A larger dot took more time." +
-      (nodes.some((n) => n.computed_flops < n.flops) ? " Convolutions by Winograd's method may lie above the roof: they compute less than is counted." : ""), "roofline");
+      (nodes.some((n) => n.computed_flops < n.flops) ? " Convolutions by Winograd's method may lie above the roof: they compute less than is counted." : "") +
+      (nodes.some((n) => n.precision && n.precision !== "f32") ? " Nodes of fewer bits may lie above it as well." : ""), "roofline");
   const intensity = (n) => n.flops / n.bytes, speed = (n) => n.flops / n.us * 1e-3;
   const total = d3.sum(nodes, (n) => n.us);
   drawing(part, "speed of each node beside the machine's limits", (svg, width, narrow) => {
@@ -112,14 +113,14 @@ function drawCompared() {
 // Ticks of a logarithmic axis: one and three in ten.
 function short(us) {
   const mantissa = us / Math.pow(10, Math.floor(Math.log10(us) + 1e-9));
-  return [1, 3].some((m) => Math.abs(mantissa - m) < 0.01) ? (us >= 1e6 ? `${us * 1e-6} s` : us >= 1e3 ? `${us * 1e-3} ms` : `${+us.toPrecision(2)} \u00b5s`) : "";
+  return [1, 2, 3, 5, 7].some((m) => Math.abs(mantissa - m) < 0.01) ? (us >= 1e6 ? `${us * 1e-6} s` : us >= 1e3 ? `${us * 1e-3} ms` : `${+us.toPrecision(2)} \u00b5s`) : "";
 }
 
 function drawChoices() {
   const choices = report.choices;
   if (choices.length > 1) {
     const sorted = [...choices].sort((a, b) => (a.us === null) - (b.us === null) || a.us - b.us);
-    const part = section("What else was weighed", "Times of a request; what is used is in bold.", "choices");
+    const part = section("What else was weighed", report.plan ? "Times of a request; the plan is in bold." : "The fastest is in bold.", "choices");
     bars(part, "time of each alternative", sorted.map((c) => ({
       name: c.name, value: c.us, colour: c.chosen ? "var(--c2)" : "var(--other)", text: c.us === null ? "cannot" : timeText(c.us), lines: [c.name, timeText(c.us), c.why],
       bold: c.chosen})), timeText);

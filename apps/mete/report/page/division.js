@@ -59,6 +59,7 @@ function drawPlan(plan) {
   const used = plan.processors.map((p, i) => ({...p, index: i})).filter((p) => p.used);
   const colours = new Colours(used.map((p, i) => [p.name, used.length - i]));
   drawing(part, "groups and processors", (svg, width, narrow) => {
+    svg.attr("role", "group");
     const left = narrow ? 4 : 240, top = 24, pitch = narrow ? 62 : 40, inner = width - left - 8, column = inner / used.length;
     sized(svg, width, top + plan.groups.length * pitch + 6);
     const most = d3.max(plan.groups, (g) => d3.max(g.shares, (s) => s.ready_us + s.compute_us)) || 1;
@@ -74,7 +75,8 @@ function drawPlan(plan) {
       for (const share of group.shares) {
         const c = used.findIndex((p) => p.index === share.processor), from = left + c * column;
         const ready = svg.append("rect").attr("class", "wait").attr("x", from).attr("y", y + 4).attr("height", 8).attr("width", Math.max(0, x(share.ready_us)));
-        const bar = svg.append("rect").attr("class", "dot").attr("tabindex", 0).attr("x", from + x(share.ready_us)).attr("y", y).attr("height", 16)
+        const bar = svg.append("rect").attr("class", "dot").attr("tabindex", 0).attr("role", "img")
+            .attr("aria-label", `${share.name}: ${share.part} of ${group.layers}, ${timeText(share.compute_us)}`).attr("x", from + x(share.ready_us)).attr("y", y).attr("height", 16)
             .attr("width", Math.max(1, x(share.compute_us))).style("fill", colours.of(share.name));
         for (const element of [ready, bar])
           tipped(element, () => [`${share.name}: ${share.part}`, group.layers, `computes ${timeText(share.compute_us)}`,

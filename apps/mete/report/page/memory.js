@@ -13,7 +13,8 @@ function drawArena() {
     const left = 64, bottom = 36, height = narrow ? 280 : 340;
     sized(svg, width, height);
     const x = d3.scaleLinear().domain([0, steps]).range([left, width - 12]), y = d3.scaleLinear().domain([0, arena.bytes]).range([height - bottom, 10]);
-    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - bottom})`).call(d3.axisBottom(x).ticks(narrow ? 4 : 10, "d"));
+    svg.append("g").attr("class", "axis").attr("transform", `translate(0,${height - bottom})`)
+       .call(d3.axisBottom(x).tickValues(x.ticks(narrow ? 4 : 10).filter((s) => Number.isInteger(s) && s < steps)).tickFormat((s) => s + 1));
     svg.append("g").attr("class", "axis").attr("transform", `translate(${left},0)`).call(d3.axisLeft(y).tickValues(byteTicks(arena.bytes)).tickFormat(bytesText));
     svg.append("text").attr("class", "dim").attr("x", width - 12).attr("y", height - 4).attr("text-anchor", "end").text("step");
     const boxes = svg.selectAll(".value").data(arena.values).enter().append("rect").attr("class", "dot value")

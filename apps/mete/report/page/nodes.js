@@ -8,7 +8,7 @@ function drawNodes() {
     {name: "#", get: (n) => n.index + 1, number: true}, {name: "node", get: (n) => n.node}, {name: "operator", get: (n) => n.op},
     {name: "kernel", get: (n) => n.kernel}, {name: "threads", get: (n) => n.threads, number: true},
     {name: "time", get: (n) => n.us, text: (v) => v > 0 ? timeText(v) : "", number: true},
-    {name: "share", get: (n) => n.us / all, text: (v) => v > 0 ? percentText(v) : "", number: true},
+    {name: "share", get: (n) => all > 0 ? n.us / all : 0, text: (v) => v > 0 ? percentText(v) : "", number: true},
     {name: "GFLOP/s", get: (n) => n.us > 0 && n.flops > 0 ? n.flops / n.us * 1e-3 : 0, text: (v) => v > 0 ? digits(v) : "", number: true},
     {name: "GB/s", get: (n) => n.us > 0 && n.bytes > 0 ? n.bytes / n.us * 1e-3 : 0, text: (v) => v > 0 ? digits(v) : "", number: true},
     {name: "predicted", get: (n) => n.predicted_us, text: (v) => v > 0 ? timeText(v) : "", number: true}, {name: "why this kernel", get: (n) => n.why, short: true},
@@ -28,10 +28,12 @@ function drawNodes() {
   const body = table.append("tbody");
   const more = part.append("button").attr("type", "button").style("margin-top", "8px").text("show all").on("click", () => { most = Infinity; fill(); });
   search.on("input", fill);
+  window.addEventListener("beforeprint", () => { most = Infinity; fill(); });
   function fill() {
     const word = search.node().value.toLowerCase();
     const found = rows.filter((n) => [n.node, n.op, n.kernel].some((t) => t && t.toLowerCase().includes(word)));
-    found.sort((a, b) => (down ? -1 : 1) * d3.ascending(sorted.get(a), sorted.get(b)) || a.index - b.index);
+    const key = (n) => sorted.get(n) || (sorted.number ? 0 : "");  // a node may lack the figure
+    found.sort((a, b) => (down ? -1 : 1) * d3.ascending(key(a), key(b)) || a.index - b.index);
     const shown = found.slice(0, most);
     count.text(`${shown.length} of ${rows.length}`);
     more.style("display", shown.length < found.length ? null : "none");

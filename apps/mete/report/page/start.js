@@ -8,7 +8,7 @@ d3.select("#about").text(report.about);
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 function setTheme(isDark) {
   document.documentElement.classList.toggle("dark", isDark);
-  d3.select("#theme").text(isDark ? "light" : "dark").attr("aria-label", isDark ? "light colours" : "dark colours").attr("aria-pressed", String(isDark));
+  d3.select("#theme").text(isDark ? "light" : "dark").attr("aria-label", isDark ? "light colours" : "dark colours");
 }
 setTheme(dark.matches);
 d3.select("#theme").on("click", () => setTheme(!document.documentElement.classList.contains("dark")));
@@ -36,6 +36,7 @@ let width = window.innerWidth;
 window.addEventListener("resize", () => {
   if (window.innerWidth === width) return;  // a phone's address bar changes the height alone
   width = window.innerWidth;
+  hideTip();
   for (const draw of drawings) draw();
 });
 window.addEventListener("scroll", hideTip, {passive: true});

@@ -13,18 +13,18 @@ function drawTimeline(timeline) {
   const colours = hasOperators ? operators : new Colours(groups.map((g, i) => [g, groups.length - i]));
 
   const tools = part.append("div").attr("class", "tools").attr("role", "group").attr("aria-label", "zoom");
-  const hint = "Drag to move, Ctrl and the wheel or two fingers to zoom. With the keyboard: arrows move, + and - zoom, 0 shows all, " +
+  const hint = "Drag to move, Ctrl and the wheel to zoom; on a touch screen two fingers do both. With the keyboard: arrows move, + and - zoom, 0 shows all, " +
                "n and p go to the next and previous node.";
   let scale = d3.zoomIdentity, drawn = null;
 
   const svg = drawing(part, `${timeline.title}: ${shown.length} lanes over ${timeText(total)}`, draw);
-  svg.attr("tabindex", 0).style("touch-action", "pan-y");
+  svg.attr("tabindex", 0).attr("role", "group").on("blur", hideTip);
   const zoom = d3.zoom().scaleExtent([1, 5000]).filter(() => {
     const e = d3.event;
     if (e.type === "wheel") return e.ctrlKey || e.metaKey;
     return e.touches ? e.touches.length > 1 : !e.button;
   }).on("zoom", () => { scale = d3.event.transform; redraw(); });
-  svg.call(zoom).on("dblclick.zoom", null);
+  svg.call(zoom).on("dblclick.zoom", null).style("touch-action", "pan-y");  // one finger scrolls the page
   fitZoom();
   for (const [label, name, act] of [["+", "zoom in", () => zoom.scaleBy(svg, 2)], ["\u2212", "zoom out", () => zoom.scaleBy(svg, 0.5)],
                                     ["\u2190", "earlier", () => move(0.3)], ["\u2192", "later", () => move(-0.3)],
@@ -51,7 +51,9 @@ function drawTimeline(timeline) {
   });
 
   // Picks the next slice of the first lane, and brings it into view.
-  const first = shown.length > 0 ? byLane[shown[0]].filter((s) => !isWait(s)) : [];
+  const computes = (s) => !isWait(s) && !isMessage(s);
+  const lane = shown.find((i) => byLane[i].some(computes));
+  const first = lane === undefined ? [] : byLane[lane].filter(computes);
   let at = -1;
   function step(by) {
     if (first.length === 0) return;
@@ -68,7 +70,7 @@ function drawTimeline(timeline) {
     const lane = lanes[s[0]];
     if (isWait(s)) return [`${lane.name} waits ${timeText(s[4])}`, `for ${op}`];
     const node = nodeOf.get(name);
-    const own = [`${lane.group}: ${lane.name}`, `${timeText(s[4])}, from ${timeText(s[3])} on`];
+    const own = [`${lane.group}: ${lane.name}`, `${timeText(s[4])}, from ${ticksText([s[3], s[3] + Math.max(s[4], 0.01)])(s[3])} on`];
     if (node) return [name, ...own, ...nodeLines({...node, us: s[4]}).slice(1, 2), ...nodeLines(node).slice(3)];
     return [name, op, ...own, bytes > 0 ? bytesText(bytes) : "", flops > 0 ? `${digits(flops / s[4] * 1e-3)} GFLOP/s` : ""];
   }
@@ -90,6 +92,10 @@ function drawTimeline(timeline) {
     sized(svg, width, y + 6);
     const inner = width - left - 26;
     const plain = d3.scaleLinear().domain([0, total]).range([left, left + inner]);
+    // What was in view stays in view when the page's width changes.
+    const begin = drawn ? drawn.x.domain()[0] : 0;
+    scale = d3.zoomIdentity.translate(left - scale.k * plain(begin), 0).scale(scale.k);
+    if (svg.node().__zoom) svg.property("__zoom", scale);
     drawn = {left, inner, plain, x: plain, rows, height, narrow, bottom: y};
     svg.append("defs").append("clipPath").attr("id", "clip-timeline").append("rect")
        .attr("x", left).attr("y", 0).attr("width", inner).attr("height", y);
@@ -108,7 +114,7 @@ function drawTimeline(timeline) {
     const {left, inner, plain, rows, height, content, narrow} = drawn;
     const x = drawn.x = scale.rescaleX(plain);
     const [from, to] = x.domain();
-    drawn.axis.call(d3.axisTop(x).ticks(narrow ? 4 : 8).tickFormat(timeText).tickSizeOuter(0));
+    drawn.axis.call(d3.axisTop(x).ticks(narrow ? 4 : 8).tickFormat(ticksText(x.ticks(narrow ? 4 : 8))).tickSizeOuter(0));
     const boxes = [];
     for (const [lane, y] of rows) {
       let many = null;
@@ -155,6 +161,14 @@ function drawTimeline(timeline) {
     drawn.content.selectAll(".slice").classed("picked", (b) => b.slice && picked !== null && timeline.names[b.slice[1]][0] === picked);
   }
   marks.set(timeline, mark);
+}
+
+// A format in which ticks that lie close together differ: 25.012 ms, 25.014 ms.
+function ticksText(ticks) {
+  const most = ticks[ticks.length - 1] || 0, step = ticks.length > 1 ? ticks[1] - ticks[0] : most || 1;
+  const [unit, name] = most >= 1e6 ? [1e6, "s"] : most >= 1e3 ? [1e3, "ms"] : [1, "\u00b5s"];
+  const places = Math.min(9, Math.max(0, -Math.floor(Math.log10(step / unit) + 1e-9)));
+  return (us) => us === 0 ? "0" : `${(us / unit).toFixed(places)} ${name}`;
 }
 
 // The text, shortened to a width in pixels; a letter of 12 pixels is 7 wide at most fonts' average.
