@@ -83,9 +83,11 @@ void AddSavedPlan(const Json& json, Report& report) {
 
 // The JSON of bench, run and inspect: with --explain nodes, with --profile a timeline.
 void AddMeasurement(const Json& json, Report& report) {
-  report.about =
-      fmt::format("{}{}", json.value("cpu", "a measurement"),
-                  json.contains("threads") ? fmt::format(", {} threads", json["threads"].get<int>()) : "");
+  report.about = fmt::format(
+      "{}{}", json.value("cpu", "a measurement"),
+      json.contains("threads")
+          ? fmt::format(", {} thread{}", json["threads"].get<int>(), json["threads"] == 1 ? "" : "s")
+          : "");
   if (json.contains("median_ms")) {
     report.says.push_back(
         fmt::format("A run takes {}: the median of {} runs, which took {} to {}.",

@@ -85,7 +85,7 @@ void SayMachine(const Model& model, const SessionStats& stats, double median_ms,
   const double gflops = double(model.stats().flops) * 1e-6 / median_ms;
   if (gflops > 0)
     report.says.push_back(fmt::format(
-        "That is {:.1f} GFLOP/s, {} of the {:.1f} that {} thread{} reach in registers.", gflops,
+        "That is {:.1f} GFLOP/s, {} of the {:.1f} that {} thread{} reach in registers, in f32.", gflops,
         FormatPercent(gflops / limits.gflops), limits.gflops, stats.threads, stats.threads == 1 ? "" : "s"));
   if (stats.threads > 1)
     report.says.push_back(fmt::format("Threads wait for each other in {} of the shown run's time.",
