@@ -62,3 +62,38 @@ def table(results, policies, speed, markdown):
     near_mean = f"{geometric_means(of_near, policies)[0]['median'][policies[-1]]:.3f}" if len(of_near) == len(same) else "-"
     rows.append(["geometric mean", "", f"{mean['even_speed_up']:.3f}", *cells, near_mean, ""])
     return aligned(rows, markdown)
+
+
+# Of `adaptive`: the least efficiency that networks shall have, the larger one for those of much work in each layer.
+kBars, kBar = dict.fromkeys(("resnet18", "resnet50", "vgg16", "googlenet", "inception_v3"), 0.96), 0.92
+kOurs, kPapers = "adaptive", ("asymo", "sani")  # ours, and the policies of papers
+kAhead = 1.02  # a policy is ahead of ours from so many times its efficiency on: less is within what rounds scatter
+
+
+def _at_bar(results, key):
+    return sum(efficiency(r, kOurs)[key] >= kBars.get(r["model"], kBar) for r in results)
+
+
+def _gains(mean):
+    return ", ".join(f"{100 * (mean[kOurs] / mean[paper] - 1):.1f} %" for paper in kPapers)
+
+
+def _ahead(results, policies):
+    """The policies that are ahead of ours by medians, and by how much."""
+    for r in results:
+        times = {p: efficiency(r, p)["median"] / efficiency(r, kOurs)["median"] for p in policies if p != kOurs}
+        ahead = [f"{p} {100 * (t - 1):.1f} %" for p, t in times.items() if t > kAhead]
+        if ahead:
+            yield f"{r['model']}: {', '.join(ahead)}"
+
+
+def bars_table(documents, markdown):
+    """A row a document, each of one speed: how many models reach their bar, and how far ours is ahead of others."""
+    papers = ", ".join(f"`{p}`" for p in kPapers)
+    rows = [["slow core at", "models", f"at {max(kBars.values()):g} or {kBar:g}", "by least times", f"ahead of {papers}", "by least times",
+             "a policy ahead by more than 2 %"]]
+    for document in documents:
+        results, mean = document["results"], document["geometric_means"][0]
+        rows.append([f"{mean['speed']:g}", str(len(results)), *(str(_at_bar(results, key)) for key in ("median", "of_least")),
+                     *(_gains(mean[key]) for key in ("median", "of_least")), "; ".join(_ahead(results, document["policies"])) or "none"])
+    return aligned(rows, markdown)

@@ -25,7 +25,6 @@ import turns
 from protocol import WorkerFailed, running
 
 kPeers = "onnxruntime,openvino,ncnn"
-kOurPolicies = ("equal", "adaptive")
 kWarmMs = 1500  # of each: guess, some 100 runs of a small model, in which Mete finds out whether the slow core helps at all
 
 
@@ -53,7 +52,7 @@ def commands(flags, prepared, cache, pair):
     """{who: (command, cores)}"""
     fast, both = [(pair["fast"], None)], [(pair["fast"], None), (pair["slow"], None)]
     started = {"mete fast": cores.serve(flags, prepared.mete_path, cache, fast, *prepared.input_words())}
-    for policy in kOurPolicies:
+    for policy in slowed_tables.kOurPolicies:
         started[f"mete {policy}"] = cores.serve(flags, prepared.mete_path, cache, both, "--policy", policy, *prepared.input_words())
     for engine in filter(prepared.can, flags.engines):
         for threads, on in enumerate((fast, both), 1):
@@ -129,8 +128,8 @@ def lines(document):
 
 
 def text(document, markdown):
-    names = [f"mete {p}" for p in ("fast", *kOurPolicies)] + [f"{engine} {threads}" for engine in document["engines"] for threads in (1, 2)]
-    blocks = [slowed_tables.table(document["results"], names, markdown), slowed_tables.mean_table(document["results"], markdown)]
+    blocks = [slowed_tables.table(document["results"], slowed_tables.columns(document["engines"]), markdown),
+              slowed_tables.mean_table(document["results"], markdown)]
     return cores.blocks_text(cores.head(document, "Mete and its peers, one core slowed"), blocks, lines(document), markdown)
 
 

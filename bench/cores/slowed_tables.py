@@ -11,6 +11,7 @@ import spread
 from tables import aligned, number
 
 kFast, kOurs = "mete fast", "mete adaptive"
+kOurPolicies = ("equal", "adaptive")
 kKinds = ("least_ms", "median_ms")
 
 
@@ -51,6 +52,11 @@ def _cell(result, who):
     ms = number(min(result["least_ms"][who]))
     wrong = " !" if who in result["failed"] else ""
     return ms + wrong if who == kOurs else f"{ms} ({over_ours(result, who):.2f}){wrong}"
+
+
+def columns(engines):
+    """Who has a column: Mete, and each peer with one thread and two."""
+    return [*(f"mete {p}" for p in ("fast", *kOurPolicies)), *(f"{engine} {threads}" for engine in engines for threads in (1, 2))]
 
 
 def table(results, names, markdown):

@@ -17,6 +17,7 @@ import common_flags
 import lab
 import machine
 import networks
+import ratios
 from on_lab import exit_code, mete, start_worker
 from output import report, say
 from tables import aligned, listed, number
@@ -89,13 +90,12 @@ def measure(flags):
 
 
 def row(name, result, searched):
-    plans = {p["name"]: p for p in result["plans"]}
-    chosen, singles = plans["chosen"], [p for n, p in plans.items() if n.startswith("alone ")]
-    best = min(singles, key=lambda p: p["median_ms"])
-    others = [p for n, p in plans.items() if n != "chosen" and not n.startswith("alone ")]
+    chosen, best, over_best = ratios.chosen_and_best(result)
+    singles = list(filter(ratios.is_single, result["plans"]))
+    others = [p for p in result["plans"] if p is not chosen and not ratios.is_single(p)]
     cells = [name, chosen["plan"].replace("layers ", ""), f"{number(chosen['median_ms'])} ms", f"{number(chosen['predicted_ms'])} ms",
              f"{chosen['predicted_ms'] / chosen['median_ms']:.2f}", f"{chosen['predicted_ms'] / chosen['min_ms']:.2f}"]
-    ratio = f"{chosen['median_ms'] / best['median_ms']:.2f}" + (" (the same)" if best["same_as"] == "chosen" else "")
+    ratio = f"{over_best:.2f}" + (" (the same)" if best["same_as"] == "chosen" else "")
     cells += [f"{number(p['median_ms'])} ms" for p in singles] + [ratio]
     cells += [f"{number(p['median_ms'])} ms" for p in others] + [f"{number(result['profile_s'])} s"]
     cells.append(f"{number(result['profile_prepare_s'])} s")
