@@ -21,6 +21,7 @@ def width_of(text):
 
 def _rules(mode):
     yield f"text{{fill:{_kInk[mode]}}}.paper{{fill:{_kPaper[mode]}}}.grid{{stroke:{_kGrid[mode]}}}.rule{{stroke:{_kRule[mode]}}}"
+    yield f".over{{paint-order:stroke;stroke:{_kPaper[mode]};stroke-width:3px}}"  # words over lines
     for i, colour in enumerate(kColours):
         yield f".c{i}{{fill:{colour[mode]}}}.k{i}{{stroke:{colour[mode]}}}"
 

@@ -31,11 +31,11 @@ def _scale(width, top, y):
 
 def _legend():
     for i, (policy, colour) in enumerate(kColours.items()):
-        yield f'<rect x="{kLeft + 90 * i}" y="12" width="12" height="12" class="c{colour}"/>'
-        yield f'<text x="{kLeft + 90 * i + 17}" y="22">{policy}</text>'
+        yield f'<rect x="{kLeft + 90 * i}" y="4" width="12" height="12" class="c{colour}"/>'
+        yield f'<text x="{kLeft + 90 * i + 17}" y="14">{policy}</text>'
     x = kLeft + 90 * len(kColours)
-    yield f'<line x1="{x}" x2="{x + 30}" y1="18" y2="18" class="k{kColours["asymo"]}" stroke-dasharray="5 4"/>'
-    yield f'<text x="{x + 36}" y="22">the most that AsyMo reports of convolutional networks</text>'
+    yield f'<line x1="{x}" x2="{x + 30}" y1="10" y2="10" class="k{kColours["asymo"]}" stroke-dasharray="5 4"/>'
+    yield f'<text x="{x + 36}" y="14">the most that AsyMo reports of convolutional networks</text>'
 
 
 def svg(boards):
@@ -46,7 +46,7 @@ def svg(boards):
 
     def y(value):
         return bottom - kHeight * value / top
-    parts = [*_legend(), picture.text(kLeft, kTop - 4, "times as fast as equal slices"), *_scale(width, top, y)]
+    parts = [*_legend(), picture.text(kLeft, kTop - 6, "times as fast as equal slices"), *_scale(width, top, y)]
     for i, (board, mean) in enumerate(zip(boards, means)):
         x = kLeft + kGap + i * group
         parts += _bars(x, mean, y)

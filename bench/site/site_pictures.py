@@ -2,7 +2,7 @@
 import svg
 
 kColours = {"device": svg.kBlue, "raw": svg.kOchre, "scaled": svg.kGreen}
-kSteps = {"load_ms": svg.kVermilion, "preprocess_ms": svg.kOchre, "upload_ms": svg.kBlue, "compute_ms": svg.kGreen}
+kSteps = {"load_ms": svg.kVermilion, "preprocess_ms": svg.kPurple, "upload_ms": svg.kBlue, "compute_ms": svg.kGreen}
 kRow, kLeft, kWidth, kTop = 20, 190, 560, 44  # pixels
 kPlot = 150  # pixels: the height of a plot over time
 
