@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision results reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -36,6 +36,7 @@ help:
 	@echo "  make bench-chip   measure plans for a CPU and an OpenCL device of one machine beside each alone and beside planners of others"
 	@echo "  make bench-precision"
 	@echo "                    classify pictures in f32, f16 and 8 bits on a CPU, a GPU and both, and write docs/results/precision.md"
+	@echo "  make results      write the tables of docs/results from bench/results, and the plots of those pages"
 	@echo "  make reproduce-cores"
 	@echo "                    simulate the policies on the boards of boards/ and write docs/results/cores.md"
 	@echo "  make reproduce-network"
@@ -228,6 +229,10 @@ lint: release
 	python3 tools/check_class_names.py
 	printf '%s\n' $(LINT_FILES) | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/release
 
+# Needs Python alone.
+results:
+	python3 bench/pages/results.py
+
 # Simulated, so the same on every machine.
 reproduce-cores: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
@@ -236,10 +241,12 @@ reproduce-cores: deps build/release/build.ninja
 reproduce-network: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/network/reproduce.py --mete $(METE)
+	$(MAKE) results
 
 reproduce-chip: deps build/release/build.ninja
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	python3 bench/chip/reproduce.py --mete $(METE)
+	$(MAKE) results
 
 # In network namespaces: as root. What is measured is kept in build/site, and a second start goes on.
 reproduce-site: deps build/release/build.ninja

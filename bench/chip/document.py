@@ -9,6 +9,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import chips
 import spread
+from plot_marker import plot
 from tables import aligned, listed, number
 
 kCommand = "make reproduce-chip"
@@ -53,6 +54,16 @@ def table(boards):
         rows.append([chips.kBoards[board], *(number(ms) for ms in point["alone"]), *(times(alone / point["ms"][p]) for p in kPlanners),
                      number(point["ms"]["dynamic"])])
     return aligned(rows, markdown=True)
+
+
+kPlotted = ("vgg16", "mobilenet_v1")  # a network of much work in each layer, and one of little
+
+
+def plots(model, kind):
+    if model in kPlotted:
+        yield plot(f"chip-{model}-{kind}.svg", f"For each chip how many times as fast as its better single processor {model} is with four planners, GPU in {kind}.",
+                   kPlanners, title=f"{model} on the CPU and the GPU of phones' chips, GPU in {kind}: a simulation",
+                   axis="times as fast as the best single processor", names="chip", line=1, line_says="as fast as that processor")
 
 
 kSame = 1e-6  # what sums of microseconds round to
@@ -151,5 +162,5 @@ def document(results, estimates):
     parts += ["## All networks", "Of each planner how many times as fast as the best single processor it is."]
     for kind, models in results.items():
         for model, boards in models.items():
-            parts += [f"### {model}, GPU in {kind}", table(boards)]
+            parts += [f"### {model}, GPU in {kind}", *plots(model, kind), table(boards)]
     return "\n\n".join(parts) + "\n"

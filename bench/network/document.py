@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "common"))
 import spread
+from plot_marker import plot
 from tables import aligned, listed
 
 kCommand = "make reproduce-network"
@@ -54,6 +55,14 @@ def table(model, pools):
     return aligned(rows, markdown=True)
 
 
+def plots(model):
+    """Of networks that a paper has figures of: the planners that are worth a look beside it."""
+    if model in kPublished:
+        yield plot(f"network-{model}.svg", f"For each set of boards how many times as fast as one board {model} is with four planners, and with Legion as published.",
+                   ["uniform", "legion", "fss", "dynamic", "Legion, published"], title=f"{model} on several boards: a simulation",
+                   axis="times as fast as the best single board", names="boards", line=1, line_says="as fast as one board")
+
+
 def points(results):
     return [(model, pool, speed_ups) for model, pools in results.items() for pool, speed_ups in pools.items()]
 
@@ -80,5 +89,5 @@ def summary(results):
 def document(results, estimates):
     parts = [kHead, "## What holds", summary(results), f"Estimates: {estimates}."]
     for model, pools in results.items():
-        parts += [f"## {model}", table(model, pools)]
+        parts += [f"## {model}", *plots(model), table(model, pools)]
     return "\n\n".join(parts) + "\n"

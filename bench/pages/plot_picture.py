@@ -22,6 +22,7 @@ def _ticks(least, most):
     rough = (most - least) / kTicks or 1
     step = next(s for s in (m * 10 ** math.floor(math.log10(rough)) for m in (1, 2, 2.5, 5, 10)) if s >= rough * (1 - 1e-9))
     first, last = math.floor(least / step + 1e-9), math.ceil(most / step - 1e-9)
+    last = max(last, first + 1)
     return [round(i * step, 10) for i in range(first, last + 1)]
 
 
@@ -111,8 +112,8 @@ def _points(at, row):
 def _bars(at, row):
     for i, (name, values) in enumerate(at.plot.series):
         if values[row]:
-            y, end = at.y(row) + kBetween / 2 + i * kBar, at.x(values[row][0])
-            yield (f'<rect x="{at.x(0):g}" y="{y:g}" width="{end - at.x(0):.1f}" height="{kBar - 1}" class="c{i}">'
+            y, (begin, end) = at.y(row) + kBetween / 2 + i * kBar, sorted((at.x(0), at.x(values[row][0])))
+            yield (f'<rect x="{begin:g}" y="{y:g}" width="{end - begin:.1f}" height="{kBar - 1}" class="c{i}">'
                    f"<title>{escape(name)}: {values[row][1]}</title></rect>")
             yield svg.text(round(end + 4, 1), y + kBar - 2, values[row][1], ' font-size="11" class="over"')
 
