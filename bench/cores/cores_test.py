@@ -106,6 +106,16 @@ class Efficiency(unittest.TestCase):
         self.assertIn("0.500 (1 of 1)", lines[1])
         self.assertTrue(all(line.startswith("| ") for line in efficiency.table(results, ["equal"], 0.4, True).splitlines()))
 
+    def test_the_table_of_bars_counts_models_by_their_bar_and_names_who_is_ahead(self):
+        # The efficiency of `adaptive` is 0.93 on both, which reaches the bar of `b`, and would not that of ResNet-50
+        results = [result("resnet50", 1.0, fast=[10.0], asymo=[5.0], sani=[10.0], adaptive=[5.38]),
+                   result("b", 1.0, fast=[10.0], asymo=[10.0], sani=[10.0], adaptive=[5.38])]
+        document = {"results": results, "policies": ["asymo", "sani", "adaptive"],
+                    "geometric_means": efficiency.geometric_means(results, ["asymo", "sani", "adaptive"])}
+        cells = [cell.strip() for cell in efficiency.bars_table([document], True).splitlines()[2].split("|")[1:-1]]
+        self.assertEqual((cells[:4], cells[6]), (["1", "2", "1", "1"], "resnet50: asymo 7.6 %"))
+        self.assertEqual(cells[4], f"{100 * (10 / 5.38 / 2 ** 0.5 - 1):.1f} %, {100 * (10 / 5.38 - 1):.1f} %")
+
 
 class Near(unittest.TestCase):
     def test_a_round_is_as_far_as_before_or_after_it(self):
