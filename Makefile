@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision results reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision results reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve page-tools test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -285,19 +285,17 @@ test-ray: deps build/release/build.ninja
 test-deploy:
 	tests/deploy/tools.sh || [ $$? -eq 77 ]
 
-# The page's pictures are in build/page.
-test-page: deps build/release/build.ninja
+# What tests of pages in a browser need. Their pictures are in build/page.
+page-tools: deps build/release/build.ninja
 	tools/install-deps.sh --page
-	tools/venv.sh build/page-tools tests/serve/page-requirements.txt
+	tools/venv.sh build/page-tools tests/browser/requirements.txt
 	cmake --build --preset release -j $(JOBS) --target mete_cli
 	mkdir -p build/page
+
+test-page: page-tools
 	build/page-tools/bin/python tests/serve/page_test.py --mete $(METE) --screenshots build/page
 
-test-report: deps build/release/build.ninja
-	tools/install-deps.sh --page
-	tools/venv.sh build/page-tools tests/serve/page-requirements.txt
-	cmake --build --preset release -j $(JOBS) --target mete_cli
-	mkdir -p build/page
+test-report: page-tools
 	build/page-tools/bin/python tests/report/page_test.py --mete $(METE) --screenshots build/page
 
 fuzz-build:

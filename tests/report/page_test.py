@@ -3,24 +3,20 @@
     make test-report      # makes the environment under build/ and runs this
     python tests/report/page_test.py --mete build/release/mete --screenshots FOLDER
 
-Needs the packages of tests/serve/page-requirements.txt and a browser: Debian's chromium.
+Needs what tests/browser needs.
 """
-import argparse
-import os
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-SIZES = {"desk": (1200, 900), "phone": (390, 844)}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "browser"))
+from browsing import SIZES, Browsed, arguments, main
+
 MOST_BYTES = 1_000_000
-LONG_MS = 120_000  # for anything, on a busy machine
-arguments = argparse.Namespace()
 
 # The GPU computes on core 1, at half of its speed.
 EMULATED = """name = "A CPU beside an emulated GPU"
@@ -55,31 +51,15 @@ def made(folder):
     return reports
 
 
-class Page(unittest.TestCase):
+class Page(Browsed):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        cls.reports = made(cls.folder)
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=arguments.browser, args=["--no-sandbox"])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
+        super().setUpClass()
+        cls.reports = made(pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory())))
 
     def open(self, name, scheme="light", size="desk"):
-        width, height = SIZES[size]
-        context = self.browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
-        self.addCleanup(context.close)
-        page = context.new_page()
-        page.set_default_timeout(LONG_MS)
-        self.asked, self.complaints = [], []
-        page.on("request", lambda request: self.asked.append(request.url) if not request.url.startswith(("file:", "data:")) else None)
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
         begin = time.monotonic()
-        page.goto(f"file://{self.reports[name]}")
+        page = self.opened(f"file://{self.reports[name]}", ("file:",), scheme, size)
         self.opened_s = time.monotonic() - begin
         return page
 
@@ -187,6 +167,13 @@ class Page(unittest.TestCase):
         page.get_by_role("searchbox").fill("no node has this name")
         expect(page.locator("#nodes tbody tr")).to_have_count(0)
 
+    def test_a_row_of_the_table_is_picked_by_keyboard(self):
+        page = self.open("cores")
+        page.locator("#nodes tbody tr button").first.focus()
+        page.keyboard.press("Enter")
+        expect(page.locator("#nodes tr.picked")).to_have_count(1)
+        self.assertGreater(page.locator("#timeline rect.picked").count() + page.locator("#roofline circle.picked").count(), 0)
+
     def test_colours_follow_the_button(self):
         page = self.open("cores")
         back = lambda: page.evaluate("getComputedStyle(document.body).backgroundColor")
@@ -206,9 +193,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--mete", required=True, type=os.path.abspath)
-    parser.add_argument("--browser", default=shutil.which("chromium"))
-    parser.add_argument("--screenshots", type=os.path.abspath, help="a folder for pictures of the pages")
-    arguments, rest = parser.parse_known_args()
-    unittest.main(argv=[sys.argv[0], *rest])
+    main(__doc__)

@@ -3,9 +3,8 @@
     make test-page        # makes the environment under build/ and runs this
     python tests/serve/page_test.py --mete build/release/mete --screenshots FOLDER
 
-Needs the packages of page-requirements.txt and a browser: Debian's chromium.
+Needs what tests/browser needs.
 """
-import argparse
 import json
 import os
 import pathlib
@@ -13,14 +12,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import unittest
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SIZES = {"desk": (1200, 900), "phone": (390, 844)}
-LONG_MS = 120_000  # for an answer, on a busy machine
-arguments = argparse.Namespace()
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "browser"))
+from browsing import ROOT, SIZES, Browsed, arguments, main
 
 
 class Server:
@@ -39,36 +35,19 @@ class Server:
         self.process.communicate(timeout=60)
 
 
-class Page(unittest.TestCase):
+class Page(Browsed):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
+        folder = cls.enterClassContext(tempfile.TemporaryDirectory())
         for name in ("digits.onnx", "digits.toml", "digits.labels.txt"):
-            shutil.copy(ROOT / "models" / name, cls.folder.name)
-        cls.server = Server(cls.folder.name)
-        cls.playwright = sync_playwright().start()
-        cls.browser = cls.playwright.chromium.launch(executable_path=arguments.browser, args=["--no-sandbox"])
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.browser.close()
-        cls.playwright.stop()
-        cls.server.end()
-        cls.folder.cleanup()
+            shutil.copy(ROOT / "models" / name, folder)
+        cls.server = Server(folder)
+        cls.addClassCleanup(cls.server.end)
+        super().setUpClass()
 
     def open(self, scheme="light", size="desk"):
         """A page that was loaded, of which every request and every complaint is noted."""
-        width, height = SIZES[size]
-        context = self.browser.new_context(color_scheme=scheme, viewport={"width": width, "height": height})
-        self.addCleanup(context.close)
-        page = context.new_page()
-        page.set_default_timeout(LONG_MS)
-        self.elsewhere, self.complaints = [], []
-        page.on("request", lambda request: self.elsewhere.append(request.url)
-                if not request.url.startswith((self.server.address, "blob:", "data:")) else None)
-        page.on("console", lambda message: self.complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: self.complaints.append(str(error)))
-        page.goto(self.server.address)
+        page = self.opened(self.server.address, (self.server.address, "blob:"), scheme, size)
         page.locator("#model option").first.wait_for(state="attached")
         return page
 
@@ -92,7 +71,7 @@ class Page(unittest.TestCase):
                     page.locator("#models td", has_text="READY").wait_for()
                     if arguments.screenshots:
                         page.screenshot(path=os.path.join(arguments.screenshots, f"page-{scheme}-{size}.png"), full_page=True)
-                    self.assertEqual((self.elsewhere, self.complaints), ([], []))
+                    self.assertEqual((self.asked, self.complaints), ([], []))
 
     def test_a_photo_is_dropped_or_pasted(self):
         transfer = """bytes => {
@@ -114,7 +93,7 @@ class Page(unittest.TestCase):
                     page.evaluate("given => document.dispatchEvent(new ClipboardEvent('paste', {clipboardData: given}))", given)
                 page.locator(".answer").nth(1).wait_for()
                 expect(page.locator("#photo-state")).to_contain_text("digits says: 5")
-                self.assertEqual((self.elsewhere, self.complaints), ([], []))
+                self.assertEqual((self.asked, self.complaints), ([], []))
 
     def test_the_keyboard_reaches_all_that_can_be_done(self):
         page = self.open()
@@ -157,11 +136,4 @@ class Page(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mete", default=ROOT / "build" / "release" / "mete")
-    parser.add_argument("--browser", default=shutil.which("chromium"), help="the program of the browser (default: chromium)")
-    parser.add_argument("--screenshots", metavar="FOLDER", help="where pictures of the page are kept")
-    arguments, rest = parser.parse_known_args()
-    if not arguments.browser:
-        sys.exit("page_test.py: no browser; try apt-get install chromium, or --browser PROGRAM")
-    unittest.main(argv=[sys.argv[0], *rest])
+    main(__doc__)
