@@ -15,7 +15,9 @@ case "$(file -b "$(realpath "$build/mete")")" in
   *aarch64*) architecture=arm64 ;;
   *) echo "deb.sh: $1/mete is for a processor that no package is made for; expected x86-64 or 64-bit Arm" >&2; exit 1 ;;
 esac
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+# Outside of a git checkout it is the time of CHANGELOG.md.
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CHANGELOG.md)}"
+export SOURCE_DATE_EPOCH
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/mete-$version

@@ -33,16 +33,20 @@ inside sh -c 'apt-get -qq install --no-install-recommends /srv/packages/*.deb' >
 answer=$(inside mete run /srv/models/digits.onnx /srv/models/digit.png)
 grep -q '^    5  0.95' <<< "$answer"
 say "mete run answers, $(($(date +%s) - began)) s after the beginning of the installation"
-inside mete report /srv/models/digits.onnx -o /tmp/report.html > /dev/null && say "mete report writes a page of $(stat -c %s "$root/tmp/report.html") bytes"
-inside sh -c 'mete keys token /tmp/token > /dev/null && { timeout -s TERM 5 mete worker --listen 127.0.0.1:0 --token /tmp/token; true; }' | grep -q 'listening on' && say "a worker starts"
-inside sh -c '{ timeout -s TERM 5 mete serve /srv/models --listen 127.0.0.1:0 --log none; true; }' | grep -q 'listening\|http' && say "a server starts"
+inside mete report /srv/models/digits.onnx -o /tmp/report.html > /dev/null
+say "mete report writes a page of $(stat -c %s "$root/tmp/report.html") bytes"
+inside sh -c 'mete keys token /tmp/token > /dev/null && { timeout -s TERM 5 mete worker --listen 127.0.0.1:0 --token /tmp/token; true; }' | grep -q 'listening on'
+say "a worker starts"
+inside sh -c '{ timeout -s TERM 5 mete serve /srv/models --listen 127.0.0.1:0 --log none; true; }' | grep -q 'listening\|http'
+say "a server starts"
 cat > "$root/tmp/use.cc" << 'CODE'
 #include <mete/engine.h>
 #include <cstdio>
 int main() { std::printf("%s\n", mete::Model::Load("/srv/models/digits.onnx").name().c_str()); }
 CODE
 inside apt-get -qq install --no-install-recommends g++ pkg-config > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
-inside sh -c 'g++ -std=c++20 /tmp/use.cc -o /tmp/use $(pkg-config --cflags --libs mete) && /tmp/use > /dev/null' && say "a program compiles with pkg-config mete, and runs"
+inside sh -c 'g++ -std=c++20 /tmp/use.cc -o /tmp/use $(pkg-config --cflags --libs mete) && /tmp/use > /dev/null'
+say "a program compiles with pkg-config mete, and runs"
 inside apt-get -qq purge mete libmete0 libmete-dev > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
 inside apt-get -qq autoremove --purge > "$root.log" 2>&1
 inside find / -xdev \( -path /proc -o -path /dev -o -path /srv -o -path /var -o -path /tmp -o -path /root \) -prune -o -type f -name '*mete*' -print | sort > "$root.left"

@@ -18,7 +18,9 @@ trap 'rm -rf "$raw"' EXIT
 # A compiler cache has the files of other builds where the compiler's name is the one that CMake finds, and Python leaves the locale as it is.
 export CXX=${CXX:-c++} PYTHONCOERCECLOCALE=0 CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 # The times of the wheel's files: the same state makes the same wheel.
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+# Outside of a git checkout it is the time of CHANGELOG.md.
+: "${SOURCE_DATE_EPOCH:=$(git log -1 --format=%ct 2> /dev/null || stat -c %Y CHANGELOG.md)}"
+export SOURCE_DATE_EPOCH
 "$tools/bin/python" -m build --wheel --outdir "$raw" .
 mkdir -p "$folder"
 PATH=$PWD/$tools/bin:$PATH "$tools/bin/auditwheel" repair --strip --wheel-dir "$folder" "$raw"/*.whl
