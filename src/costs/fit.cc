@@ -60,7 +60,7 @@ std::vector<double> Solve(const System& s, const std::vector<double>& weights) {
   return x;
 }
 
-double Error(const std::vector<double>& row, const std::vector<double>& x) {
+double Residual(const std::vector<double>& row, const std::vector<double>& x) {
   double sum = -1;
   for (size_t j = 0; j < x.size(); ++j) sum += row[j] * x[j];
   return sum;
@@ -98,7 +98,7 @@ Fit FitUnits(std::span<const FitSample> samples) {
   for (int round = 0; round < kRounds; ++round) {
     x = Solve(system, weights);
     for (size_t i = 0; i < samples.size(); ++i) {
-      errors[i] = std::abs(Error(system.rows[i], x));
+      errors[i] = std::abs(Residual(system.rows[i], x));
       weights[i] = 1 / std::max(errors[i], kClose);
     }
   }

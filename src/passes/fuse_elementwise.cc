@@ -33,9 +33,9 @@ struct Program {
   }
 };
 
-class Fuser {
+class ElementwiseFuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph), absorbed_(graph.nodes.size()) {}
+  explicit ElementwiseFuser(Graph& graph) : graph_(graph), uses_(graph), absorbed_(graph.nodes.size()) {}
 
   bool Run() {
     bool changed = false;
@@ -144,6 +144,6 @@ class Fuser {
 
 }  // namespace
 
-bool FuseElementwise(Graph& graph) { return Fuser(graph).Run(); }
+bool FuseElementwise(Graph& graph) { return ElementwiseFuser(graph).Run(); }
 
 }  // namespace mete

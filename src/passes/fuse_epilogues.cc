@@ -29,9 +29,9 @@ std::optional<Activation> OfActivation(const Graph& graph, const Node& node) {
   return result;
 }
 
-class Fuser {
+class EpilogueFuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit EpilogueFuser(Graph& graph) : graph_(graph), uses_(graph) {}
 
   bool Run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
@@ -111,6 +111,6 @@ class Fuser {
 
 }  // namespace
 
-bool FuseEpilogues(Graph& graph) { return Fuser(graph).Run(); }
+bool FuseEpilogues(Graph& graph) { return EpilogueFuser(graph).Run(); }
 
 }  // namespace mete

@@ -11,9 +11,9 @@
 namespace mete {
 namespace {
 
-class Fuser {
+class MatmulFuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit MatmulFuser(Graph& graph) : graph_(graph), uses_(graph) {}
 
   bool Run() {
     for (size_t n = 0; n < graph_.nodes.size(); ++n)
@@ -122,6 +122,6 @@ class Fuser {
 
 }  // namespace
 
-bool FuseMatMul(Graph& graph) { return Fuser(graph).Run(); }
+bool FuseMatMul(Graph& graph) { return MatmulFuser(graph).Run(); }
 
 }  // namespace mete

@@ -43,9 +43,9 @@ enum class Sums { kIntegers, kAsOnnxRuntime };
 // slow.
 constexpr int64_t kLongestSum = 1 << 15;
 
-class Fuser {
+class QuantizedFuser {
  public:
-  Fuser(Graph& graph, Sums sums)
+  QuantizedFuser(Graph& graph, Sums sums)
       : graph_(graph), uses_(graph), as_onnxruntime_(sums == Sums::kAsOnnxRuntime) {}
 
   void Run() {
@@ -432,7 +432,7 @@ bool Fuse(Graph& graph, Sums sums) {
   const bool any = std::any_of(graph.nodes.begin(), graph.nodes.end(),
                                [](const Node& n) { return n.op == "DequantizeLinear"; });
   if (!any) return false;
-  Fuser(graph, sums).Run();
+  QuantizedFuser(graph, sums).Run();
   SortTopologically(graph);  // a Gemm gets nodes before and behind it, a ConvTranspose behind it
   return true;
 }

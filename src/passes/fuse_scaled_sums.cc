@@ -4,9 +4,9 @@
 namespace mete {
 namespace {
 
-class Fuser {
+class ScaledSumFuser {
  public:
-  explicit Fuser(Graph& graph) : graph_(graph), uses_(graph) {}
+  explicit ScaledSumFuser(Graph& graph) : graph_(graph), uses_(graph) {}
 
   bool Run() {
     bool changed = false;
@@ -63,6 +63,6 @@ class Fuser {
 
 }  // namespace
 
-bool FuseScaledSums(Graph& graph) { return Fuser(graph).Run(); }
+bool FuseScaledSums(Graph& graph) { return ScaledSumFuser(graph).Run(); }
 
 }  // namespace mete

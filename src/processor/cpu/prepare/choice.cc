@@ -8,10 +8,6 @@
 namespace mete {
 namespace {
 
-// The least number of elements of a block. This value is a guess: they take about as long as those of a
-// Softmax.
-constexpr int64_t kLeastElements = 4 * 1024;
-
 // Blocks are ranges of lines.
 class TopStep : public PreparedNode {
  public:
@@ -20,7 +16,7 @@ class TopStep : public PreparedNode {
         name_(fmt::format("{} {}", top.kernel(), ActiveTarget())),
         shape_(top.shape),
         blocks_(std::min(shape_.lines(),
-                         BlocksOf(shape_.lines() * shape_.length, kLeastElements, pool.step_threads()))),
+                         BlocksOf(shape_.lines() * shape_.length, kLeastCostly, pool.step_threads()))),
         scratch_(size_t(blocks_ > 1 ? pool.threads() : 1), TopScratch(shape_)) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -49,8 +45,8 @@ class BestStep : public PreparedNode {
         name_(fmt::format("{} {}", best.kernel(), ActiveTarget())),
         shape_(best.shape),
         units_(BestUnits(shape_)),
-        blocks_(std::min(units_,
-                         BlocksOf(shape_.lines() * shape_.length, kLeastElements, pool.step_threads()))) {}
+        blocks_(
+            std::min(units_, BlocksOf(shape_.lines() * shape_.length, kLeastCostly, pool.step_threads()))) {}
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {

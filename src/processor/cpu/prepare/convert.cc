@@ -13,9 +13,6 @@
 namespace mete {
 namespace {
 
-// This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
-constexpr int64_t kLeastElements = 16 * 1024;
-
 // Converts bytes to floats or floats to bytes, with one scale and one zero point.
 class ConvertStep : public PreparedNode {
  public:

@@ -10,9 +10,6 @@
 namespace mete {
 namespace {
 
-// As in pooling.cc: it costs more to hand out smaller pieces than to compute them.
-constexpr int64_t kLeastElements = 16 * 1024;
-
 class ElementwiseStep : public PreparedNode {
  public:
   ElementwiseStep(const Elementwise& of, ThreadPool& pool)

@@ -54,6 +54,15 @@ struct GridSides {
 // `other_side`: divide the side that would be left whole.
 Grid MakeGrid(const GridSides& sides, std::span<const double> speeds, bool other_side = false);
 
+// The least elements of a block. These values are guesses: it costs more to hand out a smaller piece of work
+// than to compute it, where an element costs a few instructions, and where it costs an exponential or a
+// comparison with others.
+inline constexpr int64_t kLeastElements = 16 * 1024, kLeastCostly = 4 * 1024;
+
+// The most pieces of few outputs with many terms. This value is a guess: enough for as many cores, while
+// joining the pieces still costs nothing.
+inline constexpr int64_t kMostPieces = 16;
+
 // For kernels that divide only one dimension: returns the number of pieces, each of at least `least` units.
 int64_t BlocksOf(int64_t units, int64_t least, int threads);
 

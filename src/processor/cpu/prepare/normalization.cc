@@ -10,13 +10,10 @@
 namespace mete {
 namespace {
 
-// guess: smaller than for copies, because exponentials cost more
-constexpr int64_t kLeastElements = 4 * 1024;
-
 class RowsStep : public PreparedNode {
  public:
   RowsStep(const NormalizedRows& rows, ThreadPool& pool) : pool_(pool), rows_(rows), target_(ActiveTarget()) {
-    blocks_ = std::min(rows.count, BlocksOf(rows.count * rows.length, kLeastElements, pool.step_threads()));
+    blocks_ = std::min(rows.count, BlocksOf(rows.count * rows.length, kLeastCostly, pool.step_threads()));
   }
 
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
@@ -49,7 +46,7 @@ class LrnStep : public PreparedNode {
  public:
   LrnStep(const Lrn& lrn, ThreadPool& pool) : pool_(pool), lrn_(lrn), target_(ActiveTarget()) {
     blocks_ =
-        std::min(lrn.pixels, BlocksOf(lrn.pixels * lrn.shape.channels, kLeastElements, pool.step_threads()));
+        std::min(lrn.pixels, BlocksOf(lrn.pixels * lrn.shape.channels, kLeastCostly, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     pool_.For(blocks_, [&](int, int64_t begin, int64_t end) {

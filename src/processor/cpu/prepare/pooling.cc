@@ -8,9 +8,6 @@
 namespace mete {
 namespace {
 
-// This value is a guess: it costs more to hand out a smaller piece of work than to compute it.
-constexpr int64_t kLeastElements = 16 * 1024;
-
 class WindowPool : public PreparedNode {
  public:
   WindowPool(const Pooling& pooling, ThreadPool& pool)
@@ -48,8 +45,6 @@ class WholeImagePool : public PreparedNode {
         pixels_(in[1] * in[2]),
         channels_(in[3]),
         target_(ActiveTarget()) {
-    // guess: enough for as many cores; joining the pieces still costs nothing
-    constexpr int64_t kMostPieces = 16;
     pieces_ = std::min(pixels_, std::clamp<int64_t>(pixels_ * channels_ / kLeastElements, 1, kMostPieces));
     partial_ = Tensor(DType::kF32, Shape{images_ * pieces_, channels_});
   }

@@ -8,12 +8,6 @@
 namespace mete {
 namespace {
 
-// The least number of elements of a block, as of a pool's: handing out a smaller piece costs more than
-// folding it. This value is a guess.
-constexpr int64_t kLeastElements = 16 * 1024;
-// Pieces of few outputs with many terms: enough for as many cores. This value is a guess, as of a pool's.
-constexpr int64_t kMostPieces = 16;
-
 // Blocks are units of outputs. Where there are few of these, blocks are parts of the terms, which are joined
 // at the end. The number of parts does not depend on the number of threads, so the sums do not either.
 class ReduceStep : public PreparedNode {

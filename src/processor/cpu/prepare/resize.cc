@@ -10,7 +10,7 @@ namespace mete {
 namespace {
 
 // The least number of elements of a block. This value is a guess: they take some microseconds.
-constexpr int64_t kLeastElements = 8 * 1024;
+constexpr int64_t kLeastResized = 8 * 1024;
 
 class ResizeStep : public PreparedNode {
  public:
@@ -18,7 +18,7 @@ class ResizeStep : public PreparedNode {
       : pool_(pool), resizing_(resizing), target_(ActiveTarget()) {
     const ResizeShape& s = resizing_.shape;
     const int64_t elements = s.out_rows() * int64_t(s.columns.size()) * s.pixel;
-    blocks_ = std::min(s.out_rows(), BlocksOf(elements, kLeastElements, pool.step_threads()));
+    blocks_ = std::min(s.out_rows(), BlocksOf(elements, kLeastResized, pool.step_threads()));
   }
   void Execute(std::span<const ConstView> in, std::span<View> out) override {
     const int64_t rows = resizing_.shape.out_rows();
