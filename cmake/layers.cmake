@@ -188,7 +188,8 @@ mete_exceptions("they describe or read machines, which no program needs to run a
   apps/mete/installed_files.cc LAYERS machine
   apps/mete/machine.cc LAYERS machine opencl_info
   apps/mete/machine_gpus.cc LAYERS opencl_find opencl_info
-  apps/mete/machine_gpus.h LAYERS opencl_info)
+  apps/mete/machine_gpus.h LAYERS opencl_info
+  apps/mete/trace_counters.cc LAYERS machine)
 mete_exceptions("they choose frequencies and measure energy before a session is made, with curves and locks of their own"
   apps/mete/energy_choice.cc LAYERS costs
   apps/mete/energy_choice.h LAYERS costs

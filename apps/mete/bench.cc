@@ -21,6 +21,7 @@
 #include "on_command.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "trace_counters.h"
 
 namespace mete::cli {
 namespace {
@@ -310,7 +311,7 @@ void Gather(const Streams& streams, const Model& model, Result& result) {
   result.computed_gflop = double(stats.computed_flops) * 1e-9;
 }
 
-// Appends a trace that began `later_ns` after `all`, with lanes of its own.
+// Appends a trace that began `later_ns` after `all`, with lanes and counters of its own.
 void Append(Trace trace, int64_t later_ns, const std::string& lane, Trace& all) {
   const int first = int(all.lanes.size());
   for (const std::string& name : trace.lanes) all.lanes.push_back(lane + name);
@@ -320,23 +321,34 @@ void Append(Trace trace, int64_t later_ns, const std::string& lane, Trace& all) 
     event.end_ns += later_ns;
     all.events.push_back(std::move(event));
   }
+  for (TraceCounter& counter : trace.counters) {
+    counter.name = lane + counter.name;
+    for (TraceCounter::Point& point : counter.points) point.ns += later_ns;
+    all.counters.push_back(std::move(counter));
+  }
   all.total_ns = std::max(all.total_ns, trace.total_ns + later_ns);
 }
 
-// Returns the trace of a run of each stream, all at the same time.
-Trace TraceOf(Streams& streams) {
+// Returns the trace of a run of each stream, all at the same time. Several streams share the machine's clocks
+// and power, of which only the trace of a single one has counters.
+Trace TraceOf(Streams& streams, const Context& context) {
+  if (streams.size() == 1) {
+    Trace trace;
+    TraceCounters(context).Measure(streams[0]->session, trace, [&] { streams[0]->runner.RunMs(&trace); });
+    return trace;
+  }
   std::vector<Trace> traces(streams.size());
   std::vector<int64_t> start_ns(streams.size());
   const auto run = [&](size_t i) {
     start_ns[i] = MonotonicNs();
     streams[i]->runner.RunMs(&traces[i]);
+    traces[i].counters = {streams[i]->session.Activations(traces[i])};
   };
   std::vector<std::future<void>> others;
   for (size_t i = 1; i < streams.size(); ++i)
     others.push_back(std::async(std::launch::async, [&, i] { run(i); }));
   run(0);
   for (auto& other : others) other.get();
-  if (streams.size() == 1) return std::move(traces[0]);
   const int64_t first_ns = *std::min_element(start_ns.begin(), start_ns.end());
   Trace all;
   all.process = traces[0].process;
@@ -413,7 +425,7 @@ void Bench(const BenchFlags& flags, const Context& context) {
   if (!result.interrupted) {
     ReportPlan(
         session, flags.model, context, [&](Trace* to) { runner.RunMs(to); }, json);
-    if (flags.model.traced()) trace = TraceOf(streams);
+    if (flags.model.traced()) trace = TraceOf(streams, context);
     ReportTrace(trace, flags.model, context, json);
   }
   if (context.json) PrintJson(json);

@@ -17,6 +17,7 @@
 #include "run_parts.h"
 #include "stopwatch.h"
 #include "terminal.h"
+#include "trace_counters.h"
 
 namespace mete::cli {
 namespace {
@@ -239,8 +240,13 @@ void Run(const RunFlags& flags, const Context& context) {
   const double prepare_ms = session.stats().prepare_ms;
   OutputFolder folder(flags.output);
   std::vector<Tensor> last;
+  std::optional<TraceCounters> counters;
+  if (!flags.model.trace.empty()) counters.emplace(context);
+  const auto run_by = [&](Session& by, const std::vector<Tensor>& in, const RunOptions& options) {
+    return counters ? counters->Run(by, in, options) : by.Run(in, options);
+  };
   const RunFunction run = [&](const std::vector<Tensor>& in, const RunOptions& options) {
-    return last = session.Run(in, options);
+    return last = run_by(session, in, options);
   };
   const auto smaller = [&](int64_t pictures) {
     Loaded fewer = LoadWithInputs(flags, files, pictures, nullptr, context);
@@ -248,7 +254,7 @@ void Run(const RunFlags& flags, const Context& context) {
         MakeSession(fewer.model, SessionOptionsOf(chosen), "preparing the last batch, node", context);
     return std::pair(std::move(fewer),
                      RunFunction([&](const std::vector<Tensor>& in, const RunOptions& options) {
-                       return last_batch.Run(in, options);
+                       return run_by(last_batch, in, options);
                      }));
   };
   Job job{flags, context, loaded, style, run, smaller, {}, {}, told, read_text};

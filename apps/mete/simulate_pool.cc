@@ -194,7 +194,7 @@ void SimulateOverPool(const Model& model, const SimulatePoolFlags& flags, const 
                {}};
   Simulate(graph, pool, flags.planner, context, c);
   if (!flags.trace.empty())
-    WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan) + "\n");
+    WriteTextFile(flags.trace, ChromeJson(c.outcomes[0].simulation, c.outcomes[0].plan, pool) + "\n");
   if (context.json) PrintJson(ComparisonJson(c));
   else Print(c);
 }

@@ -214,19 +214,31 @@ struct TraceEvent {
   bool waits() const { return name == "[wait]"; }
 };
 
+// A figure over the time of a run, for example the clock of a cluster of cores.
+struct TraceCounter {
+  struct Point {
+    int64_t ns = 0;  // since the start of the run; the value holds until the next point
+    double value = 0;
+  };
+  std::string name, unit;  // "clock of cluster0", "MHz"
+  std::vector<Point> points;
+};
+
 struct Trace {
   std::vector<TraceEvent> events;  // in the order of the nodes; for each node the calling thread's first
   int64_t total_ns = 0;
   std::string process;             // name of the process in a timeline: the model's name
   std::vector<std::string> lanes;  // name of each worker in a timeline: "thread 0, core 4"
+  // What timelines show beside the lanes. Run() adds none; Session::Activations() makes one.
+  std::vector<TraceCounter> counters;
 
   // Returns a table of the calling thread's time with one row per node, the most expensive node first. `rows`
   // is the number of rows (0: all), `columns` the width of the widest line in characters (0: no limit).
   std::string Table(int rows = 0, int columns = 0) const;
   // Returns a table with one row per operator, and the rows [wait] [transfer] [layout] [other].
   std::string TableByOperator(int columns = 0) const;
-  // Returns a timeline for chrome://tracing and Perfetto: one process, one lane per worker, and an arrow to
-  // each wait from the worker that ended it.
+  // Returns a timeline for chrome://tracing and Perfetto: one process, one lane per worker, an arrow to each
+  // wait from the worker that ended it, and the counters.
   std::string ChromeJson() const;
   // Keeps for each node the shorter time of this trace and of `other`, which must come from the same session.
   // Only the calling thread's events stay, without the waits.
@@ -421,6 +433,9 @@ class Session {
   // Returns the values in the arena for the shapes for which the model was loaded. Values that are views of
   // others, or replace them in place, have their places and are not listed.
   std::vector<ArenaValue> Arena() const;
+  // Returns how many bytes of the arena the values in use have, from the start of each node of the run on.
+  // `trace` is one of this session, of a run with the shapes for which the model was loaded.
+  TraceCounter Activations(const Trace& trace) const;
   // Returns the plan: the processors and layers of each group, and for a CPU alone the threads of each step.
   std::string PlanText() const;
   std::string PlanJson() const;  // the same, for SessionOptions::plan_json or PoolOptions::plan_json

@@ -331,6 +331,12 @@ void BindSessions(nb::module_& module) {
           nb::arg("trace") = nb::none(), nb::arg("columns") = 0,
           "Return a table: the kernel of each node, and why it was chosen.")
       .def("steps", StepsOf, nb::arg("trace") = nb::none(), "Return the same as a list of dicts.")
+      .def(
+          "count_activations",
+          [](const SessionFace& session, Trace& trace) {
+            trace.counters.push_back(WithoutGil([&] { return session->Activations(trace); }));
+          },
+          nb::arg("trace"), "Add the bytes of activations in use over the run to the trace's timeline.")
       .def_prop_ro(
           "plan",
           [](const SessionFace& session) {

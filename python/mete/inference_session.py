@@ -287,6 +287,7 @@ class InferenceSession:
         cancel, deadline_s = (None, None) if run_options is None else (run_options._cancel, run_options.deadline_s)
         answer = run(inputs, outputs, trace=trace, cancel=cancel, deadline_s=deadline_s)
         if trace is not None:
+            self._session.count_activations(trace)
             self._traces.append(trace)
         return answer
 

@@ -89,7 +89,9 @@ class Runs(unittest.TestCase):
         self.assertEqual([event.op for event in trace.events], ["mete.Elementwise"])
         self.assertGreater(trace.total_ms, 0)
         self.assertIn("Elementwise", trace.table())
-        self.assertIn("traceEvents", json.loads(trace.chrome_json()))
+        self.session.count_activations(trace)
+        counts = [event for event in json.loads(trace.chrome_json())["traceEvents"] if event["name"] == "activations in use"]
+        self.assertEqual(len(counts), 2, "one for the node, and the end")
 
     def test_a_cancelled_run_raises(self):
         cancel = mete.CancelToken()

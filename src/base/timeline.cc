@@ -39,8 +39,9 @@ void Timeline::AddArrow(const char* name, Lane from, double from_us, Lane to, do
   arrows_.push_back({name, from, to, from_us, to_us});
 }
 
-void Timeline::AddCounter(int process, const std::string& name, const std::string& unit, double value) {
-  counters_.push_back({process, name, unit, value});
+void Timeline::AddCounter(int process, const std::string& name, const std::string& unit, double us,
+                          double value) {
+  counters_.push_back({process, name, unit, us, value});
 }
 
 std::string Timeline::ToJson() const {
@@ -76,7 +77,7 @@ std::string Timeline::ToJson() const {
                       {"cat", "sum"},
                       {"ph", "C"},
                       {"pid", c.process},
-                      {"ts", 0},
+                      {"ts", c.us},
                       {"args", {{c.unit, c.value}}}});
   return JsonText({{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}, 1);
 }

@@ -29,8 +29,8 @@ class Timeline {
   // Adds an arrow from a slice of one lane to a slice of another lane that had to wait for it. Each time must
   // lie inside its slice.
   void AddArrow(const char* name, Lane from, double from_us, Lane to, double to_us);
-  // Adds a number that viewers show beside the lanes of a process.
-  void AddCounter(int process, const std::string& name, const std::string& unit, double value);
+  // Adds a number that viewers show beside the lanes of a process, from `us` on.
+  void AddCounter(int process, const std::string& name, const std::string& unit, double us, double value);
 
   std::string ToJson() const;
 
@@ -57,7 +57,7 @@ class Timeline {
   struct Counter {
     int process;
     std::string name, unit;
-    double value;
+    double us, value;
   };
 
   int ProcessOf(Lane lane) const { return lanes_[size_t(lane) - 1].process; }

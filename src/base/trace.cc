@@ -170,7 +170,10 @@ std::string Trace::ChromeJson() const {
                           lane_of[size_t(e.worker)], UsBefore(e.end_ns));
     rest = rest.subspan(node.size());
   }
-  for (const Row& row : BracketRows(*this)) timeline.AddCounter(run, row.name, "us", Us(row.ns));
+  for (const Row& row : BracketRows(*this)) timeline.AddCounter(run, row.name, "us", 0, Us(row.ns));
+  for (const TraceCounter& counter : counters)
+    for (const auto& [ns, value] : counter.points)
+      timeline.AddCounter(run, counter.name, counter.unit, Us(ns), value);
   return timeline.ToJson();
 }
 

@@ -85,6 +85,17 @@ TEST(Trace, WritesATimelineThatParses) {
   EXPECT_EQ(Events(t, "C").size(), 4u);
 }
 
+TEST(Trace, HasCountersOverTime) {
+  Trace t = Example();
+  const size_t before = Events(t, "C").size();
+  t.counters = {{"power", "W", {{0, 3.5}, {2000, 4}}}};
+  const auto counts = Events(t, "C");
+  ASSERT_EQ(counts.size(), before + 2);
+  EXPECT_EQ(counts[before].at("name"), "power");
+  EXPECT_EQ(counts[before].at("args").at("W"), 3.5);
+  EXPECT_EQ(counts[before + 1].at("ts"), 2.0);
+}
+
 TEST(Trace, NamesProcessAndLanesOfATimeline) {
   Trace t = Example();
   // the last two took no part

@@ -1,3 +1,6 @@
+#include <map>
+#include <string_view>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "engine/model.h"
@@ -106,6 +109,25 @@ std::vector<ArenaValue> Session::Arena() const {
     values.push_back(
         {graph.value(placed.id).name, placed.offset, placed.life.bytes, placed.life.first, placed.life.last});
   return values;
+}
+
+TraceCounter Session::Activations(const Trace& trace) const {
+  const std::vector<StepInfo> steps = Steps();
+  std::vector<int64_t> changes(steps.size() + 1);  // of the bytes in use, at each step
+  for (const ArenaValue& value : Arena()) {
+    changes[size_t(value.first_step)] += value.bytes;
+    changes[size_t(value.last_step) + 1] -= value.bytes;
+  }
+  std::map<std::string_view, int64_t> in_use;
+  int64_t bytes = 0;
+  for (size_t i = 0; i < steps.size(); ++i) in_use[steps[i].node] = bytes += changes[i];
+  TraceCounter counter{"activations in use", "bytes", {}};
+  for (const TraceEvent& event : trace.events) {
+    const auto at = event.worker == 0 && !event.waits() ? in_use.find(event.name) : in_use.end();
+    if (at != in_use.end()) counter.points.push_back({event.start_ns, double(at->second)});
+  }
+  if (!counter.points.empty()) counter.points.push_back({trace.total_ns, 0});
+  return counter;
 }
 
 std::vector<std::string> Session::Notes() const {

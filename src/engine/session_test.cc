@@ -305,6 +305,27 @@ TEST_F(SessionTest, TellsWhichValuesLieInTheArenaWhen) {
   EXPECT_GT(end, session.stats().arena_bytes - 64) << "the arena ends behind its last value";
 }
 
+TEST_F(SessionTest, CountsTheActivationsInUseOverARun) {
+  Session session(model_, SessionOptions::Estimated());
+  Trace trace;
+  Run(session, 0.02f, {.trace = &trace});
+  const TraceCounter counter = session.Activations(trace);
+  ASSERT_EQ(counter.points.size(), session.Steps().size() + 1) << "one for each step, and the end";
+  double most = 0, at_first = 0;
+  for (size_t i = 0; i + 1 < counter.points.size(); ++i) {
+    EXPECT_LE(counter.points[i].ns, counter.points[i + 1].ns);
+    EXPECT_GT(counter.points[i].value, 0);
+    most = std::max(most, counter.points[i].value);
+  }
+  for (const ArenaValue& a : session.Arena())
+    if (a.first_step == 0) at_first += double(a.bytes);
+  EXPECT_EQ(counter.points[0].value, at_first);
+  EXPECT_LE(most, double(session.stats().arena_bytes));
+  EXPECT_EQ(counter.points.back().value, 0);
+  EXPECT_EQ(counter.points.back().ns, trace.total_ns);
+  EXPECT_TRUE(session.Activations({}).points.empty());
+}
+
 TEST_F(SessionTest, ModelsAndSessionsThatAreEmptyGiveErrors) {
   const Model none;
   EXPECT_EQ(MessageOf([&] { (void)none.inputs(); }),

@@ -3,15 +3,15 @@
 #include <map>
 
 #include "machine/core_type.h"
+#include "machine/frequency_policy.h"
 
 namespace mete {
 namespace {
 
 const std::string kCpus = "sys/devices/system/cpu/";
-constexpr int64_t kMostKhz = 100'000'000;  // this value is a guess: 100 GHz
-constexpr int64_t kMostCapacity = 1024;    // SCHED_CAPACITY_SCALE of the kernel
-constexpr int kMostCacheIndices = 16;      // this value is a guess: four levels have at most six caches
-constexpr int64_t kMostCacheLevel = 8;     // this value is a guess: twice the levels of today
+constexpr int64_t kMostCapacity = 1024;  // SCHED_CAPACITY_SCALE of the kernel
+constexpr int kMostCacheIndices = 16;    // this value is a guess: four levels have at most six caches
+constexpr int64_t kMostCacheLevel = 8;   // this value is a guess: twice the levels of today
 
 std::vector<int> FirstList(Sysfs& sysfs, const std::string& folder,
                            std::initializer_list<const char*> names) {

@@ -15,7 +15,6 @@
 namespace mete {
 namespace {
 
-constexpr int64_t kMostKhz = 100'000'000;  // this value is a guess: 100 GHz
 constexpr size_t kMostFrequencies = 1024;  // this value is a guess: ten times the length of drivers' lists
 constexpr size_t kMostGovernor = 32;       // CPUFREQ_NAME_LEN of the kernel is 16
 

@@ -10,6 +10,9 @@
 
 namespace mete {
 
+// The most that a frequency in a file may be. This value is a guess: 100 GHz.
+inline constexpr int64_t kMostKhz = 100'000'000;
+
 bool WriteFrequencyFileOfKernel(const char* path, const char* text);
 
 // The settings of a policy, as texts: what was read is written back unchanged.

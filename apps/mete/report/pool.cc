@@ -41,7 +41,7 @@ void AddSimulation(const Model& model, const Pool& pool, const std::string& plan
   const Plan plan = PlanFromJson(plan_json, graph);
   const std::optional<KnownCosts> known = CostsFor(plan, pool, graph, options);
   if (!known) return;
-  const std::string trace = ChromeJson(SimulatePool(graph, plan, known->costs), plan);
+  const std::string trace = ChromeJson(SimulatePool(graph, plan, known->costs), plan, known->costs);
   report.timelines.push_back(TimelineOf({"A request over time",
                                          "The plan in virtual time, by the times of single layers and of "
                                          "links: what is expected, not measured.",
@@ -95,12 +95,13 @@ void AddMeasured(const Requests& requests, const PoolStats& stats, Report& repor
                                  {"measured_us", Summarize(requests.compute_us[p]).median}});
 }
 
-// Returns the plans for each objective that the pool has figures for.
+// Returns the plans for each objective that the pool has figures for and the planner plans for.
 std::vector<PoolPlan> PlansOf(const Pool& pool, const Model& model, PoolOptions options,
                               const PoolPlan& chosen) {
   std::vector<PoolPlan> plans;
   if (chosen.joules <= 0) return plans;  // without watts there is no energy
   for (const std::string& objective : PoolObjectives()) {
+    if (!PlansFor(options.planner, objective)) continue;
     options.objective = objective;
     plans.push_back(pool.Plan(model, options));
   }
@@ -135,6 +136,8 @@ Report ReportOfPool(const ReportFlags& flags, const Context& context) {
   PoolOptions options = PoolOptionsOf(flags.model, context);
   options.objective = flags.model.objective;
   options.planner = flags.pool.planner;
+  if (!pool.is_here())
+    PrintNote(context, "the processors are not here: the plan is shown, and no request is run");
   Report report;
   report.title = std::filesystem::path(flags.model.model).filename().string();
   std::optional<Requests> requests;
@@ -162,9 +165,8 @@ Report ReportOfPool(const ReportFlags& flags, const Context& context) {
   if (requests) AddMeasured(*requests, stats, report);
   if (other)
     report.says.push_back(
-        fmt::format("In trials before its use another plan was faster than the one shown here, and it "
-                    "computed the requests: one of "
-                    "{} group{}, predicted to take {}.",
+        fmt::format("Another plan than the one shown here computed the requests, because trials found it "
+                    "faster or a processor was lost: one of {} group{}, predicted to take {}.",
                     stats.groups, stats.groups == 1 ? "" : "s", FormatMs(stats.predicted_us * 1e-3)));
   SayProcessors(pool, report);
   return report;

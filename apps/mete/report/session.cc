@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "inputs.h"
 #include "left_frequencies.h"
@@ -13,6 +14,7 @@
 #include "report/timeline.h"
 #include "runner.h"
 #include "terminal.h"
+#include "trace_counters.h"
 
 namespace mete::cli {
 namespace {
@@ -23,13 +25,14 @@ struct TracedRun {
 };
 
 // Returns the runs by their length.
-std::vector<TracedRun> RunsOf(Runner& runner, int runs, const Context& context) {
+std::vector<TracedRun> RunsOf(const Session& session, Runner& runner, int runs, const Context& context) {
+  TraceCounters counters(context);
   Progress progress(context, "run");
   for (int i = 0; i < 3; ++i) runner.RunMs();  // not counted: memory is touched for the first time
   std::vector<TracedRun> all;
   for (int i = 0; i < runs; ++i) {
     TracedRun& run = all.emplace_back();
-    run.ms = runner.RunMs(&run.trace);
+    counters.Measure(session, run.trace, [&] { run.ms = runner.RunMs(&run.trace); });
     progress.Update(i + 1, runs);
   }
   std::sort(all.begin(), all.end(), [](const TracedRun& a, const TracedRun& b) { return a.ms < b.ms; });
@@ -70,6 +73,19 @@ std::string AboutOf(const SessionStats& stats) {
     text += fmt::format("; cores {} of speeds {}, which are emulated", fmt::join(stats.cores, ", "),
                         fmt::join(stats.speeds, ", "));
   return text;
+}
+
+// Returns what the threads reach. Cores whose speeds are emulated reach a share of it: the mean of their
+// speeds.
+DeviceLimits LimitsOf(const SessionStats& stats, const Context& context) {
+  const Progress progress(context, "measuring the machine's limits");
+  DeviceLimits limits = MeasureLimits(stats.threads);
+  if (stats.speeds.empty()) return limits;
+  const double mean =
+      std::accumulate(stats.speeds.begin(), stats.speeds.end(), 0.0) / double(stats.speeds.size());
+  limits.gflops *= mean;
+  limits.read_gbytes *= mean;
+  return limits;
 }
 
 void SayRuns(const std::vector<double>& ms, const SessionStats& stats, Report& report) {
@@ -119,15 +135,12 @@ Report ReportOfSession(const ReportFlags& flags, const Context& context) {
   Session session = MakeSession(model, flags.model, context);
   Settle(session, context);
   Runner runner(model, session, std::move(inputs), context);
-  const std::vector<TracedRun> runs = RunsOf(runner, flags.runs, context);
+  const std::vector<TracedRun> runs = RunsOf(session, runner, flags.runs, context);
   const TracedRun& shown = runs[runs.size() / 2];
   std::vector<double> ms;
   for (const TracedRun& run : runs) ms.push_back(run.ms);
   const SessionStats stats = session.stats();
-  const DeviceLimits limits = [&] {
-    const Progress progress(context, "measuring the machine's limits");
-    return MeasureLimits(stats.threads);
-  }();
+  const DeviceLimits limits = LimitsOf(stats, context);
 
   Report report;
   report.title = std::filesystem::path(flags.model.model).filename().string();

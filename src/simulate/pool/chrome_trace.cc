@@ -35,9 +35,21 @@ std::string NameOf(const SimulatedSpan& span, const Plan& plan) {
                      plan.processors[size_t(span.other)], what);
 }
 
+// Adds the power of a processor without work, and while it computes.
+void AddPower(const PoolSimulation& simulation, int processor, const PowerCosts& power, int process,
+              Timeline& timeline) {
+  const auto add = [&](double us, double watts) { timeline.AddCounter(process, "power", "W", us, watts); };
+  add(0, power.idle_w);
+  for (const SimulatedSpan& span : simulation.spans) {
+    if (span.processor != processor || span.kind != SimulatedSpan::kCompute) continue;
+    add(span.begin_us, power.idle_w + power.compute_w);
+    add(span.end_us, power.idle_w);
+  }
+}
+
 }  // namespace
 
-std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan) {
+std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan, const PoolCosts& pool) {
   Timeline timeline;
   std::map<std::pair<int, int>, Timeline::Lane> lanes;  // by processor and row
   for (int processor = 0; processor < int(plan.processors.size()); ++processor) {
@@ -47,6 +59,8 @@ std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan) {
         [&](const SimulatedSpan& s) { return s.processor == processor && s.link == LinkKind::kMemory; });
     for (int row = 0; row < (in_memory ? int(std::size(kRows)) : kRowsOfAll); ++row)
       lanes[{processor, row}] = timeline.AddLane(process, kRows[row]);
+    if (const auto& power = pool.processors[size_t(processor)].power)
+      AddPower(simulation, processor, *power, process, timeline);
   }
   const auto lane_of = [&](const SimulatedSpan& span) { return lanes.at({span.processor, RowOf(span)}); };
   // The sender is known where a message is received, and the receiver where its group is computed.

@@ -69,7 +69,7 @@ PoolSimulation SimulatePool(const Graph& graph, std::span<const Plan> in_turn, c
 
 // Returns a timeline for chrome://tracing and Perfetto (base/timeline.h). Each processor computes, sends and
 // receives in lanes of its own. Arrows go from a sent message to where it is received, and from there to the
-// work that waited for it.
-std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan);
+// work that waited for it. A processor with watts has a counter of its power, without what its links take.
+std::string ChromeJson(const PoolSimulation& simulation, const Plan& plan, const PoolCosts& pool);
 
 }  // namespace mete

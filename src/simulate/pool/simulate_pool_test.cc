@@ -82,7 +82,7 @@ TEST(SimulatePool, ProcessorsOfOneWorkerHandOverInItsMemory) {
   named.processors = NamesOf(t.pool);
   for (size_t l = 0; l < 2; ++l) named.layers.push_back("layer");
   std::string lanes;
-  const nlohmann::json trace = nlohmann::json::parse(ChromeJson(simulation, named));
+  const nlohmann::json trace = nlohmann::json::parse(ChromeJson(simulation, named, t.pool));
   for (const auto& e : trace.at("traceEvents"))
     if (e.at("name") == "thread_name" && std::string(e.at("args").at("name")).ends_with(" in memory"))
       lanes += fmt::format("{}: {}\n", int(e.at("pid")), std::string(e.at("args").at("name")));
@@ -134,12 +134,31 @@ TEST(SimulatePool, RequestsInARowTakeAPeriodEach) {
   }
 }
 
+TEST(SimulatePool, TheTraceHasThePowerOfProcessorsWithWatts) {
+  TwoProcessors t;
+  t.pool.processors[1].power = PowerCosts{1, 4, 0, 0};
+  const Plan plan = PlanAlone(t.b.graph, t.pool, 1);
+  const PoolSimulation simulation = SimulatePool(t.b.graph, plan, t.pool);
+  const auto json = nlohmann::json::parse(ChromeJson(simulation, plan, t.pool));
+  std::vector<std::pair<double, double>> power;  // us, watts
+  for (const auto& e : json.at("traceEvents")) {
+    if (e.at("ph") != "C") continue;
+    EXPECT_EQ(e.at("pid"), 2) << "the other one has no watts";
+    power.emplace_back(e.at("ts"), e.at("args").at("W"));
+  }
+  ASSERT_EQ(power.size(), 3u);
+  EXPECT_EQ(power[0], std::pair(0.0, 1.0));
+  EXPECT_EQ(power[1].second, 5);
+  EXPECT_EQ(power[2].second, 1);
+  EXPECT_NEAR(power[2].first - power[1].first, simulation.processors[1].busy_us, 1e-6);
+}
+
 // The caller sends the input, the other processor computes and sends the output: two messages, and one wait
 // for the first.
 TEST(SimulatePool, TheTraceHasLanesForEachDeviceAndArrowsAlongMessages) {
   TwoProcessors t;
   const Plan plan = PlanAlone(t.b.graph, t.pool, 1);
-  const auto json = nlohmann::json::parse(ChromeJson(SimulatePool(t.b.graph, plan, t.pool), plan));
+  const auto json = nlohmann::json::parse(ChromeJson(SimulatePool(t.b.graph, plan, t.pool), plan, t.pool));
   std::vector<std::string> slices, arrows;
   std::map<std::pair<int, int>, std::string> lanes;
   for (const auto& e : json.at("traceEvents")) {
