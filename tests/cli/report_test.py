@@ -96,6 +96,26 @@ class Report(Cli):
         self.assertIn("the median of 3 runs", values["says"][0])
         self.assertGreater(values["limits"]["read_gbytes"], 0)
 
+    def test_a_saved_profile(self):
+        _, values = self.page(self.saved("profile.json", "bench", self.net, "--runs", 3, "--warmup", 0, "--profile", "--threads", 1))
+        self.assertGreater(len(values["nodes"]), 20)
+
+    def test_a_saved_plan_with_strange_names_and_large_shares(self):
+        share = {"processor": 0, "bytes": 5 << 30}
+        plan = {"format": "mete-plan", "processors": ["cpu"], "layers": ["a", {"base64": "/w=="}],
+                "groups": [{"first": 0, "last": 2, "parts": [1], "shares": [share]}]}
+        _, values = self.page(self.path("plan.json", json.dumps(plan).encode()))
+        self.assertEqual(values["plan"]["groups"][0]["shares"][0]["bytes"], 5 << 30)
+        self.assertIn("base64", values["plan"]["groups"][0]["layers"])
+
+    def test_planners_and_objectives_on_a_pool_with_watts(self):
+        board = ("--machine", "snapdragon-855", "--processors", "cpu,gpu")
+        _, values = self.page(self.net, *board, "--planner", "mulayer")
+        self.assertEqual([p["name"] for p in values["energy"]], ["planned for latency"])
+        _, values = self.page(self.net, *board, "--objective", "energy")
+        said = " ".join(values["says"])
+        self.assertRegex(said, r"The best single processor, \w+, would take [0-9.]+ [mu]?J: [0-9.]+ times as much\.")
+
     def test_saved_simulations(self):
         _, values = self.page(self.saved("policies.json", "simulate", self.net, "--machine", "rk3399", "--runs", 2))
         self.assertEqual({c["name"] for c in values["choices"]}, {"equal", "ratio", "asymo", "sani", "adaptive"})
@@ -125,7 +145,9 @@ class Report(Cli):
         self.fails(BAD_FILE, "is no JSON object", "report", self.path("list.json", b"[1]"), "-o", out)
         group = {"first": 0, "last": 5, "parts": [1], "shares": [{"processor": 3}]}
         plan = {"format": "mete-plan", "processors": ["cpu"], "layers": ["a"], "groups": [group]}
-        self.fails(BAD_FILE, "contradicts itself", "report", self.path("plan.json", json.dumps(plan).encode()), "-o", out)
+        self.fails(BAD_FILE, "processor", "report", self.path("plan.json", json.dumps(plan).encode()), "-o", out)
+        self.fails(BAD_FILE, "expected at most 64", "report", self.path("deep.json", b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "-o", out)
+        self.fails(USAGE, "[--threads, --runs] do not go with a file", "report", damaged, "--threads", 2, "--runs", 3, "-o", out)
         self.fails(USAGE, "[--machine] is of several processors", "report", self.net, "--machine", "rk3399", "-o", out)
         self.fails(USAGE, "the page would replace what it shows", "report", damaged, "-o", damaged)
         self.assertFalse(out.exists(), "an error leaves no page")

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/json.h"
+
 namespace mete {
 // The files of page/, and d3 (https://d3js.org), which draws axes and follows gestures:
 // cmake/text_file.cmake.
@@ -42,7 +44,7 @@ std::string PageOf(const Report& report) {
   for (const char* part : {kReportBase, kReportTimeline, kReportDivision, kReportCharts, kReportMemory,
                            kReportNodes, kReportStart})
     script += part;
-  const std::string values = JsonOf(report).dump(-1, ' ', false, nlohmann::detail::error_handler_t::replace);
+  const std::string values = JsonText(JsonOf(report), -1);
   // Values come last: what they hold is not searched for the other places.
   Replace(page, "/*style*/", kReportStyle);
   Replace(page, "/*d3*/", kReportD3);

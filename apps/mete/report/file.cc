@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "report/parts.h"
 #include "report/timeline.h"
 #include "terminal.h"
@@ -35,10 +36,18 @@ void AddTrace(const Json& trace, const std::string& path, Report& report) {
   SayNodes(report);
 }
 
+// The texts of a list, those that are no text as JSON.
+std::vector<std::string> NamesOf(const Json& list, const std::string& path, const char* what) {
+  std::vector<std::string> names;
+  for (const Json& name : List(list, path, what))
+    names.push_back(name.is_string() ? name.get<std::string>() : JsonText(name, -1));
+  return names;
+}
+
 // A plan of --save-plan, or what `mete plan --json` says of one.
-void AddSavedPlan(const Json& json, Report& report) {
-  const std::vector<std::string> processors = json.at("processors");
-  const std::vector<std::string> layers = json.at("layers");
+void AddSavedPlan(const Json& json, const std::string& path, Report& report) {
+  const std::vector<std::string> processors = NamesOf(json.at("processors"), path, "processors");
+  const std::vector<std::string> layers = NamesOf(json.at("layers"), path, "layers");
   Json plan{{"objective", json.value("objective", "latency")},
             {"summary", json.value("summary", "")},
             {"note", json.value("note", "")},
@@ -49,24 +58,25 @@ void AddSavedPlan(const Json& json, Report& report) {
             {"transfers", Json::array()}};
   for (const std::string& name : processors) plan["processors"].push_back({{"name", name}, {"used", false}});
   for (const Json& group : json.at("groups")) {
-    const int first = group.at("first"), last = group.at("last");
-    Json shown{{"layers", first < last
-                              ? fmt::format("{} to {}", layers.at(size_t(first)), layers.at(size_t(last) - 1))
-                              : "values that move"},
+    const size_t last = size_t(WholeNumber(group.at("last"), path, "last", 0, int64_t(layers.size())));
+    const size_t first = size_t(WholeNumber(group.at("first"), path, "first", 0, int64_t(last)));
+    Json shown{{"layers",
+                first < last ? fmt::format("{} to {}", layers[first], layers[last - 1]) : "values that move"},
                {"us", group.value("us", 0.0)},
                {"shares", Json::array()}};
     const Json& parts = group.at("parts");
     for (size_t k = 0; k < group.at("shares").size(); ++k) {
       const Json& share = group["shares"][k];
-      const size_t processor = share.at("processor");
+      const size_t processor =
+          size_t(WholeNumber(share.at("processor"), path, "processor", 0, int64_t(processors.size()) - 1));
       const std::string part =
           k < parts.size() && parts.size() > 1
               ? FormatPercent(parts[k].get<double>()) + " by " + group.value("split", "rows")
               : "all";
       shown["shares"].push_back({{"processor", processor},
-                                 {"name", processors.at(processor)},
+                                 {"name", processors[processor]},
                                  {"part", part},
-                                 {"bytes", share.value("bytes", 0)},
+                                 {"bytes", share.value("bytes", int64_t(0))},
                                  {"ready_us", share.value("ready_us", 0.0)},
                                  {"compute_us", share.value("compute_us", 0.0)}});
       plan["processors"][processor]["used"] = true;
@@ -82,7 +92,7 @@ void AddSavedPlan(const Json& json, Report& report) {
 }
 
 // The JSON of bench, run and inspect: with --explain nodes, with --profile a timeline.
-void AddMeasurement(const Json& json, Report& report) {
+void AddMeasurement(const Json& json, const std::string& path, Report& report) {
   report.about = fmt::format(
       "{}{}", json.value("cpu", "a measurement"),
       json.contains("threads")
@@ -101,7 +111,11 @@ void AddMeasurement(const Json& json, Report& report) {
   for (const auto& [key, name] :
        {std::pair("peak_memory_bytes", "memory at most"), {"packed_bytes", "packed weights"}})
     if (json.contains(key)) report.facts.push_back({name, FormatBytes(json[key])});
-  if (json.contains("steps")) AddNodes(json["steps"], nullptr, report);
+  for (const char* nodes : {"steps", "profile"})  // of --explain, and of --profile
+    if (json.contains(nodes)) {
+      AddNodes(List(json[nodes], path, nodes), nullptr, report);
+      break;
+    }
   if (json.contains("limits")) report.limits = json["limits"];
   for (const Json& c : json.value("computing", Json::array()))
     if (c.at("predicted_ms") > 0)
@@ -122,6 +136,7 @@ void AddComparison(const Json& json, Report& report) {
   report.about = fmt::format("{} in virtual time on {}", policies ? "policies" : "planners",
                              json.value(policies ? "machine" : "processors", ""));
   double least = json.value("alone_us", 0.0);
+  std::string leaders;  // with the least time
   for (const Json& row : rows) {
     const double us =
         policies ? row.at("median_ms").get<double>() * 1e3 : row.at("simulated_us").get<double>();
@@ -136,10 +151,10 @@ void AddComparison(const Json& json, Report& report) {
                                      : fmt::format("{:.2f} times as fast as the best single processor",
                                                    row.at("speed_up").get<double>());
     report.choices.push_back({{"name", name}, {"us", us}, {"chosen", us == least}, {"why", why}});
-    if (us == least)
-      report.says.push_back(fmt::format("{} is the fastest {}: {}.", name, policies ? "policy" : "planner",
-                                        FormatMs(us * 1e-3)));
+    if (us == least) leaders += (leaders.empty() ? "" : ", ") + name;
   }
+  if (!leaders.empty())
+    report.says.push_back(fmt::format("The least time is {}, of {}.", FormatMs(least * 1e-3), leaders));
   if (json.contains("alone_us"))
     report.choices.push_back({{"name", "the best single processor"},
                               {"us", json["alone_us"]},
@@ -151,9 +166,10 @@ void AddComparison(const Json& json, Report& report) {
 
 void AddFile(const Json& json, const std::string& path, Report& report) {
   if (json.contains("traceEvents")) return AddTrace(json, path, report);
-  if (json.value("format", "") == "mete-plan") return AddSavedPlan(json, report);
+  if (json.value("format", "") == "mete-plan") return AddSavedPlan(json, path, report);
   if (json.contains("policies") || json.contains("planners")) return AddComparison(json, report);
-  if (json.contains("steps") || json.contains("median_ms")) return AddMeasurement(json, report);
+  if (json.contains("steps") || json.contains("profile") || json.contains("median_ms"))
+    return AddMeasurement(json, path, report);
   std::string keys;
   for (const auto& [key, value] : json.items()) keys += (keys.empty() ? "'" : ", '") + Printable(key) + "'";
   Invalid(path,
@@ -170,14 +186,12 @@ Report ReportOfFile(const std::string& path) {
   Report report;
   report.title = std::filesystem::path(path).filename().string();
   try {
-    const Json json = Json::parse(text);
+    const Json json = ParseJson(text, path);
     if (!json.is_object()) Invalid(path, "is no JSON object; expected what a command of Mete has written");
     if (json.contains("model") && json["model"].is_string()) report.title = json["model"];
     AddFile(json, path, report);
   } catch (const Json::exception& e) {
-    Invalid(path, "cannot be read; got {}, expected what a command of Mete has written", e.what());
-  } catch (const std::out_of_range& e) {
-    Invalid(path, "contradicts itself; got {}, expected processors and layers that it names", e.what());
+    Invalid(path, "cannot be read; got {}, expected what a command of Mete has written", ReasonOf(e));
   }
   return report;
 }

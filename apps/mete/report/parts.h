@@ -19,6 +19,7 @@ struct ReportFlags {
   uint64_t seed = 1;
   int runs = 0;
   std::string output;
+  std::vector<std::string> given;  // names of the options, without --output and --json
 };
 
 // Runs the model on this machine's CPU, `runs` times, and shows the run of median length.

@@ -55,7 +55,7 @@ std::string TimesText(double us, const PoolPlan& plan) {
 
 // Returns the summary, or of a plan of many groups which processors share them.
 std::string ShortSummary(const PoolPlan& plan) {
-  constexpr size_t kMostGroups = 3;  // guess: more make a sentence that nobody reads to its end
+  constexpr size_t kMostGroups = 3;  // a guess: readers skip the end of a sentence that names more groups
   if (plan.groups.size() <= kMostGroups) return plan.summary;
   std::string used;
   for (const PoolPlan::Processor& processor : plan.processors)
@@ -89,14 +89,20 @@ void AddChoices(const PoolPlan& plan, Report& report) {
   }
 }
 
-void SayPlan(const PoolPlan& plan, Report& report) {
+// Compares the plan with the best single processor, by the figure that the plan has least of.
+std::string BesideAlone(const PoolPlan& plan) {
   const PoolPlan::Processor& best = plan.processors[size_t(plan.best_alone)];
+  if (!std::isfinite(best.alone_figure)) return "No processor can compute all layers alone.";
+  return fmt::format("The best single processor, {}, would {} {}: {:.2f} times as {}.", best.name,
+                     plan.objective == "throughput" ? "have a period of" : "take",
+                     FigureText(best.alone_figure, plan.objective), best.alone_figure / plan.figure,
+                     plan.objective == "energy" ? "much" : "long");
+}
+
+void SayPlan(const PoolPlan& plan, Report& report) {
   report.says.push_back(fmt::format("The plan: {}.", ShortSummary(plan)));
-  report.says.push_back(
-      fmt::format("A request is predicted to take {}. The best single processor, {}, would take {}: {:.2f} "
-                  "times as long.",
-                  FormatMs(plan.predicted_us * 1e-3), best.name, FormatMs(best.alone_us * 1e-3),
-                  best.alone_us / plan.predicted_us));
+  report.says.push_back(fmt::format("A request is predicted to take {}. {}",
+                                    FormatMs(plan.predicted_us * 1e-3), BesideAlone(plan)));
   if (plan.objective == "throughput")
     report.says.push_back(
         fmt::format("From one request to the next are {}.", FormatMs(plan.period_us * 1e-3)));

@@ -1,5 +1,6 @@
 // mete report: a page with pictures of what a model does on its processors.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
@@ -24,14 +25,26 @@ std::string OutputOf(const ReportFlags& flags) {
 
 bool IsSaved(const std::string& path) { return std::filesystem::path(path).extension() == ".json"; }
 
+// The names of the options that the user has given, without those that say where the page goes.
+std::vector<std::string> GivenOf(const CLI::App& command) {
+  std::vector<std::string> given;
+  for (const CLI::Option* option : command.get_options())
+    if (option->count() > 0 && !option->get_positional() && !option->check_lname("output") &&
+        !option->check_lname("json"))
+      given.push_back(option->get_name());
+  return given;
+}
+
 Report Make(const ReportFlags& flags, const Context& context) {
   if (!flags.pool.given() && (!flags.machine.empty() || !flags.model.objective.empty()))
     throw UsageError(
         fmt::format("[{}] is of several processors; expected --processors as well; try --processors cpu,gpu",
                     flags.machine.empty() ? "--objective" : "--machine"));
   if (IsSaved(flags.model.model)) {
-    if (flags.pool.given())
-      throw UsageError("[--processors] does not go with a file that was written before; try a model");
+    if (!flags.given.empty())
+      throw UsageError(fmt::format(
+          "[{}] {} not go with a file that was written before; expected -o and --json alone; try a model",
+          fmt::join(flags.given, ", "), flags.given.size() == 1 ? "does" : "do"));
     return ReportOfFile(flags.model.model);
   }
   return flags.pool.given() ? ReportOfPool(flags, context) : ReportOfSession(flags, context);
@@ -123,8 +136,10 @@ void AddReport(CLI::App& app, Context& context) {
       ->group("Devices");
   AddJsonFlag(*command, context);
   command->footer(kFooter);
-  command->callback(
-      [flags, &context] { context.command = [flags, &context] { ReportCommand(*flags, context); }; });
+  command->callback([flags, command, &context] {
+    flags->given = GivenOf(*command);
+    context.command = [flags, &context] { ReportCommand(*flags, context); };
+  });
 }
 
 }  // namespace mete::cli

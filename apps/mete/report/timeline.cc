@@ -77,7 +77,8 @@ class TraceReader {
  private:
   static double Time(const Json& event, const char* key) {
     const double us = event.at(key).get<double>();
-    if (!std::isfinite(us) || us < 0) throw Json::other_error::create(0, "a time is none", &event);
+    if (!std::isfinite(us) || us < 0)
+      throw Json::other_error::create(0, "a time is negative or not finite", &event);
     return us;
   }
 

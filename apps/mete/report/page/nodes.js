@@ -41,7 +41,11 @@ function drawNodes() {
     body.selectAll("tr").remove();
     const lines = body.selectAll("tr").data(shown).enter().append("tr").classed("picked", (n) => n.node === picked).on("click", (n) => pick(n.node));
     lines.selectAll("td").data((n) => columns.map((c) => { const v = c.get(n); return {c, text: v === undefined ? "" : c.text ? c.text(v) : v}; })).enter().append("td")
-        .attr("class", (d) => d.c.number ? "number" : d.c.short ? "short" : null).text((d) => d.text).filter((d) => d.c.short).attr("title", (d) => d.text);
+        .attr("class", (d) => d.c.number ? "number" : d.c.short ? "short" : null).each(function(d) {
+          const cell = d3.select(this);
+          if (d.c.name === "node") cell.append("button").attr("type", "button").text(d.text);  // for the keyboard: a click on it is one on its row
+          else cell.text(d.text);
+        }).filter((d) => d.c.short).attr("title", (d) => d.text);
   }
   marks.set("nodes", () => body.selectAll("tr").classed("picked", (n) => n.node === picked));
   fill();
