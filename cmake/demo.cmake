@@ -5,13 +5,13 @@
 set(second src/costs/profile.cc src/engine/session_pool.cc src/graph/ops/quantized.cc src/image/png.cc src/import/onnx/inputs.cc src/import/onnx/microsoft.cc
            src/import/onnx/microsoft_attended.cc src/import/onnx/microsoft_attention.cc src/import/onnx/microsoft_build.cc src/import/onnx/microsoft_codes.cc
            src/import/onnx/microsoft_embedding.cc src/import/onnx/microsoft_few_bits.cc src/import/onnx/microsoft_images.cc src/import/tflite/file.cc
-           src/import/tflite/shape_arithmetic.cc src/import/tflite/tflite.cc src/kernels/reference/index.cc src/kernels/reference/index_detection.cc
+           src/import/tflite/shape_arithmetic.cc src/kernels/reference/index.cc src/kernels/reference/index_detection.cc
            src/kernels/reference/index_scatter.cc src/kernels/reference/index_unique.cc src/kernels/reference/normalization_channel.cc src/machine/file.cc
            src/machine/frequency_policy.cc src/machine/meters.cc src/machine/sysfs.cc src/passes/fold_blocks.cc src/passes/inline_bodies.cc
            src/passes/slice_convolution.cc src/processor/cpu/prepare/choice.cc src/processor/cpu/prepare/conv.cc src/processor/cpu/prepare/convert.cc
            src/processor/cpu/prepare/sequences.cc src/schedule/two_ways.cc src/schedule/worth.cc)
 set(third src/costs/gpu_estimate.cc src/costs/link_json.cc src/import/onnx/microsoft_fused.cc src/import/onnx/microsoft_group_query.cc
-          src/import/onnx/ml.cc src/kernels/reference/tensor_random.cc src/machine/gpu_entry.cc src/machine/pool_file.cc src/machine/toml_keys.cc
+          src/import/onnx/ml.cc src/import/tflite/tflite.cc src/kernels/reference/tensor_random.cc src/machine/gpu_entry.cc src/machine/pool_file.cc src/machine/toml_keys.cc
           src/passes/fold_dilation.cc)
 set(fourth src/costs/starts.cc src/import/onnx/upgrade.cc)
 set(files_of_a_group 20)
