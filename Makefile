@@ -5,7 +5,7 @@ METE = build/release/mete
 FUZZ_TARGETS = $(sort $(basename $(notdir $(shell find src -name '*_fuzz.cc'))))
 
 .DEFAULT_GOAL = help
-.PHONY: help deps python-tools release wheel deb deb-arm try-packages site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision results reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve page-tools test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
+.PHONY: help deps python-tools release wheel deb deb-arm try-packages try-packages-arm try-container site demo test bench compare compare-bytes compare-quantizers compare-bf16 compare-functions compare-users compare-litert compare-published bench-cores bench-processors bench-network bench-serve bench-python bench-chip bench-precision results reproduce-cores reproduce-network reproduce-chip reproduce-site faults conformance compare-serve page-tools test-page test-report test-serve test-serve-mlserver fuzz-serve test-ray test-deploy format lint fuzz fuzz-build arm-deps arm-test arm-loops arm-instructions long-test clean
 
 help:
 	@echo "Mete: inference on processors of unequal speed. Targets:"
@@ -50,6 +50,10 @@ help:
 	@echo "  make deb          make Debian packages of build/release: build/deb"
 	@echo "  make deb-arm      make those for 64-bit Arm, cross-built"
 	@echo "  make try-packages install them and the wheel in a bare Debian, try them there, and remove them again (root)"
+	@echo "  make try-packages-arm"
+	@echo "                    the same of those for 64-bit Arm, under an emulator (root)"
+	@echo "  make try-container"
+	@echo "                    build the image of deploy/Containerfile without a registry, and ask the server in it (root)"
 	@echo "  make wheel        build the Python package for PYTHON ($(PYTHON)) into build/wheel"
 	@echo "  make site         build the site of the documents, with references of commands, Python and C++: build/site/index.html"
 	@echo "  make conformance  run the ONNX node tests and compare with the table that is kept here"
@@ -104,6 +108,15 @@ deb-arm: deb arm-deps
 	cmake --preset arm64 -DMETE_TESTS=OFF
 	cmake --build --preset arm64 -j $(JOBS) --target mete_cli mete_gpus mete_shared mete_network_shared mete_generated
 	tools/deb.sh build/arm64 build/deb
+
+# Builds within a bare system, without a compiler cache: some ten minutes.
+try-container:
+	tools/install-deps.sh --container
+	tools/try-container.sh
+
+try-packages-arm: deb-arm
+	tools/install-deps.sh --deb-arm
+	tools/try-packages.sh build/deb '' arm64
 
 site: release
 	tools/install-deps.sh --site

@@ -8,6 +8,8 @@
 #   tools/install-deps.sh --fuzz   and the compiler with libFuzzer
 #   tools/install-deps.sh --lint   and clang-tidy
 #   tools/install-deps.sh --deb    and what makes and checks Debian packages
+#   tools/install-deps.sh --deb-arm  and what runs those for 64-bit Arm
+#   tools/install-deps.sh --container    and what builds and runs an image without a registry
 #   tools/install-deps.sh --site   and what writes the reference of the public headers
 #   tools/install-deps.sh --page   and a browser for the tests of the server's page
 #   tools/install-deps.sh --arm    and the cross compiler and the emulator for 64-bit Arm (the libraries: tools/arm64-sysroot.sh)
@@ -47,9 +49,11 @@ for argument in "$@"; do
     --deb) packages+=(debhelper lintian file debootstrap) ;;
     --site) packages+=(doxygen) ;;
     --page) packages+=(chromium fonts-dejavu-core) ;;
+    --deb-arm) packages+=(debootstrap qemu-user-static binfmt-support) ;;
+    --container) packages+=(buildah crun debootstrap) ;;
     --arm) packages+=(g++-aarch64-linux-gnu qemu-user) ;;
     --arm-loops) packages+=(llvm-19) ;;
-    *) echo "install-deps.sh: unknown argument '$argument'; expected --demo, --no-network, --no-serve, --gpu, --fuzz, --lint, --deb, --site, --page, --arm, --arm-loops or nothing" >&2; exit 2 ;;
+    *) echo "install-deps.sh: unknown argument '$argument'; expected --demo, --no-network, --no-serve, --gpu, --fuzz, --lint, --deb, --deb-arm, --container, --site, --page, --arm, --arm-loops or nothing" >&2; exit 2 ;;
   esac
 done
 

@@ -1,13 +1,28 @@
 #!/bin/bash
-# Installs the Debian packages and the wheel of this machine's processor in a bare Debian 12, tries them there, and removes them again:
-# tools/try-packages.sh DEBS WHEELS. As root, with debootstrap; the bare system is made in a temporary folder from Debian's packages.
+# Installs the Debian packages and the wheel in a bare Debian 12, tries them there, and removes them again:
+#   tools/try-packages.sh DEBS WHEELS          of this machine's processor
+#   tools/try-packages.sh DEBS '' arm64        the Debian packages of another processor, whose programs QEMU runs
+# As root, with debootstrap; the bare system is made in a temporary folder from Debian's packages.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -eq 2 ] || { echo "try-packages.sh: got $# arguments; expected DEBS WHEELS, two folders" >&2; exit 2; }
+case $# in
+  2 | 3) ;;
+  *) echo "try-packages.sh: got $# arguments; expected DEBS WHEELS, two folders, and perhaps a processor" >&2; exit 2 ;;
+esac
 [ "$(id -u)" -eq 0 ] || { echo "try-packages.sh: run as root, which debootstrap and chroot need" >&2; exit 1; }
 command -v debootstrap > /dev/null || { echo "try-packages.sh: debootstrap is missing; try tools/install-deps.sh --deb" >&2; exit 1; }
+seconds=5  # in which a program has started
 debs=$(realpath "$1")
-wheels=$(realpath "$2")
+wheels=${2:+$(realpath "$2")}
+architecture=${3:-$(dpkg --print-architecture)}
+if [ "$architecture" != "$(dpkg --print-architecture)" ]; then
+  # The kernel calls QEMU for programs of other processors (binfmt_misc), also where it finds no QEMU in their system (F).
+  if [ "$architecture" != arm64 ] || ! grep -qs '^flags:.*F' /proc/sys/fs/binfmt_misc/qemu-aarch64; then
+    echo "try-packages.sh: programs for $architecture do not run here; expected arm64, qemu-user-static and binfmt-support; try tools/install-deps.sh --deb-arm" >&2
+    exit 1
+  fi
+  seconds=60
+fi
 root=$(mktemp -d)
 ended() {
   for mounted in proc dev; do mountpoint -q "$root/$mounted" && umount "$root/$mounted"; done
@@ -17,14 +32,14 @@ trap ended EXIT
 say() { echo "try-packages: $*"; }
 inside() { chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive $(env | grep -iE '^(https?_proxy|no_proxy|pip_[a-z_]*)=' || true) "$@"; }
 
-debootstrap --variant=minbase bookworm "$root" > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
+debootstrap --arch="$architecture" --variant=minbase bookworm "$root" > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
 mount -t proc proc "$root/proc"
 mount --bind /dev "$root/dev"
 cp /etc/resolv.conf "$root/etc/" 2> /dev/null || true
 cp -r /etc/apt/apt.conf.d/. "$root/etc/apt/apt.conf.d/"
 cp /etc/pip.conf "$root/etc/" 2> /dev/null || true
 mkdir "$root/srv/packages" "$root/srv/models"
-cp "$debs"/*_"$(dpkg --print-architecture)".deb "$wheels"/*.whl "$root/srv/packages/"
+cp "$debs"/*_"$architecture".deb ${wheels:+"$wheels"/*.whl} "$root/srv/packages/"
 cp models/digit* "$root/srv/models/"
 ls -l "$root"/srv/packages | awk 'NR > 1 { printf "try-packages: %9d bytes  %s\n", $5, $9 }'
 began=$(date +%s)
@@ -35,9 +50,9 @@ grep -q '^    5  0.95' <<< "$answer"
 say "mete run answers, $(($(date +%s) - began)) s after the beginning of the installation"
 inside mete report /srv/models/digits.onnx -o /tmp/report.html > /dev/null
 say "mete report writes a page of $(stat -c %s "$root/tmp/report.html") bytes"
-inside sh -c 'mete keys token /tmp/token > /dev/null && { timeout -s TERM 5 mete worker --listen 127.0.0.1:0 --token /tmp/token; true; }' | grep -q 'listening on'
+inside env seconds=$seconds sh -c 'mete keys token /tmp/token > /dev/null && { timeout -s TERM $seconds mete worker --listen 127.0.0.1:0 --token /tmp/token; true; }' | grep -q 'listening on'
 say "a worker starts"
-inside sh -c '{ timeout -s TERM 5 mete serve /srv/models --listen 127.0.0.1:0 --log none; true; }' | grep -q 'listening\|http'
+inside env seconds=$seconds sh -c '{ timeout -s TERM $seconds mete serve /srv/models --listen 127.0.0.1:0 --log none; true; }' | grep -q 'listening\|http'
 say "a server starts"
 cat > "$root/tmp/use.cc" << 'CODE'
 #include <mete/engine.h>
@@ -52,6 +67,7 @@ inside apt-get -qq autoremove --purge > "$root.log" 2>&1
 inside find / -xdev \( -path /proc -o -path /dev -o -path /srv -o -path /var -o -path /tmp -o -path /root \) -prune -o -type f -name '*mete*' -print | sort > "$root.left"
 [ ! -s "$root.left" ] || { say "left behind:"; cat "$root.left"; exit 1; }
 say "removed without rest"
+[ -n "$wheels" ] || exit 0
 
 inside apt-get -qq install --no-install-recommends python3 python3-venv > "$root.log" 2>&1 || { cat "$root.log" >&2; exit 1; }
 began=$(date +%s)

@@ -7,6 +7,7 @@
 #include "mete/statistics.h"
 #include "plan/cores/cores.h"
 #include "schedule/simulate.h"
+#include "simulate/counters.h"
 
 namespace mete {
 namespace {
@@ -237,6 +238,7 @@ Simulation SimulateModel(const Graph& graph, const MachineFile& file, const Cost
   Simulation simulation =
       SimulatePlan(PlanSimulated(graph, file, costs, options.policy), file, costs, options);
   simulation.trace.process = fmt::format("{} on a simulated {}", graph.name, file.machine.name);
+  if (options.trace) simulation.trace.counters = CountersOf(simulation, file);
   return simulation;
 }
 

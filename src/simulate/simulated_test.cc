@@ -256,6 +256,30 @@ TEST(Subsets, TheBestLeavesOutWhatHarms) {
   EXPECT_TRUE(FindBestSubset(ResNet50(), ToyMachine({{1, 10, 100}}), {1}, {"adaptive", 2}).cores.empty());
 }
 
+TEST(SimulatedTrace, HasTheClocksAndThePowerOfItsClusters) {
+  const MachineFile file = ReadMachineFile("boards/rk3399.toml");
+  const Graph graph = ResNet50();
+  const Costs costs = EstimateCosts(graph, file, PhysicalCores(file.machine));
+  const Trace trace = SimulateModel(graph, file, costs, {"equal", 1, {}, true}).trace;
+  ASSERT_EQ(trace.counters.size(), 3u);
+  EXPECT_EQ(trace.counters[0].points[0].value, file.clusters[0].max_mhz.value);
+  double idle = 0, most = 0;
+  for (size_t c = 0; c < 2; ++c) {
+    idle += file.clusters[c].idle_w.value;
+    most += file.clusters[c].idle_w.value +
+            double(PhysicalCores(file.machine)[c]) * file.clusters[c].active_w.value;
+  }
+  const TraceCounter& power = trace.counters[2];
+  double highest = 0;
+  for (const TraceCounter::Point& point : power.points) {
+    EXPECT_GE(point.value, idle - 1e-9);
+    highest = std::max(highest, point.value);
+  }
+  EXPECT_NEAR(highest, most, 1e-9) << "all cores compute at the start of a large node";
+  EXPECT_NEAR(power.points.back().value, idle, 1e-9);
+  EXPECT_TRUE(SimulateModel(graph, file, costs, {"equal", 1, {}, false}).trace.counters.empty());
+}
+
 TEST(SimulatedTrace, HasAWorkerForEachCoreAndWaitsInsideOfNodes) {
   const MachineFile file = ToyMachine({{1, 10, 100}, {1, 5, 100}}, 50, 1);
   const Simulation s =
