@@ -310,7 +310,8 @@ TEST_F(SessionTest, CountsTheActivationsInUseOverARun) {
   Trace trace;
   Run(session, 0.02f, {.trace = &trace});
   const TraceCounter counter = session.Activations(trace);
-  ASSERT_EQ(counter.points.size(), session.Steps().size() + 1) << "one for each step, and the end";
+  ASSERT_GT(counter.points.size(), 2u);
+  EXPECT_LE(counter.points.size(), session.Steps().size() + 1) << "views take no time";
   double most = 0, at_first = 0;
   for (size_t i = 0; i + 1 < counter.points.size(); ++i) {
     EXPECT_LE(counter.points[i].ns, counter.points[i + 1].ns);

@@ -143,10 +143,10 @@ class Report(Cli):
             self.fails(BAD_FILE, told, "report", self.path("events.json", f'{{"traceEvents": {events}}}'.encode()), "-o", out)
         self.fails(BAD_FILE, "is no file that a report can show; got the keys 'a'", "report", self.path("other.json", b'{"a": 1}'), "-o", out)
         self.fails(BAD_FILE, "is no JSON object", "report", self.path("list.json", b"[1]"), "-o", out)
-        group = {"first": 0, "last": 5, "parts": [1], "shares": [{"processor": 3}]}
+        group = {"first": 0, "last": 1, "parts": [1], "shares": [{"processor": 3}]}
         plan = {"format": "mete-plan", "processors": ["cpu"], "layers": ["a"], "groups": [group]}
-        self.fails(BAD_FILE, "processor", "report", self.path("plan.json", json.dumps(plan).encode()), "-o", out)
-        self.fails(BAD_FILE, "expected at most 64", "report", self.path("deep.json", b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "-o", out)
+        self.fails(BAD_FILE, "processor is out of range; got 3, expected 0 to 0", "report", self.path("plan.json", json.dumps(plan).encode()), "-o", out)
+        self.fails(BAD_FILE, "nested too deep", "report", self.path("deep.json", b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "-o", out)
         self.fails(USAGE, "[--threads, --runs] do not go with a file", "report", damaged, "--threads", 2, "--runs", 3, "-o", out)
         self.fails(USAGE, "[--machine] is of several processors", "report", self.net, "--machine", "rk3399", "-o", out)
         self.fails(USAGE, "the page would replace what it shows", "report", damaged, "-o", damaged)

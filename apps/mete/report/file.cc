@@ -91,6 +91,19 @@ void AddSavedPlan(const Json& json, const std::string& path, Report& report) {
   report.plan = std::move(plan);
 }
 
+// Returns the nodes of --profile: the time of the first thread, which takes a part in each node.
+Json NodesOfProfile(const Json& profile, const std::string& path) {
+  Json nodes = Json::array();
+  for (const Json& event : List(profile.at("events"), path, "events")) {
+    if (event.at("worker") != 0 || event.at("name") == "[wait]") continue;
+    nodes.push_back({{"node", event["name"]},
+                     {"op", event.at("op")},
+                     {"us", event.at("us")},
+                     {"flops", event.value("flops", int64_t(0))}});
+  }
+  return nodes;
+}
+
 // The JSON of bench, run and inspect: with --explain nodes, with --profile a timeline.
 void AddMeasurement(const Json& json, const std::string& path, Report& report) {
   report.about = fmt::format(
@@ -111,11 +124,8 @@ void AddMeasurement(const Json& json, const std::string& path, Report& report) {
   for (const auto& [key, name] :
        {std::pair("peak_memory_bytes", "memory at most"), {"packed_bytes", "packed weights"}})
     if (json.contains(key)) report.facts.push_back({name, FormatBytes(json[key])});
-  for (const char* nodes : {"steps", "profile"})  // of --explain, and of --profile
-    if (json.contains(nodes)) {
-      AddNodes(List(json[nodes], path, nodes), nullptr, report);
-      break;
-    }
+  if (json.contains("steps")) AddNodes(List(json["steps"], path, "steps"), nullptr, report);
+  else if (json.contains("profile")) report.nodes = NodesOfProfile(json["profile"], path);
   if (json.contains("limits")) report.limits = json["limits"];
   for (const Json& c : json.value("computing", Json::array()))
     if (c.at("predicted_ms") > 0)
