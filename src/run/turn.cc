@@ -1,5 +1,7 @@
 #include "run/turn.h"
 
+#include <algorithm>
+
 namespace mete {
 
 Turn::Taken::Taken(Turn& turn, const std::function<void()>& check) : turn_(turn) {
@@ -16,6 +18,11 @@ Turn::Taken::Taken(Turn& turn, const std::function<void()>& check) : turn_(turn)
     turn_.Leave(this);
     throw;
   }
+}
+
+int Turn::waiting() {
+  std::lock_guard lock(mutex_);
+  return std::max(0, int(queue_.size()) - 1);
 }
 
 void Turn::Leave(const Taken* taken) {

@@ -33,6 +33,8 @@ class Turn {
     Turn& turn_;
   };
 
+  int waiting();  // threads that wait for the turn now
+
  private:
   void Leave(const Taken* taken);
 

@@ -32,9 +32,11 @@ TEST(Turn, IsOneThreadsAtATimeInTheOrderOfTheCalls) {
     clock.AdvanceUntil(Turn::kCheckEvery, [&] { return waiting > t; });
   }
   EXPECT_TRUE(order.empty());
+  EXPECT_EQ(turn.waiting(), 4);
   first.reset();
   for (std::thread& t : threads) t.join();
   EXPECT_EQ(order, (std::vector{0, 1, 2, 3}));
+  EXPECT_EQ(turn.waiting(), 0);
 }
 
 TEST(Turn, AThreadThatGivesUpWaitingIsInNobodysWay) {

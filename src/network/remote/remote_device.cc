@@ -18,6 +18,37 @@ std::vector<std::string> PrintableTexts(const google::protobuf::RepeatedPtrField
   return printable;
 }
 
+// Returns the sum of two sizes that a stranger tells; -1 if one of them is none.
+int64_t Together(int64_t a, int64_t b) { return a < 0 || b < 0 || a > INT64_MAX - b ? -1 : a + b; }
+
+constexpr int kMostBuckets = 1000;  // guess: five times as many as this version's workers have
+
+RemoteStatus StatusIn(const pb::StatusReply& reply) {
+  RemoteStatus status;
+  status.version = Printable(reply.version());
+  status.machine = Printable(reply.machine());
+  status.uptime_s = reply.uptime_s();
+  status.deployments = reply.deployments();
+  status.most_deployments = reply.most_deployments();
+  status.waiting = reply.waiting();
+  status.requests = reply.requests();
+  status.failures = reply.failures();
+  status.upper_s = {reply.upper_s().begin(), reply.upper_s().end()};
+  status.counts = {reply.count().begin(), reply.count().end()};
+  status.sum_s = reply.sum_s();
+  for (const pb::ProcessorStatus& p : reply.processors())
+    status.processors.push_back(
+        {Printable(p.name()), p.busy_s(), p.waiting(), Together(p.weights_bytes(), p.values_bytes())});
+  status.resident_bytes = reply.resident_bytes();
+  status.peak_bytes = reply.peak_bytes();
+  status.cpu_s = reply.cpu_s();
+  status.taken_bytes = reply.taken_bytes();
+  status.most_taken_bytes = reply.most_taken_bytes();
+  status.weights_bytes = reply.weights_bytes();
+  status.most_weights_bytes = reply.most_weights_bytes();
+  return status;
+}
+
 }  // namespace
 
 struct RemoteDevice::Call {
@@ -59,6 +90,26 @@ RemoteHello RemoteDevice::Hello(std::chrono::milliseconds timeout) {
          reply.protocol(), Printable(reply.version()), kProtocol, METE_VERSION);
   return {Printable(reply.version()), Printable(reply.machine()),         reply.threads(),
           reply.deployments(),        PrintableTexts(reply.processors()), PrintableTexts(reply.hardware())};
+}
+
+RemoteStatus RemoteDevice::Status(std::chrono::milliseconds timeout) {
+  Call call(*this, timeout);
+  pb::StatusReply reply;
+  const grpc::Status status = stub_->Status(&call.context, {}, &reply);
+  if (!status.ok()) Connect();
+  if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED)
+    Fail(Code::kFailedPrecondition, address_.name,
+         "does not tell what it does; got a worker of another version, expected one of mete {}; try the same "
+         "version of mete on all devices",
+         METE_VERSION);
+  Check(status);
+  const bool is_whole = reply.upper_s_size() == reply.count_size() && reply.count_size() <= kMostBuckets &&
+                        reply.processors_size() <= kMostProcessorsOfPlan;
+  if (!is_whole)
+    Fail(Code::kDataLoss, address_.name,
+         "tells what no worker does; got {} processors and {} counts for {} buckets", reply.processors_size(),
+         reply.count_size(), reply.upper_s_size());
+  return StatusIn(reply);
 }
 
 void RemoteDevice::SendWeights(const std::map<Digest, Tensor>& weights,

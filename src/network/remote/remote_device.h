@@ -35,6 +35,29 @@ struct RemoteHello {
   std::vector<std::string> hardware;    // by processor: its cores, CPU and instruction set
 };
 
+// What a worker does now, and has done since it was started (StatusReply of worker.proto). The numbers are as
+// the worker tells them, and not checked.
+struct RemoteStatus {
+  struct Processor {
+    std::string name;
+    double busy_s = 0;
+    int waiting = 0;
+    int64_t memory_bytes = 0;
+  };
+  std::string version, machine;
+  double uptime_s = 0;
+  int deployments = 0, most_deployments = 0, waiting = 0;
+  uint64_t requests = 0, failures = 0;
+  std::vector<double> upper_s;   // of the buckets of the requests' times
+  std::vector<uint64_t> counts;  // by bucket, as many as there are ends
+  double sum_s = 0;
+  std::vector<Processor> processors;
+  int64_t resident_bytes = 0, peak_bytes = 0;
+  double cpu_s = 0;
+  int64_t taken_bytes = 0, most_taken_bytes = 0;      // memory for shares
+  int64_t weights_bytes = 0, most_weights_bytes = 0;  // on its disk
+};
+
 // Ends a call when `stop` asks for it; a call that begins later ends at once. `context` outlives this
 // object.
 class CancelOn {
@@ -69,6 +92,10 @@ class RemoteDevice {
   // connection and opens a new one, because gRPC checks an idle broken connection only every five seconds and
   // a restarted worker would stay unseen for that time. One thread at a time.
   RemoteHello Hello(std::chrono::milliseconds timeout);
+
+  // Asks the worker what it does. Errors as of Hello(); FAILED_PRECONDITION also of a worker of an older
+  // version, which does not tell, and DATA_LOSS of an answer that is none. One thread at a time.
+  RemoteStatus Status(std::chrono::milliseconds timeout);
 
   // Sends the weights that the worker lacks; `sent` is called with the bytes sent so far and with the bytes
   // of all these weights. `note` becomes the worker's message about keeping them.

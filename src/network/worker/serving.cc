@@ -92,6 +92,7 @@ void Serving::SendPiece(int to, uint64_t request, const PieceId& id, Tensor piec
 }
 
 void Serving::SendDone(uint64_t request, std::span<const StageTimes> times, Unwritten::Mark mark) {
+  on_done(times);
   pb::FromWorker message;
   message.mutable_done()->set_request(request);
   for (const StageTimes& t : times) {
@@ -103,6 +104,7 @@ void Serving::SendDone(uint64_t request, std::span<const StageTimes> times, Unwr
 }
 
 void Serving::SendFailure(const Error& error, int processor) {
+  on_failed();
   pb::FromWorker message;
   message.mutable_failure()->set_code(int(error.code()));
   message.mutable_failure()->set_message(error.what());

@@ -66,6 +66,10 @@ class Serving : public DeploymentEnds {
   // The thread of a feeder calls this function when the feeder breaks. It must be set before the first piece
   // is sent.
   std::function<void(const Error&, int processor)> on_broken;
+  // Threads of the deployment call these for SendDone() and SendFailure(). They must be set before the
+  // deployment is made.
+  std::function<void(std::span<const StageTimes>)> on_done = [](std::span<const StageTimes>) {};
+  std::function<void()> on_failed = [] {};
 
  private:
   void Write(const pb::FromWorker& message, std::shared_ptr<const void> mark = {});

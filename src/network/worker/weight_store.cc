@@ -16,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kExtension = ".weight";
 constexpr char kMagic[8] = {'M', 'E', 'T', 'E', 'W', 'G', 'H', 'T'};
 constexpr size_t kContentAt = 128;  // a multiple of 64, so that mapped tensors are aligned as others are
 
@@ -49,7 +50,7 @@ Tensor Shared(const std::shared_ptr<const Tensor>& tensor) {
 }  // namespace
 
 std::string WeightStore::PathOf(const Digest& digest) const {
-  return folder_ + "/" + ToHex(digest) + ".weight";
+  return folder_ + "/" + ToHex(digest) + kExtension;
 }
 
 Tensor WeightStore::Read(const Digest& digest) const {
@@ -97,6 +98,17 @@ Tensor WeightStore::Add(const Digest& digest, const Tensor& tensor, std::string*
   }
   known->second.asked = true;
   return Shared(known->second.tensor);
+}
+
+int64_t WeightStore::BytesOnDisk() const {
+  int64_t bytes = 0;
+  std::error_code error;  // a folder that is not there has none, and a file may go meanwhile
+  for (const auto& entry : fs::directory_iterator(folder_, error)) {
+    if (entry.path().extension() != kExtension) continue;
+    const auto size = entry.file_size(error);
+    if (!error) bytes += int64_t(size);
+  }
+  return bytes;
 }
 
 void WeightStore::Trim() {
@@ -174,7 +186,7 @@ void WeightStore::MakeRoom(int64_t bytes) {
   int64_t all = 0;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder_, error)) {
-    if (entry.path().extension() != ".weight") continue;
+    if (entry.path().extension() != kExtension) continue;
     all += int64_t(entry.file_size(error));
     if (in_use.contains(entry.path().filename().string())) continue;
     files.push_back({entry.last_write_time(error), int64_t(entry.file_size(error)), entry.path()});

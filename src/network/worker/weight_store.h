@@ -35,6 +35,8 @@ class WeightStore {
   // weight that cannot be written to the disk is kept in memory, until it is unused and its room is needed;
   // `note` then says why.
   Tensor Add(const Digest& digest, const Tensor& tensor, std::string* note);
+  int64_t BytesOnDisk() const;  // of all files in the folder, those of earlier starts included
+  int64_t most_bytes() const { return most_bytes_; }
   // Unmaps files that are not in use. Files that were asked for before this call may be deleted from now on.
   void Trim();
 

@@ -20,6 +20,7 @@
 #include "network/worker/serving.h"
 #include "network/worker/weight_receiver.h"
 #include "network/worker/weight_store.h"
+#include "network/worker/worker_status.h"
 #include "processor/cpu/cpu.h"
 #include "processor/cpu/stored_profile.h"
 
@@ -84,6 +85,22 @@ class Worker::Service : public WorkerService {
       std::lock_guard lock(mutex_);
       reply->set_deployments(int32_t(deployments_.size()));
       reply->set_most_message_bytes(kMostMessageBytes);
+    });
+  }
+
+  grpc::Status Status(grpc::ServerContext* context, const pb::StatusRequest*,
+                      pb::StatusReply* reply) override {
+    return Guarded(*context, [&] {
+      reply->set_version(METE_VERSION);
+      reply->set_machine(machine_);
+      reply->set_uptime_s(double(NowNs() - began_ns_) * 1e-9);
+      reply->set_most_deployments(options_.max_deployments);
+      reply->set_waiting(waiting());
+      counts_.Tell(*reply);
+      TellProcessors(*reply);
+      TellMemory(memory_, store_, *reply);
+      std::lock_guard lock(mutex_);
+      reply->set_deployments(int32_t(deployments_.size()));
     });
   }
 
@@ -207,6 +224,19 @@ class Worker::Service : public WorkerService {
       return grpc::Status::OK;
     } catch (const std::exception& error) {
       return StatusOf(AsError(error, "worker", "a smaller --memory-gib of the worker"));
+    }
+  }
+
+  void TellProcessors(pb::StatusReply& reply) {
+    for (Offered& offered : offered_) {
+      const std::string& name = offered.processor->info().name;
+      const ProcessorMemory memory = offered.processor->memory();
+      pb::ProcessorStatus* status = reply.add_processors();
+      status->set_name(name);
+      status->set_busy_s(counts_.BusyS(name));
+      status->set_waiting(offered.turn.waiting());
+      status->set_weights_bytes(memory.weights_bytes);
+      status->set_values_bytes(memory.values_bytes);
     }
   }
 
@@ -345,6 +375,10 @@ class Worker::Service : public WorkerService {
     const auto here = [this, plan = deploy.id()](int processor) { return Find(KeyOf(plan, processor)); };
     Serving serving([&stream](const grpc::ByteBuffer& bytes) { return stream.Write(bytes); }, deploy, coding,
                     options_.security, here);
+    serving.on_done = [this, name = offered.processor->info().name](std::span<const StageTimes> times) {
+      counts_.Done(name, times);
+    };
+    serving.on_failed = [this] { counts_.Failed(); };
     const auto deployment = MakeDeployment(offered, deploy, coding, serving);
     serving.on_broken = [weak = std::weak_ptr(deployment)](const Error& error, int processor) {
       if (const auto there = weak.lock()) there->Fail(error, processor);
@@ -431,6 +465,8 @@ class Worker::Service : public WorkerService {
 
   const WorkerOptions options_;
   const WireLimits limits_;  // at most the memory that shares may have
+  const int64_t began_ns_ = NowNs();
+  WorkerCounts counts_;
   const std::string machine_ = ReadMachine().name;
   const std::string hardware_ = HardwareOf(ReadMachine());
   MemoryBudget memory_;

@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "mete/error.h"
-#include "serve/metrics/process_use.h"
+#include "base/process_use.h"
 
 namespace mete::serve {
 
@@ -35,10 +36,37 @@ struct StartFigures {
   double busy_s = 0;  // how long the start occupied its slots
 };
 
+// A processor of a pool for one version of a model.
+struct PartFigures {
+  std::string processor;
+  double predicted_s = 0;                       // what it computes of a request
+  int64_t weights_bytes = 0, values_bytes = 0;  // its memory in this process
+};
+
+// The plan in use of a version that several processors compute, and its fate since the version was loaded.
+struct PlanFigures {
+  double predicted_s = 0;
+  double measured_s = 0;  // the usual time of a request; 0: not yet known
+  int64_t plans = 0;      // in use one after the other
+  int64_t retries = 0;    // requests that the home computed again because a processor failed
+  int64_t losses = 0;     // of processors
+  std::vector<PartFigures> parts;
+};
+
+// A version that is loaded.
+struct VersionFigures {
+  std::string model, version;
+  int waiting = 0;                  // requests
+  std::optional<PlanFigures> plan;  // nothing: its runs are on the CPU alone
+};
+
 // What is now.
 struct ServerFigures {
   int waiting = 0, under_way = 0;     // requests
+  double predicted_wait_s = 0;        // of a request that came now
+  double uptime_s = 0;                // of the server
   std::map<std::string, int> models;  // versions by state: {"READY", 3}
+  std::vector<VersionFigures> loaded;
   ProcessUse process;
 };
 

@@ -94,7 +94,7 @@ TEST(MetricsTest, HistogramsHaveTheStepsThatAnAnsweredRequestHad) {
   metrics->Count(RequestFigures{
       .model = "net", .version = "1", .queue_s = 0.0003, .compute_s = 0.003, .whole_s = 0.004});
   metrics->Count(RequestFigures{.model = "net",
-                                .version = "2",
+                                .version = "1",
                                 .queue_s = 0.0007,
                                 .decode_s = 0.06,
                                 .scale_s = 0.015,
@@ -103,16 +103,17 @@ TEST(MetricsTest, HistogramsHaveTheStepsThatAnAnsweredRequestHad) {
   metrics->Count(RequestFigures{
       .model = "net", .version = "1", .code = Code::kDeadlineExceeded, .queue_s = 5, .whole_s = 5});
   const Parsed parsed = Parse(metrics->Text({}));
-  EXPECT_EQ(parsed.Of(R"(mete_request_seconds_count{model="net"})"), 2);
-  EXPECT_NEAR(*parsed.Of(R"(mete_request_seconds_sum{model="net"})"), 101.004, 1e-9);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="queue"})"), 2);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="decode"})"), 1);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="scale"})"), 1);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.0002",model="net",step="queue"})"), 0);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.0005",model="net",step="queue"})"), 1);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.001",model="net",step="queue"})"), 2);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="10",model="net",step="compute"})"), 1);
-  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="+Inf",model="net",step="compute"})"), 2);
+  EXPECT_EQ(parsed.Of(R"(mete_request_seconds_count{model="net",version="1"})"), 2);
+  EXPECT_NEAR(*parsed.Of(R"(mete_request_seconds_sum{model="net",version="1"})"), 101.004, 1e-9);
+  EXPECT_EQ(parsed.Of(R"(mete_request_seconds_count{model="net",version="2"})"), 0);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="queue",version="1"})"), 2);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="decode",version="1"})"), 1);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_count{model="net",step="scale",version="1"})"), 1);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.0002",model="net",step="queue",version="1"})"), 0);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.0005",model="net",step="queue",version="1"})"), 1);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="0.001",model="net",step="queue",version="1"})"), 2);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="10",model="net",step="compute",version="1"})"), 1);
+  EXPECT_EQ(parsed.Of(R"(mete_step_seconds_bucket{le="+Inf",model="net",step="compute",version="1"})"), 2);
 }
 
 TEST(MetricsTest, StartsOccupySlotsOfProcessors) {
@@ -155,6 +156,45 @@ TEST(MetricsTest, TellsWhatIsNow) {
   EXPECT_EQ(parsed.Of(R"(mete_build_info{version="1.2.3"})"), 1);
 }
 
+TEST(MetricsTest, TellsTheQueueOfEachVersionAndHowLongItIs) {
+  const auto metrics = TwoSlots();
+  ServerFigures now{.predicted_wait_s = 0.25, .uptime_s = 60};
+  now.loaded = {{.model = "net", .version = "1", .waiting = 3}, {.model = "net", .version = "2"}};
+  const Parsed parsed = Parse(metrics->Text(now));
+  EXPECT_EQ(parsed.Of(R"(mete_model_requests_waiting{model="net",version="1"})"), 3);
+  EXPECT_EQ(parsed.Of(R"(mete_model_requests_waiting{model="net",version="2"})"), 0);
+  EXPECT_EQ(parsed.Of("mete_predicted_wait_seconds"), 0.25);
+  EXPECT_EQ(parsed.Of("mete_uptime_seconds"), 60);
+  EXPECT_EQ(parsed.types.count("mete_plans_total"), 0u) << "no version is on several processors";
+}
+
+TEST(MetricsTest, TellsPlansBesideWhatWasMeasured) {
+  const auto metrics = TwoSlots();
+  const PlanFigures plan{.predicted_s = 0.5,
+                         .measured_s = 0.75,
+                         .plans = 2,
+                         .retries = 4,
+                         .losses = 1,
+                         .parts = {{"cpu:0", 0.25, 100, 200}, {"gpu:0", 0.125, 300, 400}}};
+  ServerFigures now;
+  now.loaded = {{.model = "net", .version = "1", .plan = plan}, {.model = "other", .version = "1"}};
+  const Parsed parsed = Parse(metrics->Text(now));
+  EXPECT_EQ(parsed.Of(R"(mete_plan_predicted_seconds{model="net",version="1"})"), 0.5);
+  EXPECT_EQ(parsed.Of(R"(mete_plan_measured_seconds{model="net",version="1"})"), 0.75);
+  EXPECT_EQ(parsed.Of(R"(mete_plans_total{model="net",version="1"})"), 2);
+  EXPECT_EQ(parsed.Of(R"(mete_plan_retries_total{model="net",version="1"})"), 4);
+  EXPECT_EQ(parsed.Of(R"(mete_processor_losses_total{model="net",version="1"})"), 1);
+  EXPECT_EQ(parsed.Of(R"(mete_processor_predicted_seconds{model="net",processor="gpu:0",version="1"})"),
+            0.125);
+  EXPECT_EQ(
+      parsed.Of(R"(mete_processor_memory_bytes{kind="weights",model="net",processor="cpu:0",version="1"})"),
+      100);
+  EXPECT_EQ(
+      parsed.Of(R"(mete_processor_memory_bytes{kind="values",model="net",processor="gpu:0",version="1"})"),
+      400);
+  EXPECT_FALSE(parsed.Of(R"(mete_plans_total{model="other",version="1"})"));
+}
+
 TEST(MetricsTest, EveryFamilyHasHelpAndATypeAndCountersAreCalledTotal) {
   const auto metrics = TwoSlots();
   metrics->Count(RequestFigures{.model = "net", .version = "1", .queue_s = 1, .whole_s = 1});
@@ -189,23 +229,8 @@ TEST(MetricsTest, ThreadsCountAtOnce) {
   threads.clear();
   const Parsed parsed = Parse(metrics->Text({}));
   EXPECT_EQ(parsed.Of(R"(mete_requests_total{model="net",outcome="OK",version="1"})"), 2000);
-  EXPECT_EQ(parsed.Of(R"(mete_request_seconds_count{model="net"})"), 2000);
+  EXPECT_EQ(parsed.Of(R"(mete_request_seconds_count{model="net",version="1"})"), 2000);
   EXPECT_EQ(parsed.Of(R"(mete_slot_busy_seconds_total{processor="cpu0",slot="0"})"), 1000);
-}
-
-TEST(ParseProcessUseTest, ReadsMemoryFromTheKernelsText) {
-  const ProcessUse use =
-      ParseProcessUse("Name:\tmete VmRSS: 1 kB\nVmHWM:\t   2048 kB\nVmRSS:\t    1024 kB\n", 2.5);
-  EXPECT_EQ(use.resident_bytes, 1 << 20);
-  EXPECT_EQ(use.peak_bytes, 2 << 20);
-  EXPECT_EQ(use.cpu_s, 2.5);
-  EXPECT_EQ(ParseProcessUse("", 0).peak_bytes, 0);
-}
-
-TEST(ReadProcessUseTest, ReadsThisProcess) {
-  const ProcessUse use = ReadProcessUse();
-  EXPECT_GT(use.resident_bytes, 1 << 20);  // a program with libstdc++ and GoogleTest
-  EXPECT_GT(use.peak_bytes, 1 << 20);
 }
 
 }  // namespace

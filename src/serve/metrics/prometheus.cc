@@ -61,12 +61,16 @@ class PrometheusMetrics : public Metrics {
   void AddVersion(const std::string& model, const std::string& version) override {
     const std::lock_guard lock(mutex_);
     ModelSeries& series = models_[model];
-    series.versions[version];
-    if (series.whole) return;
-    series.whole = &whole_.Add({{"model", model}}, kSeconds);
-    series.batches = &batches_.Add({{"model", model}}, kBatches);
-    for (const char* step : {"queue", "decode", "scale", "compute"})
-      series.steps.push_back(&steps_.Add({{"model", model}, {"step", step}}, kSeconds));
+    if (!series.batches) series.batches = &batches_.Add({{"model", model}}, kBatches);
+    VersionSeries& of_version = series.versions[version];
+    if (of_version.whole) return;
+    const prometheus::Labels labels{{"model", model}, {"version", version}};
+    of_version.whole = &whole_.Add(labels, kSeconds);
+    for (const char* step : {"queue", "decode", "scale", "compute"}) {
+      prometheus::Labels with_step = labels;
+      with_step["step"] = step;
+      of_version.steps.push_back(&steps_.Add(with_step, kSeconds));
+    }
   }
 
   void Count(const RequestFigures& request) override {
@@ -74,13 +78,14 @@ class PrometheusMetrics : public Metrics {
     const auto found = models_.find(request.model);
     ModelSeries& series = found == models_.end() ? unknown_ : found->second;
     const std::string& version = series.versions.count(request.version) > 0 ? request.version : kUnknown;
-    prometheus::Counter*& counter = series.versions[version][request.code];
+    VersionSeries& of_version = series.versions[version];
+    prometheus::Counter*& counter = of_version.outcomes[request.code];
     if (!counter)
       counter = &requests_.Add({{"model", found == models_.end() ? kUnknown : request.model},
                                 {"version", version},
                                 {"outcome", CodeName(request.code)}});
     counter->Increment();
-    if (request.code == Code::kOk && series.whole) Observe(series, request);
+    if (request.code == Code::kOk && of_version.whole) Observe(of_version, request);
   }
 
   void Count(const StartFigures& start) override {
@@ -107,13 +112,18 @@ class PrometheusMetrics : public Metrics {
   }
 
  private:
-  struct ModelSeries {
-    std::map<std::string, std::map<Code, prometheus::Counter*>> versions;
+  struct VersionSeries {
+    std::map<Code, prometheus::Counter*> outcomes;
+    // a version that is there has them
+    prometheus::Histogram* whole = nullptr;
     std::vector<prometheus::Histogram*> steps;
-    prometheus::Histogram *whole = nullptr, *batches = nullptr;  // a model that is there has them
+  };
+  struct ModelSeries {
+    std::map<std::string, VersionSeries> versions;
+    prometheus::Histogram* batches = nullptr;  // a model that is there has it
   };
 
-  static void Observe(ModelSeries& series, const RequestFigures& request) {
+  static void Observe(VersionSeries& series, const RequestFigures& request) {
     series.whole->Observe(request.whole_s);
     const double steps[] = {request.queue_s, request.decode_s, request.scale_s, request.compute_s};
     for (size_t step = 0; step < series.steps.size(); ++step)

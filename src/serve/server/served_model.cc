@@ -239,6 +239,20 @@ std::vector<Tensor> ServedModel::Run(int slot, bool wide, const std::vector<Tens
   return outputs;
 }
 
+std::optional<PlanFigures> ServedModel::plan() const {
+  if (home_.empty()) return {};
+  const PoolStats stats = WideSession().pool_stats();
+  PlanFigures plan{.predicted_s = stats.predicted_us * 1e-6,
+                   .measured_s = stats.usual_us * 1e-6,
+                   .plans = stats.plans,
+                   .retries = stats.retries,
+                   .losses = stats.lost,
+                   .parts = {}};
+  for (const PoolStats::Part& part : stats.parts)
+    plan.parts.push_back({part.processor, part.compute_us * 1e-6, part.weights_bytes, part.values_bytes});
+  return plan;
+}
+
 void ServedModel::CountProcessors(const RunReport& report) const {
   if (home_.empty()) return;
   // of a request that was computed again, most of the time is the wait for the processor that failed

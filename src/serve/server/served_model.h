@@ -12,6 +12,7 @@
 #include "mete/engine.h"
 #include "mete/image.h"
 #include "mete/pool.h"
+#include "serve/metrics/metrics.h"
 #include "serve/protocol/inference.h"
 #include "serve/queue/scheduler.h"
 #include "serve/repository/settings.h"
@@ -82,6 +83,9 @@ class ServedModel {
   std::vector<Image> Decode(const std::vector<std::string>& pictures, int64_t most_pixels) const;
   Tensor Scale(const std::vector<Image>& images) const;
 
+  // Returns the plan in use if wide runs are on a pool, and its fate since it was loaded.
+  std::optional<PlanFigures> plan() const;
+
   // Computes on a slot's cores, or on all. One thread at a time for each slot, and for wide runs.
   std::vector<Tensor> Run(int slot, bool wide, const std::vector<Tensor>& inputs);
 
@@ -108,6 +112,7 @@ class ServedModel {
   Nanoseconds TimeOf(int slot, bool wide, const std::vector<Tensor>& inputs, LoadTurn& turn);
   void ReadPictureSettings(const std::string& path);
   void CountProcessors(const RunReport& report) const;
+  Session& WideSession() const { return wide_ ? *wide_ : *narrow_.at(0); }
 
   const Model model_;
   std::vector<std::unique_ptr<Session>> narrow_;

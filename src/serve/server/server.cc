@@ -102,6 +102,7 @@ struct Server::Impl {
   void LoadVersion(const RepositoryModel& entry, const ModelVersion& version);
   void LoadModel(const std::string& name);
 
+  const Nanoseconds began = NowNs();
   const ServerOptions options;
   const std::unique_ptr<Metrics> metrics;
   Slots slots;
@@ -295,6 +296,11 @@ std::string Server::MetricsText() const {
   ServerFigures now;
   now.waiting = waiting();
   now.under_way = under_way();
+  now.predicted_wait_s = predicted_wait_us() * 1e-6;
+  now.uptime_s = double(NowNs() - impl_->began) * 1e-9;
+  for (const std::shared_ptr<Loaded>& loaded : impl_->versions.AllOf(""))
+    now.loaded.push_back(
+        {loaded->name, loaded->version, impl_->slots.waiting(loaded->number), loaded->model->plan()});
   for (const IndexEntry& entry : Index()) ++now.models[entry.state];
   now.process = ReadProcessUse();
   return impl_->metrics->Text(now);

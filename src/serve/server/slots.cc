@@ -188,6 +188,11 @@ int Slots::waiting() const {
   return scheduler_.waiting();
 }
 
+int Slots::waiting(int model) const {
+  const std::lock_guard lock(mutex_);
+  return scheduler_.waiting(model);
+}
+
 int Slots::under_way() const {
   const std::lock_guard lock(mutex_);
   return scheduler_.under_way();

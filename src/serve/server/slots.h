@@ -62,9 +62,10 @@ class Slots {
   // is computed to its end. For a drain that takes too long.
   void GiveUpWaiting();
 
-  bool draining() const;  // whether a drain has begun
-  int waiting() const;    // requests
-  int under_way() const;  // requests
+  bool draining() const;         // whether a drain has begun
+  int waiting() const;           // requests
+  int waiting(int model) const;  // requests for this model, which AddModel() has returned
+  int under_way() const;         // requests
   Nanoseconds PredictedWait() const;
 
  private:

@@ -1,4 +1,4 @@
-#include "serve/metrics/process_use.h"
+#include "base/process_use.h"
 
 #include <sys/resource.h>
 
@@ -6,7 +6,7 @@
 #include <fstream>
 #include <iterator>
 
-namespace mete::serve {
+namespace mete {
 namespace {
 
 // The value of a line such as "VmRSS:     1234 kB".
@@ -32,4 +32,4 @@ ProcessUse ReadProcessUse() {
   return ParseProcessUse(status, Seconds(use.ru_utime) + Seconds(use.ru_stime));
 }
 
-}  // namespace mete::serve
+}  // namespace mete

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-namespace mete::serve {
+namespace mete {
 
 struct ProcessUse {
   int64_t resident_bytes = 0, peak_bytes = 0;  // of memory; 0: not known
@@ -16,4 +16,4 @@ ProcessUse ParseProcessUse(const std::string& status, double cpu_s);
 
 ProcessUse ReadProcessUse();
 
-}  // namespace mete::serve
+}  // namespace mete
