@@ -178,6 +178,7 @@ if(METE_SERVE)
   mete_library(serve_grpc src/serve/grpc LAYERS serve_server serve_grpc_values protocol keys LINKS gRPC::grpc++ gRPC::grpc++_reflection)
   mete_protobuf(serve_grpc src/serve/grpc/inference_service.proto SERVICES)
 endif()
+mete_library(top src/top LAYERS base LINKS nlohmann_json::nlohmann_json)
 mete_library(slowcore tools/slowcore/control LAYERS base)
 mete_library(delayline tools/delayline/line LAYERS base)
 # The command line (apps/mete) is written on the public headers and on base, whose tables, JSON, units and errors are functions without
@@ -224,6 +225,19 @@ mete_exceptions("they are the worker's side, ask workers for their state, or man
   apps/mete/network/listen.h LAYERS machine remote
   apps/mete/network/workers.cc LAYERS machine network_pool remote
   apps/mete/network/workers.h LAYERS machine remote)
+mete_exceptions("they watch servers, workers and sessions from outside, and draw what they see"
+  apps/mete/top/screen.cc LAYERS top
+  apps/mete/top/screen.h LAYERS top
+  apps/mete/top/server_source.cc LAYERS machine remote serve_client top
+  apps/mete/top/session_source.cc LAYERS top
+  apps/mete/top/source.h LAYERS top
+  apps/mete/top/top.cc LAYERS top
+  apps/mete/top/watch.cc LAYERS top
+  apps/mete/top/watch.h LAYERS top
+  apps/mete/top/worker_source.cc LAYERS machine remote top
+  apps/mete/without_network/without_network.cc LAYERS top
+  apps/mete/without_serve/without_serve.cc LAYERS top
+  apps/mete/without_top/screen.cc LAYERS top)
 mete_exceptions("it is the server's side"
   apps/mete/serve/serve.cc LAYERS machine remote serve_grpc serve_http serve_server worker
   apps/mete/serve/serve_text.cc LAYERS serve_grpc serve_http serve_server
