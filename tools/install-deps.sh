@@ -23,7 +23,7 @@ packages=(
   libgrpc++-dev protobuf-compiler-grpc
   libboost-dev prometheus-cpp-dev
   libjpeg-dev libpng-dev libssl-dev libxxhash-dev libutf8proc-dev libgtest-dev libbenchmark-dev
-  opencl-c-headers node-d3
+  opencl-c-headers node-d3 libncurses-dev
   python3 python3-dev python3-venv python3-pip clang-format
   iproute2 util-linux
 )

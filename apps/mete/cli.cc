@@ -43,6 +43,7 @@ void BuildCli(CLI::App& app, Context& context) {
   AddQuantize(app, context);
   AddSimulate(app, context);
   AddReport(app, context);
+  AddTop(app, context);
   AddServe(app, context);
   AddDevices(app, context);
   AddKeys(app, context);

@@ -23,6 +23,7 @@ void AddQuantize(CLI::App& app, Context& context);
 void AddReport(CLI::App& app, Context& context);
 void AddServe(CLI::App& app, Context& context);
 void AddSimulate(CLI::App& app, Context& context);
+void AddTop(CLI::App& app, Context& context);
 void AddWorker(CLI::App& app, Context& context);
 void AddZoo(CLI::App& app, Context& context);
 void AddCompletion(CLI::App& app, Context& context);

@@ -60,6 +60,8 @@ struct Context {
   const CancelToken* cancel = nullptr;
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   std::function<void()> command;  // the command of the command line, set by the parser
+  // Gets notes instead of stderr, from any thread; empty: they are printed.
+  std::function<void(const std::string&)> note = {};
 };
 
 // Error CANCELLED if the user has interrupted. Commands call this function between two runs.

@@ -54,7 +54,7 @@ CLI::Option* AddPoolFlags(CLI::App& command, PoolFlags& flags) {
       ->group("Devices");
   AddExactFlag(command, flags.exact);
   // They are of a session of this device alone.
-  for (const char* other : {"--explain", "--profile", "--trace"}) file->excludes(command.get_option(other));
+  ExcludeOthers(command, *file, {"--explain", "--profile", "--trace"});
   return file;
 }
 

@@ -61,6 +61,7 @@ int HelpColumns() {
 }
 
 void PrintNote(const Context& context, const std::string& note) {
+  if (context.note) return context.note(note);
   if (context.json) return PrintJsonLine({{"note", note}});
   PrintLines(context, StyleOf(STDERR_FILENO).dim, "note", note);
 }

@@ -161,10 +161,11 @@ void PutInOrder(Figures& figures) {
             [&](const ProcessorFigures& a, const ProcessorFigures& b) { return key(a) < key(b); });
 }
 
-// Requests for what is not there are counted under "unknown" (serve/metrics).
+// Requests for models that are not there are counted under "unknown" (serve/metrics), and so are those that
+// were refused before they had a version.
 void NameAndCount(ModelFigures& model) {
   if (!model.latencies) {
-    if (model.version == kUnknown) model.version = model.name == kUnknown ? "" : "(no such version)";
+    if (model.version == kUnknown) model.version = model.name == kUnknown ? "" : "(refused)";
     if (model.name == kUnknown) model.name = "(no such model)";
     return;
   }

@@ -95,7 +95,7 @@ TEST(ServerFiguresTest, AreInAnOrderThatStays) {
   ASSERT_EQ(figures.models.size(), 3u);
   EXPECT_EQ(figures.models[0].version, "9");
   EXPECT_EQ(figures.models[1].version, "10");
-  EXPECT_EQ(figures.models[2].version, "(no such version)");
+  EXPECT_EQ(figures.models[2].version, "(refused)");
 }
 
 TEST(ServerFiguresTest, LeaveOutWhatIsNoFigure) {

@@ -19,9 +19,9 @@ ERASE = "\r\x1b[K"
 class OnTerminal:
     """A command with its three streams on a terminal, unless one is given a file. `written`: all that came so far."""
 
-    def __init__(self, *args, env=None, cwd=None, stdout=None, stderr=None, columns=COLUMNS):
+    def __init__(self, *args, env=None, cwd=None, stdout=None, stderr=None, columns=COLUMNS, rows=ROWS):
         self.ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, columns, 0, 0))
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
         environment = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
         self.process = subprocess.Popen([cli_testing.METE, *map(str, args)], stdin=theirs, stdout=stdout or theirs, stderr=stderr or theirs,
                                         env={**environment, "TERM": "xterm", **(env or {})}, cwd=cwd, start_new_session=True)

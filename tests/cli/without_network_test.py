@@ -52,6 +52,10 @@ class WithoutNetwork(unittest.TestCase):
             done = run(self.program, *words)
             self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
             self.assertIn("[--processors] this program was built without the network", done.stderr)
+        for words, lacks in ((["--worker", "127.0.0.1:9"], "the network"), (["127.0.0.1:9"], "the server of models")):
+            done = run(self.program, "top", *words)
+            self.assertEqual(done.returncode, UNSUPPORTED, done.stderr)
+            self.assertIn(f"this program was built without {lacks}", " ".join(done.stderr.split()))
         self.assertEqual(run(self.program, "worker").returncode, USAGE)
         self.assertNotIn("worker", run(self.program, "--help").stdout)
 

@@ -128,7 +128,12 @@ class Session(Scene):
         if words == ["mete", "profile"] and self.tools.profiled:
             return "mete profile: one serves all documents, as it takes long"
         self.tools.profiled |= words == ["mete", "profile"]
+        if words[1] == "top" and (words[2].startswith("--worker") or re.search(r":\d+$", words[2])):
+            self.mentioned(command)
+            return "mete top of servers and workers: flags checked"
         words = self.prepared(words)
+        if words[1] == "top" and "--count" not in words:  # it would not end
+            words += ["--count", "1"]
         if words[1] == "worker":
             self.start_worker(command.place, words)
             return "mete workers started"
