@@ -29,7 +29,7 @@ class Screen {
 
  private:
   bool ascii_ = true;
-  void* terminal_ = nullptr;  // ncurses' SCREEN
+  [[maybe_unused]] void* terminal_ = nullptr;  // SCREEN of ncurses; builds without it have none
 };
 
 }  // namespace mete::cli
