@@ -11,7 +11,7 @@ packages=(
   nlohmann-json3-dev libtomlplusplus-dev libcli11-dev libfmt-dev
   libgrpc++-dev protobuf-compiler-grpc  # the latter's program is not run, but looked for
   libboost-dev prometheus-cpp-dev
-  libjpeg-dev libpng-dev libssl-dev libxxhash-dev libutf8proc-dev libgtest-dev libbenchmark-dev
+  libjpeg-dev libpng-dev libssl-dev libxxhash-dev libutf8proc-dev libncurses-dev libgtest-dev libbenchmark-dev
   opencl-c-headers
 )
 sysroot=${1:-build/sysroot-arm64}
