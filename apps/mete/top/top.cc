@@ -129,7 +129,7 @@ void AddWatchFlags(CLI::App& command, TopFlags& flags) {
 
 void AddTop(CLI::App& app, Context& context) {
   CLI::App* command =
-      app.add_subcommand("top", "watch a server, a worker or a model at work: requests, latency, processors");
+      app.add_subcommand("top", "watch requests, latency, queues, processors and memory at work");
   auto flags = std::make_shared<TopFlags>();
   AddLoadFlags(*command, flags->model);
   command->get_option("MODEL")
