@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -163,10 +164,15 @@ Tensor TensorOf(nb::handle array, const std::string& where) {
 }
 
 WritableArray WritableOf(nb::handle array, const std::string& where) {
-  const auto integers = AsIntegers(array);
+  constexpr const char* kWanted = "a dense array in C order that may be written";
   WritableArray result;
-  if (array.is_none() || !nb::try_cast(integers ? nb::handle(integers->first) : array, result.memory, false))
-    RefuseArray(array, where, "a dense array in C order that may be written");
+  if (array.is_none()) RefuseArray(array, where, kWanted);
+  std::optional<std::pair<nb::object, DType>> integers;
+  // the types of ml_dtypes are asked for later, as in TensorOf()
+  if (!nb::try_cast(array, result.memory, false)) {
+    integers = AsIntegers(array);
+    if (!integers || !nb::try_cast(integers->first, result.memory, false)) RefuseArray(array, where, kWanted);
+  }
   const DType type = integers ? integers->second : TypeOf(result.memory.dtype());
   if (type == DType::kUnknown) RefuseArray(array, where, "a type of elements that ONNX has");
   if (!IsAligned(result.memory.data(), type))
@@ -197,6 +203,28 @@ nb::object ArrayOf(const Tensor& tensor) {
                     "; got no package ml_dtypes that has it, expected one; try pip "
                     "install ml_dtypes");
   }
+}
+
+std::optional<std::pair<nb::object, WritableArray>> NewArray(DType type, const Shape& shape) {
+  const TypeRow& row = RowOf(type);
+  if (row.extension) return std::nullopt;
+  // Looked up once, and never freed: the interpreter may end before.
+  static const nb::handle numpy = nb::module_::import_("numpy").release();
+  static const nb::handle empty = nb::object(numpy.attr("empty")).release();
+  static std::map<DType, nb::handle> types;
+  nb::handle& of_numpy = types[type];
+  if (!of_numpy.is_valid()) {
+    const std::string kind = row.code == Code8::Float  ? "f"
+                             : row.code == Code8::Int  ? "i"
+                             : row.code == Code8::UInt ? "u"
+                                                       : "b";
+    of_numpy = numpy.attr("dtype")(kind + std::to_string(row.bits / 8)).release();
+  }
+  const nb::tuple sizes = nb::steal<nb::tuple>(PyTuple_New(shape.rank()));
+  for (int i = 0; i < shape.rank(); ++i) PyTuple_SetItem(sizes.ptr(), i, PyLong_FromLongLong(shape[i]));
+  nb::object array = empty(sizes, of_numpy);
+  WritableArray writable = WritableOf(array, "outputs");
+  return std::pair(std::move(array), std::move(writable));
 }
 
 nb::object SizesOf(const Shape& shape) {

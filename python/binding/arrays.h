@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "mete/tensor.h"
@@ -29,6 +31,9 @@ struct WritableArray {
 };
 // The array must be dense and row-major: nothing is copied.
 WritableArray WritableOf(nb::handle array, const std::string& where);
+
+// Returns a NumPy array with memory of its own, which is not set; nothing for types that NumPy lacks.
+std::optional<std::pair<nb::object, WritableArray>> NewArray(DType type, const Shape& shape);
 
 // Returns the sizes as a list, or None for a shape that is known at run time only; a size is None where
 // `shape` has -1.
