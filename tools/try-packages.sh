@@ -21,7 +21,7 @@ if [ "$architecture" != "$(dpkg --print-architecture)" ]; then
     echo "try-packages.sh: programs for $architecture do not run here; expected arm64, qemu-user-static and binfmt-support; try tools/install-deps.sh --deb-arm" >&2
     exit 1
   fi
-  seconds=60
+  seconds=15
 fi
 root=$(mktemp -d)
 ended() {
