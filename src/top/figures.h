@@ -3,6 +3,7 @@
 // others and may hold anything. What a source does not tell, or tells as no number, is nothing.
 #pragma once
 
+#include <cmath>
 #include <optional>
 #include <string>
 #include <vector>
@@ -61,5 +62,10 @@ struct Figures {
   std::string plan = {};                 // "layers 1 to 9 on laptop+pi, layers 10 to 21 on laptop"
   std::vector<std::string> events = {};  // what it has told, the newest last
 };
+
+// Returns a number that a stranger tells; nothing if it is negative or not finite, which no figure here is.
+inline std::optional<double> Usable(double value) {
+  return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
+}
 
 }  // namespace mete::top

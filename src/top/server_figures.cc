@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::string_view kSlot = "slot ", kUnknown = "unknown";
 
-std::optional<double> Usable(double value) {
-  return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
-}
-
 void Add(std::optional<double>& sum, double value) {
   if (const std::optional<double> usable = Usable(value)) sum = sum.value_or(0) + *usable;
 }

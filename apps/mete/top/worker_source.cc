@@ -1,5 +1,4 @@
 // The figures of a worker, over gRPC.
-#include <cmath>
 #include <utility>
 
 #include "network/listen.h"
@@ -8,10 +7,6 @@
 
 namespace mete::cli {
 namespace {
-
-std::optional<double> Usable(double value) {
-  return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
-}
 
 std::optional<top::Latencies> LatenciesOf(const RemoteStatus& status) {
   top::Latencies latencies{.upper_s = status.upper_s, .sum_s = status.sum_s};
@@ -23,26 +18,26 @@ std::optional<top::Latencies> LatenciesOf(const RemoteStatus& status) {
 top::Figures FiguresOf(const RemoteStatus& status, const std::string& source) {
   top::Figures figures{.at_s = SteadySeconds(), .source = source, .about = "mete " + status.version};
   if (!status.machine.empty()) figures.about += ", " + status.machine;
-  figures.uptime_s = Usable(status.uptime_s);
+  figures.uptime_s = top::Usable(status.uptime_s);
   figures.models.push_back({.name = "all callers",
                             .version = {},
                             .answered = double(status.requests),
                             .failed = double(status.failures),
                             .latencies = LatenciesOf(status),
-                            .waiting = Usable(status.waiting)});
+                            .waiting = top::Usable(status.waiting)});
   for (const RemoteStatus::Processor& p : status.processors)
     figures.processors.push_back({.name = p.name,
-                                  .busy_s = Usable(p.busy_s),
-                                  .waiting = Usable(p.waiting),
-                                  .memory_bytes = Usable(double(p.memory_bytes))});
+                                  .busy_s = top::Usable(p.busy_s),
+                                  .waiting = top::Usable(p.waiting),
+                                  .memory_bytes = top::Usable(double(p.memory_bytes))});
   figures.callers = top::OfMost{double(status.deployments), double(status.most_deployments)};
-  figures.resident_bytes = Usable(double(status.resident_bytes));
-  figures.peak_bytes = Usable(double(status.peak_bytes));
-  figures.cpu_s = Usable(status.cpu_s);
+  figures.resident_bytes = top::Usable(double(status.resident_bytes));
+  figures.peak_bytes = top::Usable(double(status.peak_bytes));
+  figures.cpu_s = top::Usable(status.cpu_s);
   for (const auto& [name, bytes, most] :
        {std::tuple{"for shares", status.taken_bytes, status.most_taken_bytes},
         {"weights on disk", status.weights_bytes, status.most_weights_bytes}})
-    if (bytes >= 0) figures.memory.push_back({name, double(bytes), Usable(double(most))});
+    if (bytes >= 0) figures.memory.push_back({name, double(bytes), top::Usable(double(most))});
   return figures;
 }
 
