@@ -417,18 +417,20 @@ void ReportPlan(Session& session, const ModelFlags& flags, const Context& contex
 }
 
 Json StepJson(const StepInfo& s) {
-  return {{"node", s.node},
-          {"op", s.op},
-          {"processor", s.processor},
-          {"threads", s.threads},
-          {"policy", s.policy},
-          {"kernel", s.kernel},
-          {"us", double(s.ns) * 1e-3},
-          {"flops", s.flops},
-          {"computed_flops", s.computed_flops},
-          {"bytes", s.bytes},
-          {"precision", s.precision},
-          {"why", s.why}};
+  Json json{{"node", s.node},
+            {"op", s.op},
+            {"processor", s.processor},
+            {"threads", s.threads},
+            {"policy", s.policy},
+            {"kernel", s.kernel},
+            {"us", double(s.ns) * 1e-3},
+            {"flops", s.flops},
+            {"computed_flops", s.computed_flops},
+            {"bytes", s.bytes},
+            {"precision", s.precision},
+            {"why", s.why}};
+  if (s.predicted_us > 0) json["predicted_us"] = s.predicted_us;
+  return json;
 }
 
 Json PortsJson(const std::vector<Port>& ports) {

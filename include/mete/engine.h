@@ -344,6 +344,7 @@ struct StepInfo {
   int64_t computed_flops = 0;    // of this kernel: fewer than `flops` for a Winograd kernel
   // that operands of a product may be rounded to: "f32", "bf16", of bytes "i32", "f32"; empty for other nodes
   std::string precision = {};
+  double predicted_us = 0;  // by the plan; 0: not predicted
 };
 
 // A value in the arena, the memory that activations share. It lies there from the begin of one step to the

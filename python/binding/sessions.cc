@@ -304,7 +304,8 @@ nb::list StepsOf(const SessionFace& session, const Trace* trace) {
                         {"ns", nb::cast(step.ns)},
                         {"flops", nb::cast(step.flops)},
                         {"bytes", nb::cast(step.bytes)},
-                        {"precision", nb::cast(step.precision)}}));
+                        {"precision", nb::cast(step.precision)},
+                        {"predicted_us", nb::cast(step.predicted_us)}}));
   }
   return rows;
 }

@@ -5,6 +5,7 @@
 #include <set>
 #include <thread>
 
+#include "base/json.h"
 #include "engine/model.h"
 #include "engine/session_testing.h"
 #include "mete/io.h"
@@ -405,6 +406,21 @@ TEST_F(SessionTest, AShapeIsRefusedWhereTheFileFixesIt) {
   Session two(Model::Load(file.path(), {.tensor_shapes = {{"", {2, 3, 16, 16}}}}),
               SessionOptions::Estimated());
   EXPECT_EQ(two.Run({Ramp({2, 3, 16, 16}, 1)})[0].shape(), (Shape{2, 5}));
+}
+
+TEST_F(SessionTest, StepsHaveThePredictionsOfThePlan) {
+  using Json = nlohmann::ordered_json;
+  Json plan = ParseJson(Session(model_, SessionOptions::Estimated()).PlanJson(), "plan");
+  Json& steps = plan.at(Json::json_pointer("/groups/0/shares/0/threads/steps"));
+  for (size_t i = 0; i < steps.size(); ++i) {
+    steps[i]["predicted_us"] = double(i);
+    steps[i]["blocks"] = {1};
+  }
+  SessionOptions options = SessionOptions::Estimated();
+  options.plan_json = plan.dump();
+  const std::vector<StepInfo> told = Session(model_, options).Steps();
+  ASSERT_EQ(told.size(), steps.size());
+  for (size_t i = 0; i < told.size(); ++i) EXPECT_EQ(told[i].predicted_us, double(i)) << told[i].node;
 }
 
 TEST_F(SessionTest, OneProblemOfAllNodesIsOneLine) {

@@ -24,7 +24,7 @@ void AddNodes(const Json& steps, const Json& plan, Report& report) {
   for (size_t i = 0; i < steps.size(); ++i) {
     Json node = steps[i];
     if (i < planned.size() && planned[i].value("node", Json()) == node.value("node", Json()))
-      for (const char* key : {"predicted_us", "reason", "rejected"})
+      for (const char* key : {"reason", "rejected"})
         if (planned[i].contains(key)) node[key] = planned[i][key];
     report.nodes.push_back(std::move(node));
   }

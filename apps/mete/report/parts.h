@@ -33,7 +33,7 @@ Report ReportOfPool(const ReportFlags& flags, const Context& context);
 Report ReportOfFile(const std::string& path);
 
 // Fills the report's `nodes` with the steps, and with what the plan of the same session says of them: its
-// prediction, its reason and what it has rejected. `plan` is the JSON of a plan for one processor, or null.
+// reason and what it has rejected. `plan` is the JSON of a plan for one processor, or null.
 void AddNodes(const Json& steps, const Json& plan, Report& report);
 
 // Adds the sentences that follow from the nodes: which operator and which node take most of the time.

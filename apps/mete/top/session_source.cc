@@ -9,7 +9,6 @@
 #include <mutex>
 #include <thread>
 
-#include "base/json.h"
 #include "base/process_use.h"
 #include "base/time_histogram.h"
 #include "inputs.h"
@@ -130,17 +129,11 @@ class LoopSource : public TopSource {
 // Returns the predicted time of the nodes that compute; nothing if the plan of one of them has no prediction,
 // as without a profile of this machine.
 std::optional<double> PredictedS(const Session& session) {
-  const Json plan = ParseJson(session.PlanJson(), "plan");
-  const Json::json_pointer where("/groups/0/shares/0/threads/steps");
-  if (!plan.contains(where)) return {};
-  const Json& planned = plan.at(where);
-  const std::vector<StepInfo> steps = session.Steps();
   double us = 0;
-  for (size_t i = 0; i < steps.size(); ++i) {
-    if (steps[i].kernel == "view") continue;
-    const double of_step = i < planned.size() ? planned[i].value("predicted_us", 0.0) : 0;
-    if (of_step <= 0) return {};
-    us += of_step;
+  for (const StepInfo& step : session.Steps()) {
+    if (step.kernel == "view") continue;
+    if (step.predicted_us <= 0) return {};
+    us += step.predicted_us;
   }
   return us > 0 ? std::optional(us * 1e-6) : std::nullopt;
 }

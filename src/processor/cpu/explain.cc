@@ -86,7 +86,8 @@ std::vector<StepInfo> Executor::Steps(const Trace& trace) const {
                                                     : "reference (shape known at run time)";
     infos.push_back({s.node->name, s.node->op, kSessionProcessor, planned.policy, kernel,
                      s.prepared ? s.prepared->reason() : "", planned.threads, 0, s.flops, s.bytes,
-                     s.computed_flops(), TakesOperands(graph_, *s.node) ? Name(OperandsOf(*s.node)) : ""});
+                     s.computed_flops(), TakesOperands(graph_, *s.node) ? Name(OperandsOf(*s.node)) : "",
+                     planned.predicted_us});
     while (event < trace.events.size() && (trace.events[event].waits() || trace.events[event].worker != 0))
       ++event;
     if (event == trace.events.size() || trace.events[event].name != s.node->name) continue;
